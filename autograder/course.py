@@ -1,0 +1,148 @@
+"""The course as files: which assignments there are, their exercises and points, their references and suites.
+
+Points are read from the source notebooks' nbgrader metadata and stand nowhere else.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+
+from autograder.errors import CourseError
+
+CONFIG = "nbgrader_config.py"
+CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One graded function or class; `points` is what its check cell is worth."""
+
+    name: str
+    points: float
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One assignment: a folder in `source/` with one notebook."""
+
+    name: str
+    notebook: Path
+    exercises: tuple[Exercise, ...]
+    root: Path
+
+    @property
+    def max_score(self) -> float:
+        """Points of all exercises that are graded by tests; written questions are not among them."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def solution(self) -> Path:
+        """The text twin: the reference."""
+        return self.root / "solutions" / self.name / f"{self.notebook.stem}.py"
+
+    @property
+    def suite(self) -> Path:
+        """The hidden pytest suite; the course's own, or the one that came with the kit."""
+        own = self.root / "autograder" / "suites" / f"test_{self.name}.py"
+        return own if own.is_file() else Path(__file__).parent / "suites" / own.name
+
+    def reference(self) -> ModuleType:
+        """The solution as a module. Raises `CourseError` where it cannot be imported."""
+        return _load(self.solution)
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder with `nbgrader_config.py` and `source/`."""
+
+    root: Path
+
+    def assignments(self) -> dict[str, Assignment]:
+        """All assignments by name, in order."""
+        folders = sorted(p for p in (self.root / "source").iterdir() if p.is_dir() and not p.name.startswith("."))
+        return {folder.name: _read_assignment(self.root, folder) for folder in folders}
+
+    def assignment(self, name: str) -> Assignment:
+        """One assignment; raises `CourseError` with the names there are."""
+        found = self.assignments()
+        if name not in found:
+            raise CourseError(f"no assignment {name!r} in {self.root / 'source'}; there are {', '.join(found)}")
+        return found[name]
+
+    def of_notebook(self, name: str) -> Assignment | None:
+        """The assignment whose notebook has this file name."""
+        return next((a for a in self.assignments().values() if a.notebook.name == name), None)
+
+    def of_exercise(self, name: str) -> Assignment:
+        """The assignment that holds an exercise; raises `CourseError` where none does."""
+        for assignment in self.assignments().values():
+            if any(exercise.name == name for exercise in assignment.exercises):
+                return assignment
+        raise CourseError(f"no exercise {name!r} in {self.root / 'source'}")
+
+
+def find_course(start: Path | None = None) -> Course:
+    """The course around `start` (the working directory where not given), else the one this kit came with."""
+    start = (start or Path.cwd()).resolve()
+    for folder in (start, *start.parents, Path(__file__).resolve().parents[1]):
+        if (folder / CONFIG).is_file() and (folder / "source").is_dir():
+            return Course(folder)
+    raise CourseError(f"no course here: {start} and the folders above hold no {CONFIG} beside a source/ folder")
+
+
+def _read_assignment(root: Path, folder: Path) -> Assignment:
+    notebooks = sorted(folder.glob("*.ipynb"))
+    if len(notebooks) != 1:
+        raise CourseError(f"{folder}: an assignment has one notebook, this folder has {len(notebooks)}")
+    path = notebooks[0]
+    return Assignment(folder.name, path, _exercises(path, path.stat().st_mtime_ns), root)
+
+
+@functools.lru_cache
+def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
+    """The exercises of a source notebook; `changed` (its time) is there so that an edit is seen."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except Exception as error:
+        raise CourseError(f"{path}: not a notebook ({error})") from None
+    found = []
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader", {})
+        if not data.get("grade") or cell.cell_type != "code":
+            continue
+        grade_id = data.get("grade_id", "")
+        if not grade_id.startswith(CHECK):
+            raise CourseError(f"{path}: cell '{grade_id}': a graded code cell is named {CHECK}<exercise>")
+        if not isinstance(data.get("points"), int | float):
+            raise CourseError(f"{path}: cell '{grade_id}': no points; set them in JupyterLab's Create Assignment panel")
+        found.append(Exercise(grade_id.removeprefix(CHECK), float(data["points"])))
+    return tuple(found)
+
+
+def _load(path: Path) -> ModuleType:
+    return _load_at(path, path.stat().st_mtime_ns) if path.is_file() else _no_solution(path)
+
+
+def _no_solution(path: Path) -> ModuleType:
+    raise CourseError(f"{path}: no solution; `make sync` writes it from the source notebook")
+
+
+@functools.lru_cache
+def _load_at(path: Path, changed: int) -> ModuleType:
+    name = f"solutions.{path.parent.name}.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise CourseError(f"{path}: the solution does not run ({type(error).__name__}: {error})") from error
+    return module

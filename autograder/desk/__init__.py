@@ -1,0 +1,1 @@
+"""What a student meets: checks beside the exercises, and pictures."""

@@ -1,0 +1,163 @@
+"""What a suite may say about an answer. Each failure carries place and got, and never what was expected.
+
+A `hint` is the next step for the student: a question or a place to look, one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.marking.student import Missing, NotStarted, Stopped, StudentError
+from autograder.sandbox.wire import Other
+
+# Honest float64 work is within 1e-14 of the reference on ordinary values, honest float32 work within 3e-6;
+# the mildest known mistake is 0.01 away.
+TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
+
+
+class Mismatch(AssertionError):
+    """An answer that is not what the exercise asks for; the text is the message for the report."""
+
+
+def fail(text: str, hint: str = "") -> None:
+    """Fail with `text` and the next step."""
+    raise Mismatch(text if not hint else f"{text} {hint}")
+
+
+def array(got: Any, hint: str = "") -> np.ndarray:
+    """`got` as a NumPy array; fails where it is something else."""
+    if not isinstance(got, np.ndarray):
+        fail(f"gave back {kind_of(got)}, not a NumPy array.", hint)
+    return got
+
+
+def tensor(got: Any, hint: str = "") -> np.ndarray:
+    """`got` as numbers of a PyTorch tensor; fails where it is something else."""
+    if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
+        fail(f"gave back {kind_of(got)}, not a PyTorch tensor.", hint)
+    return got.detach().numpy()
+
+
+def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
+    """`got` as a tuple of two; fails where it is something else."""
+    if not isinstance(got, tuple) or len(got) != 2:
+        fail(f"gave back {kind_of(got)}, not the tuple {names}.")
+    return got[0], got[1]
+
+
+def kind_of(got: Any) -> str:
+    """What a value is, in words."""
+    if got is None:
+        return "None (is there a `return`?)"
+    if isinstance(got, Other):
+        return f"something of type {got.type_name}"
+    if isinstance(got, np.ndarray):
+        return f"an array of shape {got.shape}"
+    if hasattr(got, "detach"):
+        return f"a tensor of shape {tuple(got.shape)}"
+    if isinstance(got, tuple | list):
+        return f"a {type(got).__name__} of {len(got)}"
+    return f"a value of type {type(got).__name__}"
+
+
+def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the result") -> None:
+    """The shape is `wanted`. Shapes are no secret: the docstring of the stub gives them."""
+    if tuple(got.shape) != tuple(wanted):
+        fail(f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}.", hint)
+
+
+def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
+    """Same shape, and same values within `atol` (by default what honest work needs in the coarser dtype)."""
+    got, wanted = np.asarray(_numbers(got)), np.asarray(_numbers(wanted))
+    shape(got, wanted.shape, what=what)
+    if atol is None:
+        atol = max(TOLERANCE.get(got.dtype.name, 0.0), TOLERANCE.get(wanted.dtype.name, 0.0))
+    finite(got, hint, what)
+    with np.errstate(all="ignore"):
+        wrong = ~(np.abs(got.astype(float) - wanted.astype(float)) <= atol * np.maximum(1.0, np.abs(wanted.astype(float))))
+    if wrong.any():
+        _wrong_at(got, wrong, hint, what)
+
+
+def _wrong_at(got: np.ndarray, wrong: np.ndarray, hint: str, what: str) -> None:
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    count = int(wrong.sum())
+    others = f" ({count} of {wrong.size} values differ)" if wrong.size > 1 else ""
+    fail(f"{what}{_at(index)} is {_number(got[index])}, which is not right{others}.", hint)
+
+
+def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
+    """Same shape and exactly the same values."""
+    got, wanted = np.asarray(_numbers(got)), np.asarray(_numbers(wanted))
+    shape(got, wanted.shape, what=what)
+    wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
+    if wrong.any():
+        _wrong_at(got, wrong, hint, what)
+
+
+def finite(got: Any, hint: str = "", what: str = "the result") -> None:
+    """No NaN, no infinity."""
+    got = np.asarray(_numbers(got))
+    bad = ~np.isfinite(got)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        fail(f"{what}{_at(index)} is {_number(got[index])}.", hint)
+
+
+def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
+    """The dtype is `wanted`."""
+    name = str(got.dtype).removeprefix("torch.")
+    wanted = str(np.dtype(wanted))
+    if name != wanted:
+        fail(f"{what} has dtype {name}, it should be {wanted}.", hint)
+
+
+def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str], hint: str = "") -> None:
+    """The arguments hold what they held before the call."""
+    if len(after) != len(before):
+        fail("the arguments could not be compared before and after the call.")
+    for now, then, name in zip(after, before, names, strict=False):
+        if not isinstance(now, Other) and hasattr(then, "shape") and hasattr(now, "shape"):
+            same = now.shape == then.shape and np.array_equal(_numbers(now), _numbers(then), equal_nan=True)
+            if not same:
+                fail(f"{name} holds other values after the call than before.", hint)
+
+
+def differs(one: Any, other: Any, hint: str, what: str = "the result") -> None:
+    """Two answers to different questions are not the same."""
+    one, other = np.asarray(_numbers(one)), np.asarray(_numbers(other))
+    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=1e-6, equal_nan=True):
+        fail(f"{what} stays the same.", hint)
+
+
+def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> None:
+    """The call raises `kind`."""
+    try:
+        got = call()
+    except (NotStarted, Missing, Stopped):
+        raise
+    except StudentError as error:
+        if isinstance(error, kind):
+            return
+        fail(f"{error} It should raise {kind.__name__}.", hint)
+    else:
+        fail(f"gave back {kind_of(got)}, it should raise {kind.__name__}.", hint)
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic | bool | int | float):
+        return value
+    if hasattr(value, "detach"):
+        return value.detach().numpy()
+    fail(f"gave back {kind_of(value)}, where an array belongs.")
+
+
+def _at(index: tuple[int, ...]) -> str:
+    return f" at [{', '.join(map(str, index))}]" if index else ""
+
+
+def _number(value: Any) -> str:
+    return str(bool(value)) if value.dtype == bool else f"{value.item():.4g}" if value.dtype.kind == "f" else str(value.item())

@@ -1,0 +1,221 @@
+"""From one submission to one report.
+
+    with Marker(assignment, sandbox) as marker:
+        report = marker.mark(submission)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from autograder.course import Assignment, Exercise
+from autograder.errors import CourseError, SubmissionError
+from autograder.marking.report import ExerciseResult, Report, State, TestResult
+from autograder.marking.student import Missing, NotStarted, Stopped, Student, here, signature_names
+from autograder.marking.suite import Outcome, Suite, Test
+from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
+from autograder.sandbox.client import Submission as Running
+from autograder.submission import Submission, code_cells, read_notebook
+
+
+class Marker:
+    """Marks submissions of one assignment: the suite collected and the reference loaded once."""
+
+    def __init__(self, assignment: Assignment, sandbox: Sandbox) -> None:
+        self.assignment = assignment
+        self.sandbox = sandbox
+        self.module = assignment.reference()
+        self.suite = Suite(assignment.suite)
+        _check_names(assignment, self.suite)
+
+    def __enter__(self) -> Marker:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the suite's session; the sandbox stays."""
+        self.suite.close()
+
+    def mark(self, submission: Submission) -> Report:
+        """Grade one notebook. A submission that cannot be graded is a report with its reason."""
+        try:
+            if submission.problem:
+                raise SubmissionError(submission.problem)
+            cells = code_cells(read_notebook(submission.path))
+        except SubmissionError as error:
+            return self.failed(submission.student, str(error))
+        return self.mark_cells(submission.student, [cell.source for cell in cells])[0]
+
+    def failed(self, student: str, reason: str) -> Report:
+        """A report that says why there is no mark."""
+        return Report(student, self.assignment.name, (), self.assignment.max_score, reason)
+
+    def mark_cells(
+        self, student: str, cells: list[str], exercises: Sequence[Exercise] | None = None
+    ) -> tuple[Report, list[CellResult]]:
+        """Run `cells`, then judge each exercise; also what running each cell gave."""
+        exercises = self.assignment.exercises if exercises is None else exercises
+        with self.sandbox.open(cells) as running:
+            behind = Behind(running, self.module)
+            results = judge(self.suite, behind, exercises, self.module)
+            printed = running.results
+        points = sum(exercise.points for exercise in exercises)
+        return Report(student, self.assignment.name, results, points), printed
+
+
+class Behind:
+    """A transport over the wall that shares one forked process among the tests that follow each other.
+
+    `isolate` begins a new one. The process is dropped after a call that did not answer.
+    """
+
+    def __init__(self, running: Running, module: ModuleType) -> None:
+        self.running = running
+        self.module = module
+        self.stand_ins: tuple[str, ...] = ()  # earlier exercises to be answered by the reference
+        self.asked: set[str] = set()  # those that were asked for
+        self.process: TestProcess | None = None
+        self.tests_in_process = 0
+
+    def isolate(self) -> None:
+        """The next call runs in a process that no call has run in before."""
+        if self.process is not None:
+            self.process.close()
+            self.process = None
+        self.tests_in_process = 0
+
+    def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            if self.process is None:
+                self.process = self.running.test()
+            return self.process.request(request | {"behind": list(self.stand_ins)}, self._answer)
+        except (TooSlow, Gone, BadMessage) as error:
+            self.isolate()
+            raise Stopped(_stopped(error)) from None
+
+    def _answer(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if name not in self.stand_ins:
+            raise ValueError(f"{name} is not to be asked here")
+        self.asked.add(name)
+        return getattr(self.module, name)(*args, **kwargs)
+
+
+class Here:
+    """The same for names in this very process: `check` in a notebook, stock nbgrader, and the kit's own tests."""
+
+    def __init__(self, names: dict[str, Any], module: ModuleType | None) -> None:
+        self.names = names
+        self.module = module
+        self.stand_ins: tuple[str, ...] = ()
+        self.asked: set[str] = set()
+        self.tests_in_process = 0
+        self._transport = here(names, self._answer)
+
+    def isolate(self) -> None:
+        """One process is all there is here."""
+        self.tests_in_process = 0
+
+    def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
+        return self._transport(request | {"behind": list(self.stand_ins)})
+
+    def _answer(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        self.asked.add(name)
+        return getattr(self.module, name)(*args, **kwargs)
+
+
+def judge(
+    suite: Suite, transport: Behind | Here, exercises: Sequence[Exercise], module: ModuleType | None
+) -> tuple[ExerciseResult, ...]:
+    """Run the suite exercise by exercise, in order.
+
+    Where an exercise loses marks and earlier ones did, too, it is run once more with the reference behind the
+    earlier names. If it called one of them, the better of the two counts.
+    """
+    names = lambda name: signature_names(getattr(module, name, None))  # noqa: E731
+    student = Student(transport, names)
+    reference = Student(here(vars(module)), names) if module else None
+    results: list[ExerciseResult] = []
+    for exercise in exercises:
+        tests = [test for test in suite.tests if test.exercise == exercise.name]
+        result = _run_exercise(suite, tests, exercise, student, reference, transport)
+        lost = tuple(r.name for r in results if r.score < r.max_score)
+        if result.score < result.max_score and lost and module is not None:
+            transport.stand_ins = lost
+            again = _run_exercise(suite, tests, exercise, student, reference, transport)
+            if again.score > result.score:
+                result = again
+            transport.stand_ins = ()
+        results.append(result)
+    return tuple(results)
+
+
+def _run_exercise(
+    suite: Suite, tests: list[Test], exercise: Exercise, student: Student, reference: Student | None, transport: Behind | Here
+) -> ExerciseResult:
+    """Run an exercise's tests in one process while all goes well; after a failure, each in its own.
+
+    A test that failed in a process where others had run before runs again in a fresh one, and that counts: so no
+    state that an earlier test left behind can cost a mark, and correct work needs one fork an exercise.
+    """
+    outcomes = []
+    transport.isolate()
+    transport.asked = set()
+    alone = False
+    for test in tests:
+        if alone:
+            transport.isolate()
+        shared = transport.tests_in_process > 0
+        outcome = _run_test(suite, test, student, reference)
+        if outcome.error is not None and shared:
+            transport.isolate()
+            outcome = _run_test(suite, test, student, reference)
+        alone = alone or outcome.error is not None
+        transport.tests_in_process += 1
+        outcomes.append(outcome)
+    transport.isolate()
+    started = not all(isinstance(outcome.error, NotStarted | Missing) for outcome in outcomes)
+    return ExerciseResult(
+        exercise.name, _as_results(outcomes, exercise.points), exercise.points, started, None, tuple(sorted(transport.asked))
+    )
+
+
+def _run_test(suite: Suite, test: Test, student: Student, reference: Student | None) -> Outcome:
+    student.last_call = ""
+    return suite.run(test, student, reference)
+
+
+def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...]:
+    """Weights scaled to the exercise's points."""
+    total = sum(outcome.test.weight for outcome in outcomes)
+    results = []
+    for outcome in outcomes:
+        share = points * outcome.test.weight / total
+        state: State = "passed" if outcome.error is None else "failed"
+        if isinstance(outcome.error, NotStarted | Missing):
+            state = "not known"
+        score = share if state == "passed" else 0.0
+        results.append(
+            TestResult(outcome.test.name, outcome.test.sentence, state, round(score, 4), round(share, 4), outcome.message)
+        )
+    return tuple(results)
+
+
+def _stopped(error: Exception) -> str:
+    if isinstance(error, TooSlow):
+        return f"{error}. Is there a loop that never ends?"
+    if isinstance(error, Gone):
+        return "the Python process ended during the call. Does the code exit, or use far more memory than its input?"
+    return f"what came back could not be read ({error})."
+
+
+def _check_names(assignment: Assignment, suite: Suite) -> None:
+    """The notebook's exercises and the suite's are the same."""
+    missing = [exercise.name for exercise in assignment.exercises if exercise.name not in suite.exercises()]
+    if missing:
+        raise CourseError(
+            f"{suite.path}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
+        )

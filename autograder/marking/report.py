@@ -1,0 +1,104 @@
+"""One submission's result, as values: what the gradebook, the JSON, the table and the feedback page are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+State = Literal["passed", "failed", "not known"]
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """One test's outcome. `sentence` is what the student reads; `score` and `max_score` are points."""
+
+    __test__ = False
+
+    name: str
+    sentence: str
+    state: State
+    score: float
+    max_score: float
+    message: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the command line's JSON."""
+        return {
+            "name": self.name,
+            "sentence": self.sentence,
+            "state": self.state,
+            "passed": self.state == "passed",
+            "score": self.score,
+            "max_score": self.max_score,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """One exercise's outcome.
+
+    `with_reference` names earlier exercises whose reference stood behind the student's code here, so that an
+    early mistake is paid for once.
+    """
+
+    name: str
+    tests: tuple[TestResult, ...]
+    max_score: float
+    started: bool = True
+    diagnosis: str | None = None
+    with_reference: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """Points earned; all of them when every test passed."""
+        if all(test.state == "passed" for test in self.tests):
+            return self.max_score
+        return min(self.max_score, round(sum(test.score for test in self.tests), 2))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the command line's JSON."""
+        return {
+            "name": self.name,
+            "score": self.score,
+            "max_score": self.max_score,
+            "started": self.started,
+            "diagnosis": self.diagnosis,
+            "with_reference": list(self.with_reference),
+            "tests": [test.to_dict() for test in self.tests],
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """One submission of one assignment: graded, or failed with a reason."""
+
+    student: str
+    assignment: str
+    exercises: tuple[ExerciseResult, ...] = ()
+    max_score: float = 0.0
+    reason: str | None = None
+
+    @property
+    def status(self) -> Literal["graded", "failed"]:
+        """`failed` where there is a reason."""
+        return "failed" if self.reason else "graded"
+
+    @property
+    def score(self) -> float:
+        """Points earned in all exercises."""
+        return round(sum(exercise.score for exercise in self.exercises), 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the command line's JSON."""
+        result: dict[str, Any] = {
+            "student": self.student,
+            "assignment": self.assignment,
+            "status": self.status,
+            "score": self.score,
+            "max_score": self.max_score,
+            "exercises": [exercise.to_dict() for exercise in self.exercises],
+        }
+        if self.reason:
+            result["reason"] = self.reason
+        return result

@@ -1,0 +1,288 @@
+"""The trusted side: open a submission, run its cells, make calls, keep every deadline."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import select
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.errors import MachineError
+from autograder.sandbox import launch, wire
+from autograder.sandbox.limits import Limits
+
+START_SECONDS = 60.0  # importing PyTorch on a busy machine
+FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
+ATTEMPTS = 2  # a state process that was lost is made again once, by running the cells anew
+
+CallBack = Callable[[str, list[Any], dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What running one cell gave: printed text, and the error as data, or why it was stopped."""
+
+    printed: str = ""
+    error: dict[str, Any] | None = None
+    stopped: str | None = None
+
+
+class Gone(Exception):
+    """The process that served a call ended; the text says how."""
+
+
+class TooSlow(Exception):
+    """A call did not return in time."""
+
+
+class BadMessage(Exception):
+    """What came back was not of the agreed form."""
+
+
+class Sandbox:
+    """One warm process; opens submissions one after another.
+
+    `kind` is "bubblewrap", "process" (limits only, for machines without bubblewrap) or "auto".
+    Raises `MachineError` where "bubblewrap" is asked for and does not work.
+    """
+
+    def __init__(self, limits: Limits | None = None, kind: str = "auto") -> None:
+        self.limits = limits or Limits()
+        reason = launch.why_no_bubblewrap() if kind != "process" else "not asked for"
+        if kind == "bubblewrap" and reason:
+            raise MachineError(reason)
+        self.isolated = reason is None
+        self.warning = None if self.isolated or kind == "process" else reason
+        self._ids = itertools.count(1)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def open(self, cells: Sequence[str]) -> Submission:
+        """A submission whose `cells` (source texts) have been run in order, or where that failed, as far as it went."""
+        return Submission(self, list(cells))
+
+    def close(self) -> None:
+        """End the warm process and all below it."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stderr:
+                self._process.stderr.close()
+            self._process = None
+
+    def _start(self) -> socket.socket:
+        if self._control is not None and self._process is not None and self._process.poll() is None:
+            return self._control
+        self.close()
+        self._control, inside = socket.socketpair()
+        self._process = launch.start(inside, self.isolated)
+        inside.close()
+        try:
+            wire.receive(self._control, time.monotonic() + START_SECONDS)
+        except (wire.Closed, wire.Deadline):
+            text = self._last_words()
+            self.close()
+            raise MachineError(f"the sandbox did not start: {text}") from None
+        return self._control
+
+    def _last_words(self) -> str:
+        stream = self._process.stderr if self._process else None
+        if stream is None or not select.select([stream], [], [], 1)[0]:
+            return "no message"
+        return stream.read1(2000).decode(errors="replace").strip()[-500:] or "no message"  # type: ignore[attr-defined]
+
+    def _open(self) -> tuple[int, socket.socket]:
+        control = self._start()
+        outer, inner = socket.socketpair()
+        number = next(self._ids)
+        message = {"op": "open", "id": number, "limits": self.limits.to_dict()}
+        with inner:
+            _send_with_descriptor(control, message, inner)
+        return number, outer
+
+    def _end(self, number: int) -> None:
+        if self._control is None:
+            return
+        try:
+            wire.send(self._control, {"op": "close", "id": number}, time.monotonic() + FORK_SECONDS)
+            wire.receive(self._control, time.monotonic() + FORK_SECONDS)
+        except (wire.Closed, wire.Deadline, wire.WireError):
+            self.close()
+
+
+@dataclass
+class Submission:
+    """One student's notebook inside the sandbox."""
+
+    sandbox: Sandbox
+    cells: list[str]
+    results: list[CellResult] = field(init=False)
+    _number: int | None = field(init=False, default=None)
+    _sock: socket.socket | None = field(init=False, default=None)
+    _skip: dict[int, CellResult] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._ends_at = time.monotonic() + self.sandbox.limits.submission_seconds
+        self.results = self._run_cells()
+
+    def __enter__(self) -> Submission:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every process of this submission; its scratch space goes with them."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+        if self._number is not None:
+            self.sandbox._end(self._number)
+            self._number = None
+
+    def test(self) -> TestProcess:
+        """A fresh process that has the state after the cells, for the calls of one test."""
+        for _ in range(ATTEMPTS):
+            if self._sock is None:
+                self._run_cells()
+            with contextlib.suppress(wire.Closed, wire.Deadline, wire.WireError):
+                return TestProcess(self._fork(), self.sandbox.limits, self._ends_at)
+            self.close()
+        raise Gone("the notebook's process ends before the test can start")
+
+    def _fork(self) -> socket.socket:
+        assert self._sock is not None
+        outer, inner = socket.socketpair()
+        with inner:
+            _send_with_descriptor(self._sock, {"op": "test"}, inner)
+        try:
+            wire.receive(outer, time.monotonic() + FORK_SECONDS, 100)
+        except BaseException:
+            outer.close()
+            raise
+        return outer
+
+    def _run_cells(self) -> list[CellResult]:
+        """Run all cells; one that kills its process, or must be killed, is left out and the rest run anew."""
+        while True:
+            self.close()
+            self._number, self._sock = self.sandbox._open()
+            results = self._attempt()
+            if results is not None:
+                return results
+
+    def _attempt(self) -> list[CellResult] | None:
+        assert self._sock is not None
+        limits = self.sandbox.limits
+        cells_end = time.monotonic() + limits.cells_seconds
+        results: list[CellResult] = []
+        for number, source in enumerate(self.cells):
+            if number in self._skip:
+                results.append(self._skip[number])
+                continue
+            deadline = min(cells_end, time.monotonic() + limits.cell_seconds + 1)
+            try:
+                wire.send(self._sock, {"op": "cell", "source": source}, deadline)
+                reply = wire.receive(self._sock, deadline, limits.reply)
+            except (wire.Closed, wire.Deadline, wire.WireError) as stop:
+                self._skip[number] = CellResult(stopped=_how(stop, self.sandbox))
+                return None
+            if "broken" in reply:
+                raise MachineError(f"the sandbox could not be set up: {str(reply['broken'])[:300]}")
+            results.append(CellResult(str(reply.get("printed", "")), _error(reply.get("error"))))
+        return results
+
+
+def _how(stop: Exception, sandbox: Sandbox) -> str:
+    """One sentence on how a cell or call ended its process."""
+    if isinstance(stop, wire.Deadline):
+        return "it ran out of time and was stopped"
+    if isinstance(stop, wire.Closed):
+        return "it ended the Python process"
+    return "what came back was not of the agreed form"
+
+
+class TestProcess:
+    """Makes calls in a forked process, each with its deadline."""
+
+    __test__ = False  # not a test class of pytest's
+
+    def __init__(self, sock: socket.socket, limits: Limits, ends_at: float) -> None:
+        self._sock = sock
+        self._limits = limits
+        self._ends_at = ends_at
+
+    def close(self) -> None:
+        """Hang up; the process ends, or is ended with the next test."""
+        self._sock.close()
+
+    def request(self, request: dict[str, Any], call_back: CallBack | None = None) -> dict[str, Any]:
+        """The reply to `request` (see `perform`).
+
+        Raises `TooSlow`, `Gone` or `BadMessage`; the process is of no use after that.
+        """
+        deadline = min(time.monotonic() + self._limits.call_seconds, self._ends_at)
+        try:
+            wire.send(self._sock, {key: wire.encode(value) for key, value in request.items()}, deadline)
+            while True:
+                reply = wire.receive(self._sock, deadline, self._limits.reply)
+                if "call_back" not in reply:
+                    return {key: wire.decode(value) for key, value in reply.items() if key != "error"} | (
+                        {"error": _error(wire.decode(reply["error"]))} if "error" in reply else {}
+                    )
+                wire.send(self._sock, _answer(reply["call_back"], call_back), deadline)
+        except wire.Deadline:
+            raise TooSlow(f"no answer after {self._limits.call_seconds:g} seconds") from None
+        except wire.Closed:
+            raise Gone("the Python process ended during the call") from None
+        except (wire.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
+            raise BadMessage(str(error)) from None
+
+
+def _answer(question: Any, call_back: CallBack | None) -> dict[str, Any]:
+    if call_back is None:
+        raise wire.WireError("a question that was not invited")
+    args, kwargs = wire.decode(question["args"]), wire.decode(question["kwargs"])
+    try:
+        return {"value": wire.encode(call_back(str(question["name"]), args, kwargs))}
+    except Exception as error:  # the student's arguments, the reference's complaint
+        return {"error": str(error)[:300]}
+
+
+def _error(data: Any) -> dict[str, Any] | None:
+    """An error as text; whatever a student's process says here is shown, never acted on."""
+    if not isinstance(data, dict):
+        return None
+    lines = data.get("lines")
+    triples = [line for line in lines if isinstance(line, list | tuple) and len(line) == 3] if isinstance(lines, list | tuple) else []
+    return {
+        "kind": str(data.get("kind", ""))[:40],
+        "text": str(data.get("text", ""))[:400],
+        "lines": [(str(name)[:80], number if isinstance(number, int) else 0, str(text)[:160]) for name, number, text in triples[:3]],
+    }
+
+
+def _send_with_descriptor(sock: socket.socket, message: dict[str, Any], passed: socket.socket) -> None:
+    frame = wire.pack(message)
+    try:
+        sent = socket.send_fds(sock, [frame[:1]], [passed.fileno()], socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+        assert sent == 1
+    except BlockingIOError:
+        raise wire.Deadline from None
+    except OSError as error:
+        raise wire.Closed(str(error)) from None
+    wire.send_bytes(sock, frame[1:], time.monotonic() + FORK_SECONDS)

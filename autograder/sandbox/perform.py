@@ -1,0 +1,194 @@
+"""Perform one request against a student's names, and answer with plain data.
+
+The same function runs inside the sandbox (grading) and in a notebook's kernel (`check`, stock nbgrader),
+so a suite cannot tell the two apart. A request is a map:
+
+    name        the exercise to call
+    args        list of values; kwargs: map of values
+    parameters  for an `nn.Module`: map of parameter name -> array to copy in after construction
+    forward     for an `nn.Module`: {"args": [...], "kwargs": {...}}; absent: construct only
+    cotangents  list of tensors or None, one per tensor of the output: also answer with gradients
+    behind      earlier exercises to be answered by `call_back` instead of the student's own code
+
+and the reply is one of
+
+    {"value": ..., "inputs": [...], "gradients": [...] | None, "parameters": {...}, ...}
+    {"error": {"kind": ..., "text": ..., "lines": [...]}}
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+KINDS = (
+    "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",
+    "AttributeError", "ZeroDivisionError", "OverflowError", "FloatingPointError", "AssertionError", "RecursionError",
+    "MemoryError", "ModuleNotFoundError", "ImportError", "OSError", "RuntimeError", "StopIteration", "EOFError",
+    "SystemExit", "KeyboardInterrupt", "SyntaxError",
+)  # fmt: skip
+MAX_ERROR_TEXT = 400
+MAX_LINES = 3
+
+CallBack = Callable[[str, list[Any], dict[str, Any]], Any]
+
+
+class MissingName(Exception):
+    """The student's names do not hold the one that was asked for."""
+
+
+def perform(names: dict[str, Any], request: dict[str, Any], call_back: CallBack | None = None) -> dict[str, Any]:
+    """Run `request` against `names`; never raises for what student code does."""
+    hidden = {}
+    try:
+        for name in request.get("behind", ()):
+            if name in names and call_back is not None:
+                hidden[name] = names[name]
+                names[name] = _stand_in(name, names[name], call_back)
+        target = names.get(request["name"])
+        if target is None:
+            raise MissingName(request["name"])
+        if isinstance(target, type) and "forward" in request:
+            return _module(target, request)
+        return _call(target, request)
+    except MissingName as error:
+        return {"error": {"kind": "Missing", "text": str(error), "lines": []}}
+    except BaseException as error:
+        return {"error": describe(error, names)}
+    finally:
+        names.update(hidden)
+
+
+def describe(error: BaseException, names: dict[str, Any]) -> dict[str, Any]:
+    """Kind (from a short list), text, and the student's own lines of the traceback."""
+    kind = next((c.__name__ for c in type(error).__mro__ if c.__name__ in KINDS and hasattr(builtins, c.__name__)), "Exception")
+    try:
+        text = str(error)[:MAX_ERROR_TEXT]
+    except BaseException:
+        text = "(its message could not be read)"
+    return {"kind": kind, "text": text, "lines": _student_lines(error, names)}
+
+
+def _student_lines(error: BaseException, names: dict[str, Any]) -> list[list[Any]]:
+    """[function, line number in the cell, source line] of frames that run in the student's names."""
+    lines = []
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals is names:
+            summary = traceback.extract_tb(_only(error.__traceback__, frame))
+            source = (summary[0].line or "") if summary else ""
+            lines.append([frame.f_code.co_name[:80], number, source[:160]])
+    return lines[-MAX_LINES:]
+
+
+def _only(tb: Any, frame: Any) -> Any:
+    """A traceback that holds the one entry of `frame`."""
+    import types
+
+    while tb is not None and tb.tb_frame is not frame:
+        tb = tb.tb_next
+    return types.TracebackType(None, tb.tb_frame, tb.tb_lasti, tb.tb_lineno) if tb else None
+
+
+def _call(function: Any, request: dict[str, Any]) -> dict[str, Any]:
+    cotangents = request.get("cotangents")
+    args, kwargs = request["args"], request["kwargs"]
+    if cotangents is None:
+        value = function(*args, **kwargs)
+        return {"value": value, "inputs": list(args)}
+    leaves = [_leaf(arg) for arg in args]
+    value = function(*leaves, **kwargs)
+    gradients = _gradients(value, [leaf for leaf in leaves if _differentiable(leaf)], cotangents)
+    filled = iter(gradients)
+    return {
+        "value": value,
+        "inputs": leaves,
+        "gradients": [next(filled) if _differentiable(leaf) else None for leaf in leaves],
+    }
+
+
+def _module(cls: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """Construct an `nn.Module`, copy the suite's weights in by name, run it forward and perhaps backward."""
+    import torch
+
+    module = cls(*request["args"], **request["kwargs"])
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"{request['name']} must be a torch.nn.Module")
+    shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
+    forward = request["forward"]
+    if forward is None:
+        return {"value": None, "inputs": [], "shapes": shapes}
+    _copy_parameters(module, request.get("parameters") or {})
+    cotangents = request.get("cotangents")
+    args = [_leaf(arg) if cotangents is not None else arg for arg in forward["args"]]
+    value = module(*args, **forward["kwargs"])
+    reply = {"value": value, "inputs": list(args), "shapes": shapes}
+    if cotangents is not None:
+        reply |= _module_gradients(module, value, args, cotangents)
+    return reply
+
+
+def _module_gradients(module: Any, value: Any, args: list[Any], cotangents: list[Any]) -> dict[str, Any]:
+    leaves = [arg for arg in args if _differentiable(arg)]
+    parameters = dict(module.named_parameters())
+    gradients = _gradients(value, leaves + list(parameters.values()), cotangents)
+    of_inputs, of_parameters = gradients[: len(leaves)], gradients[len(leaves) :]
+    return {"gradients": of_inputs, "parameters": dict(zip(parameters, of_parameters, strict=True))}
+
+
+def _copy_parameters(module: Any, values: dict[str, Any]) -> None:
+    """Copy by name, not `load_state_dict(strict=True)`: extra buffers of an honest module do no harm."""
+    import torch
+
+    parameters = dict(module.named_parameters())
+    with torch.no_grad():
+        for name, value in values.items():
+            if name not in parameters:
+                raise AttributeError(f"the module has no parameter {name}; it has {', '.join(parameters) or 'none'}")
+            target = parameters[name]
+            if tuple(target.shape) != tuple(value.shape):
+                raise ValueError(f"{name} has shape {tuple(target.shape)}, it should be {tuple(value.shape)}")
+            if target.dtype != value.dtype:
+                target.data = target.data.to(value.dtype)
+            target.copy_(value)
+
+
+def _gradients(value: Any, leaves: list[Any], cotangents: list[Any]) -> list[Any]:
+    """Gradients of sum(output * cotangent) by `leaves`; None where nothing flows."""
+    import torch
+
+    outputs = [v for v in (value if isinstance(value, tuple | list) else [value]) if isinstance(v, torch.Tensor)]
+    pairs = [
+        (out, seed)
+        for out, seed in zip(outputs, cotangents, strict=False)
+        if seed is not None and out.requires_grad and out.shape == seed.shape
+    ]
+    if not pairs or not leaves:
+        return [None] * len(leaves)
+    outs, seeds = zip(*pairs, strict=True)
+    seeds = [seed.to(out.dtype) for out, seed in pairs]
+    return list(torch.autograd.grad(outs, leaves, seeds, allow_unused=True))
+
+
+def _differentiable(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
+def _leaf(value: Any) -> Any:
+    return value.detach().requires_grad_(True) if _differentiable(value) else value
+
+
+def _stand_in(name: str, own: Any, call_back: CallBack) -> Any:
+    """The reference behind `name`: asked over the wall for NumPy and plain arguments, else the student's own."""
+
+    def stand_in(*args: Any, **kwargs: Any) -> Any:
+        values = [*args, *kwargs.values()]
+        plain = all(isinstance(v, np.ndarray | np.generic | int | float | list | tuple | None) for v in values)
+        return call_back(name, list(args), dict(kwargs)) if plain else own(*args, **kwargs)
+
+    return stand_in

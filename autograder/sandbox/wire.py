@@ -1,0 +1,237 @@
+"""What crosses the wall: frames of msgpack that hold plain data and raw array buffers.
+
+A frame is four bytes of length (big endian) and a msgpack body. Values are tagged lists, so that a
+tuple stays a tuple and an array its dtype and shape. Never pickle, never a class chosen by the sender.
+Both sides use this file; the trusted side passes `limit` and a deadline, and takes nothing on trust:
+dtype, shape and byte count must agree before an array is made.
+"""
+
+from __future__ import annotations
+
+import math
+import select
+import socket
+import struct
+import sys
+import time
+from typing import Any
+
+import msgpack
+import numpy as np
+
+DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
+MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
+MAX_AXES = 32
+MAX_TEXT = 20_000
+MAX_ITEMS = 100_000
+_LENGTH = struct.Struct(">I")
+
+
+class WireError(Exception):
+    """A frame that is not of the agreed form."""
+
+
+class Deadline(Exception):
+    """The other side did not read or write in time."""
+
+
+class Closed(Exception):
+    """The other side is gone."""
+
+
+class Other:
+    """A value that does not cross the wall; only the name of its type does."""
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name[:80]
+
+    def __repr__(self) -> str:
+        return f"a value of type {self.type_name}"
+
+
+# ---------------------------------------------------------------- values
+
+
+def encode(value: Any, depth: int = 0) -> Any:
+    """`value` as tagged lists; what has no tag becomes an `Other` with its type's name."""
+    kind = type(value)
+    if depth > MAX_DEPTH:
+        return ["other", "something nested too deeply"]
+    if value is None or kind in (bool, float, str) or (kind is int and -(2**63) <= value < 2**63):
+        return value[:MAX_TEXT] if kind is str else value
+    if kind is np.ndarray:
+        known = value.dtype.name in DTYPES
+        return ["array", *_array_fields(value)] if known else ["other", f"array of {value.dtype.name}"]
+    if isinstance(value, np.generic) and value.dtype.name in DTYPES:
+        return ["scalar", *_array_fields(np.asarray(value))]
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _encode_tensor(value)
+    if isinstance(value, tuple):
+        return ["tuple", [encode(item, depth + 1) for item in tuple.__iter__(value)]]
+    if kind is list:
+        return ["list", [encode(item, depth + 1) for item in value]]
+    if isinstance(value, dict):
+        pairs = [[encode(key, depth + 1), encode(item, depth + 1)] for key, item in dict.items(value)]
+        return ["dict", pairs]
+    return ["other", kind.__name__]
+
+
+def _array_fields(array: np.ndarray) -> list[Any]:
+    """dtype, shape, order of axes in memory, whether every second item was taken, bytes."""
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    if array.flags.c_contiguous:
+        order = list(range(array.ndim))
+    packed = np.ascontiguousarray(array.transpose(order))
+    gaps = array.size > 0 and not array.transpose(order).flags.c_contiguous
+    return [array.dtype.name, list(array.shape), order, bool(gaps), packed.tobytes()]
+
+
+def _encode_tensor(tensor: Any) -> list[Any]:
+    known = str(tensor.dtype).removeprefix("torch.") in DTYPES and str(tensor.layout) == "torch.strided"
+    return ["tensor", *_array_fields(tensor.detach().cpu().numpy())] if known else ["other", f"tensor of {tensor.dtype}"]
+
+
+def decode(data: Any, depth: int = 0) -> Any:
+    """The value behind tagged lists.
+
+    Raises `WireError` on anything `encode` would not have written.
+    """
+    if depth > MAX_DEPTH:
+        raise WireError("nested too deeply")
+    if data is None or type(data) in (bool, int, float, str):
+        return data
+    if type(data) is not list or not data or type(data[0]) is not str:
+        raise WireError("not a tagged value")
+    tag, *fields = data
+    if tag in ("array", "scalar", "tensor"):
+        array = _decode_array(fields)
+        if tag == "array":
+            return array
+        return array[()] if tag == "scalar" else _tensor(array)
+    if len(fields) != 1:
+        raise WireError("a tagged value has one field")
+    if tag == "other" and type(fields[0]) is str:
+        return Other(fields[0])
+    if tag in ("list", "tuple", "dict"):
+        return _decode_container(tag, fields[0], depth)
+    raise WireError("an unknown tag")
+
+
+def _decode_container(tag: str, items: Any, depth: int) -> Any:
+    if type(items) is not list or len(items) > MAX_ITEMS:
+        raise WireError("not a list of items")
+    if tag != "dict":
+        values = [decode(item, depth + 1) for item in items]
+        return tuple(values) if tag == "tuple" else values
+    result = {}
+    for pair in items:
+        if type(pair) is not list or len(pair) != 2:
+            raise WireError("not a pair")
+        key = decode(pair[0], depth + 1)
+        if type(key) not in (str, int, bool, float, type(None)):
+            key = f"({type(key).__name__})"
+        result[key] = decode(pair[1], depth + 1)
+    return result
+
+
+def _decode_array(fields: list[Any]) -> np.ndarray:
+    if len(fields) != 5:
+        raise WireError("an array has five fields")
+    dtype, shape, order, gaps, data = fields
+    if dtype not in DTYPES or type(data) is not bytes or type(gaps) is not bool:
+        raise WireError("not an array")
+    for numbers in (shape, order):
+        if type(numbers) is not list or len(numbers) > MAX_AXES or any(type(n) is not int or n < 0 for n in numbers):
+            raise WireError("not a shape")
+    if sorted(order) != list(range(len(shape))):
+        raise WireError("not an order of axes")
+    if math.prod(shape) * np.dtype(dtype).itemsize != len(data):
+        raise WireError("shape and size disagree")
+    array = np.frombuffer(data, dtype=dtype).reshape([shape[axis] for axis in order])
+    array = _with_gaps(array) if gaps else array.copy()
+    back = np.argsort(order) if order else order
+    return array.transpose(back)
+
+
+def _with_gaps(array: np.ndarray) -> np.ndarray:
+    """The same values as every second item of a wider array, so that it stays non-contiguous."""
+    wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), dtype=array.dtype)
+    wide[..., ::2] = array
+    return wide[..., ::2]
+
+
+def _tensor(array: np.ndarray) -> Any:
+    import torch
+
+    return torch.from_numpy(array)
+
+
+# ---------------------------------------------------------------- frames
+
+
+def pack(message: dict[str, Any]) -> bytes:
+    """One frame, ready to send."""
+    body = msgpack.packb(message, use_bin_type=True)
+    return _LENGTH.pack(len(body)) + body
+
+
+def send(sock: socket.socket, message: dict[str, Any], deadline: float | None = None) -> None:
+    """Send one frame; with a `deadline` (`time.monotonic`) never block past it."""
+    send_bytes(sock, pack(message), deadline)
+
+
+def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) -> None:
+    """Send all of `data`, never blocking past `deadline`."""
+    rest = memoryview(data)
+    while rest:
+        _wait(sock, select.POLLOUT, deadline)
+        try:
+            # Never raise SIGPIPE, and never block: the other side may have stopped reading.
+            rest = rest[sock.send(rest, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT) :]
+        except BlockingIOError:
+            continue
+        except OSError as error:
+            raise Closed(str(error)) from None
+
+
+def receive(sock: socket.socket, deadline: float | None = None, limit: int = 2**31) -> dict[str, Any]:
+    """One frame's message; raises `Deadline`, `Closed`, or `WireError` on a malformed one."""
+    (size,) = _LENGTH.unpack(_exactly(sock, _LENGTH.size, deadline))
+    if size > limit:
+        raise WireError("a message over the size limit")
+    body = _exactly(sock, size, deadline)
+    try:
+        message = msgpack.unpackb(body, raw=False, strict_map_key=True)
+    except Exception as error:
+        raise WireError(f"not msgpack ({type(error).__name__})") from None
+    if type(message) is not dict:
+        raise WireError("a message is a map")
+    return message
+
+
+def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
+    parts = bytearray()
+    while len(parts) < size:
+        _wait(sock, select.POLLIN, deadline)
+        try:
+            part = sock.recv(min(size - len(parts), 2**20), socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            continue
+        except OSError as error:
+            raise Closed(str(error)) from None
+        if not part:
+            raise Closed("end of stream")
+        parts += part
+    return bytes(parts)
+
+
+def _wait(sock: socket.socket, event: int, deadline: float | None) -> None:
+    poll = select.poll()
+    poll.register(sock, event)
+    if deadline is None:
+        poll.poll()
+        return
+    left = deadline - time.monotonic()
+    if left <= 0 or not poll.poll(left * 1000):
+        raise Deadline

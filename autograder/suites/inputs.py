@@ -1,0 +1,19 @@
+"""Inputs for suites: seeded, nothing symmetric, scores between about -3 and 3 so that a missing scale shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def normal(seed: int, *shape: int, dtype: Any = np.float64) -> np.ndarray:
+    """Standard normal numbers of `shape`, the same for the same `seed`."""
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def tensor(array: np.ndarray) -> Any:
+    """The array as a PyTorch tensor with the same dtype, shape and layout."""
+    import torch
+
+    return torch.from_numpy(array)

@@ -1,0 +1,1 @@
+"""Known mistakes, one file an assignment; see `autograder.suites.catalogue`."""

@@ -1,0 +1,7 @@
+"""nbgrader's configuration: this repository is the course."""
+
+from autograder.nbgrader_plugin import configure
+
+c = get_config()  # noqa: F821  (nbgrader provides it)
+configure(c)
+c.CourseDirectory.course_id = "multi_head_attention"
