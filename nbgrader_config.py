@@ -1,6 +1,6 @@
 """nbgrader's configuration: this repository is the course."""
 
-from autograder.nbgrader_plugin import configure
+from autograder.faces.nbgrader import configure
 
 c = get_config()  # noqa: F821  (nbgrader provides it)
 configure(c)

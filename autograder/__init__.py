@@ -14,11 +14,11 @@ __all__ = ["check", "heatmap"]
 
 def __getattr__(name: str) -> Any:
     if name == "check":
-        from autograder.desk.check import check
+        from autograder.faces.check import check
 
         return check
     if name == "heatmap":
-        from autograder.desk.heatmap import heatmap
+        from autograder.faces.heatmap import heatmap
 
         return heatmap
     raise AttributeError(f"module 'autograder' has no attribute {name!r}")

@@ -34,8 +34,12 @@ class Assignment:
 
     name: str
     notebook: Path
-    exercises: tuple[Exercise, ...]
     root: Path
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        """Its exercises in order. Raises `CourseError` where a check cell is not in order."""
+        return _exercises(self.notebook, self.notebook.stat().st_mtime_ns)
 
     @property
     def max_score(self) -> float:
@@ -102,7 +106,7 @@ def _read_assignment(root: Path, folder: Path) -> Assignment:
     if len(notebooks) != 1:
         raise CourseError(f"{folder}: an assignment has one notebook, this folder has {len(notebooks)}")
     path = notebooks[0]
-    return Assignment(folder.name, path, _exercises(path, path.stat().st_mtime_ns), root)
+    return Assignment(folder.name, path, root)
 
 
 @functools.lru_cache

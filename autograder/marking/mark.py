@@ -26,6 +26,7 @@ class Marker:
     def __init__(self, assignment: Assignment, sandbox: Sandbox) -> None:
         self.assignment = assignment
         self.sandbox = sandbox
+        sandbox.warm_up()  # while the reference is loaded
         self.module = assignment.reference()
         self.suite = Suite(assignment.suite)
         _check_names(assignment, self.suite)

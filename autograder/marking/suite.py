@@ -2,16 +2,14 @@
 
 A suite is ordinary pytest: classes marked `@pytest.mark.exercise("softmax")`, test methods with a docstring (the
 sentence a student reads) and `@pytest.mark.weight(2)`, and the fixtures `student` and `reference`. pytest's own
-hooks give outcomes as objects. The session lives in a thread that waits in `pytest_runtestloop`, as a worker of
-a test distributor does; a submission then costs 0.1 ms a test instead of a new session's 200 ms.
+hooks give outcomes as objects. A thread keeps the session open in `pytest_runtestloop`, so that a submission costs
+0.1 ms a test instead of a new session's 200 ms.
 """
 
 from __future__ import annotations
 
-import queue
 import threading
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,12 +66,13 @@ class Suite:
         if not path.is_file():
             raise CourseError(f"{path}: no such suite")
         self.path = path
-        self._jobs: queue.Queue[Any] = queue.Queue()
-        self._answers: queue.Queue[Any] = queue.Queue()
-        self._plugin = _Plugin(self._jobs, self._answers)
-        self._thread = threading.Thread(target=self._main, name=f"suite {path.stem}", daemon=True)
+        self._plugin = _Plugin()
+        self._thread = threading.Thread(target=self._session, name=f"suite {path.stem}", daemon=True)
         self._thread.start()
-        self.tests: tuple[Test, ...] = self._answer()
+        self._plugin.collected.wait()
+        if self._plugin.problem is not None:
+            raise CourseError(f"{path}: the suite cannot be used: {self._plugin.problem}")
+        self.tests: tuple[Test, ...] = tuple(self._plugin.items)
 
     def __enter__(self) -> Suite:
         return self
@@ -86,37 +85,31 @@ class Suite:
         return list(dict.fromkeys(test.exercise for test in self.tests))
 
     def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
-        """Run one test for one student."""
-        self._jobs.put((test, student, reference))
-        return self._answer()
+        """Run one test for one student, in the calling thread (so that Ctrl-C reaches it)."""
+        return self._plugin.run(test, student, reference)
 
     def close(self) -> None:
         """End the session."""
-        self._jobs.put(None)
+        self._plugin.finished.set()
         self._thread.join()
 
-    def _answer(self) -> Any:
-        answer = self._answers.get()
-        if isinstance(answer, CourseError):
-            raise answer
-        return answer
-
-    def _main(self) -> None:
+    def _session(self) -> None:
         arguments = [f"--rootdir={self.path.parent}", "-c", "/dev/null", "--import-mode=importlib", "--noconftest"]
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
-        code = pytest.main([*arguments, str(self.path)], plugins=[self._plugin])
-        if not self._plugin.ready:
-            self._answers.put(CourseError(f"{self.path}: the suite cannot be collected (pytest's exit code {int(code)}): {self._plugin.problem}"))
+        try:
+            pytest.main([*arguments, str(self.path)], plugins=[self._plugin])
+        finally:
+            self._plugin.collected.set()
 
 
 class _Plugin:
-    """Turns pytest's session into a function from (test, student) to outcome."""
+    """Keeps pytest's session open, and runs its items one at a time."""
 
-    def __init__(self, jobs: queue.Queue[Any], answers: queue.Queue[Any]) -> None:
-        self.jobs, self.answers = jobs, answers
-        self.ready = False
-        self.problem = "no test found"
+    def __init__(self) -> None:
+        self.collected, self.finished = threading.Event(), threading.Event()
+        self.items: dict[Test, pytest.Item] = {}
+        self.problem: str | None = "pytest found no test in it"
         self.student: Student | None = None
         self.referee: Student | None = None
         self.error: BaseException | None = None
@@ -138,21 +131,22 @@ class _Plugin:
             self.problem = str(report.longrepr)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        if session.testsfailed or not session.items:
-            return True
-        try:
-            items = {_as_test(item): item for item in session.items}
-        except CourseError as error:
-            self.problem = str(error)
-            return True
-        self.ready = True
-        self.answers.put(tuple(items))
-        while (job := self.jobs.get()) is not None:
-            test, self.student, self.referee = job
-            self.error = None
-            items[test].ihook.pytest_runtest_protocol(item=items[test], nextitem=None)
-            self.answers.put(Outcome(test, self.error, self.student.last_call if self.student else ""))
+        if session.items and not session.testsfailed:
+            try:
+                self.items = {_as_test(item): item for item in session.items}
+                self.problem = None
+            except CourseError as error:
+                self.problem = str(error)
+            else:
+                self.collected.set()
+                self.finished.wait()
         return True
+
+    def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
+        self.student, self.referee, self.error = student, reference, None
+        item = self.items[test]
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+        return Outcome(test, self.error, student.last_call)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
@@ -172,5 +166,3 @@ def _as_test(item: pytest.Item) -> Test:
         raise CourseError(f"{item.nodeid}: no docstring; it is the sentence that a student reads")
     return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight.args[0]) if weight else 1.0)
 
-
-Runner = Callable[[Test], Outcome]

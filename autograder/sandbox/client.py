@@ -61,6 +61,7 @@ class Sandbox:
         self._ids = itertools.count(1)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._ready = False
 
     def __enter__(self) -> Sandbox:
         return self
@@ -84,19 +85,26 @@ class Sandbox:
                 self._process.stderr.close()
             self._process = None
 
-    def _start(self) -> socket.socket:
-        if self._control is not None and self._process is not None and self._process.poll() is None:
-            return self._control
-        self.close()
-        self._control, inside = socket.socketpair()
-        self._process = launch.start(inside, self.isolated)
-        inside.close()
-        try:
-            wire.receive(self._control, time.monotonic() + START_SECONDS)
-        except (wire.Closed, wire.Deadline):
-            text = self._last_words()
+    def warm_up(self) -> None:
+        """Begin to start the warm process, and do not wait for it."""
+        if self._process is None or self._process.poll() is not None:
             self.close()
-            raise MachineError(f"the sandbox did not start: {text}") from None
+            self._control, inside = socket.socketpair()
+            self._process = launch.start(inside, self.isolated)
+            self._ready = False
+            inside.close()
+
+    def _start(self) -> socket.socket:
+        self.warm_up()
+        assert self._control is not None
+        if not self._ready:
+            try:
+                wire.receive(self._control, time.monotonic() + START_SECONDS)
+            except (wire.Closed, wire.Deadline):
+                text = self._last_words()
+                self.close()
+                raise MachineError(f"the sandbox did not start: {text}") from None
+            self._ready = True
         return self._control
 
     def _last_words(self) -> str:

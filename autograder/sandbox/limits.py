@@ -16,8 +16,8 @@ class Limits:
     # A student who plots and trains a little in several cells still gets through.
     cells_seconds: float = 60.0
     # A call in a suite takes about a millisecond, under load perhaps a hundred.
-    call_seconds: float = 4.0
-    # One looping exercise costs its tests 4 s each; a whole looping notebook must still end.
+    call_seconds: float = 3.0
+    # One looping exercise costs its tests 3 s each; a whole looping notebook must still end.
     submission_seconds: float = 180.0
     # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB.
     memory: int = 1024 * MIB

@@ -1,0 +1,5 @@
+"""`python -m autograder`."""
+
+from autograder.faces.cli import main
+
+main()

@@ -1,1 +1,0 @@
-"""What a student meets: checks beside the exercises, and pictures."""

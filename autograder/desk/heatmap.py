@@ -1,1 +1,0 @@
-def heatmap(*a, **k): pass

@@ -1,0 +1,89 @@
+"""An exercise's result as a table a student reads: each test's sentence, mark in words, points, message.
+
+HTML is self-contained: no script, no link, styles inline, every text escaped. No colour carries meaning alone.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from autograder.marking.report import ExerciseResult, TestResult
+
+MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
+STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}
+
+
+def points(value: float) -> str:
+    """Points without needless zeros: 3, 2.5, 1.67."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def summary(result: ExerciseResult) -> str:
+    """One line on the whole exercise."""
+    if not result.started:
+        return f"{result.name}: not started yet. 0 of {points(result.max_score)} points."
+    passed = sum(test.state == "passed" for test in result.tests)
+    return f"{result.name}: {points(result.score)} of {points(result.max_score)} points, {passed} of {len(result.tests)} tests passed."
+
+
+def notes(result: ExerciseResult) -> list[str]:
+    """What else the student should know about how this exercise was judged."""
+    if not result.with_reference:
+        return []
+    names = ", ".join(result.with_reference)
+    return [f"Your code calls {names}, which lost marks above. Here it was judged with the right one in its place."]
+
+
+def as_html(result: ExerciseResult) -> str:
+    """The table as HTML, with points."""
+    head = _paragraph(f"<strong>{escape(summary(result))}</strong>")
+    more = "".join(_paragraph(escape(note)) for note in notes(result))
+    return _block(head + more + (_table(result, with_points=True) if result.started else ""))
+
+
+def checks_as_html(result: ExerciseResult, count: str, first_step: str) -> str:
+    """The table of a student's visible checks: no points, and a first step where nothing is written yet."""
+    if not result.started:
+        return _block(_paragraph(f"<strong>{escape(result.name)}</strong>: not started yet. {escape(first_step)}"))
+    head = _paragraph(f"<strong>{escape(result.name)}</strong>: {escape(count)}")
+    return _block(head + _table(result, with_points=False))
+
+
+def _paragraph(html: str) -> str:
+    return f'<p style="margin:.3em 0">{html}</p>'
+
+
+def _block(html: str) -> str:
+    return f'<div class="autograder-rubric" style="overflow-x:auto">{html}</div>'
+
+
+def _table(result: ExerciseResult, with_points: bool) -> str:
+    titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
+    head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
+    rows = "".join(_row(test, with_points) for test in result.tests)
+    style = "border-collapse:collapse;width:100%;max-width:60em"
+    return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _row(test: TestResult, with_points: bool) -> str:
+    cell = "text-align:left;vertical-align:top;padding:.25em .6em"
+    message = f"<br>{escape(test.message)}" if test.message else ""
+    score = f"{points(test.score)} / {points(test.max_score)}"
+    return (
+        f'<tr style="border-left:4px solid {STRIPES[test.state]};border-bottom:1px solid #9e9e9e66">'
+        f'<td style="{cell};white-space:nowrap">{MARKS[test.state]}</td>'
+        f'<td style="{cell};white-space:normal">{escape(test.sentence)}{message}</td>'
+        + (f'<td style="{cell};white-space:nowrap">{score}</td>' if with_points else "")
+        + "</tr>"
+    )
+
+
+def as_text(result: ExerciseResult) -> str:
+    """The same for a terminal."""
+    lines = [summary(result), *notes(result)]
+    if result.started:
+        for test in result.tests:
+            lines.append(f"  {MARKS[test.state]:<12} {test.sentence} ({points(test.score)}/{points(test.max_score)})")
+            if test.message:
+                lines.append(f"               {test.message}")
+    return "\n".join(lines)
