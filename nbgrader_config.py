@@ -2,6 +2,6 @@
 
 from autograder.faces.nbgrader import configure
 
-c = get_config()  # noqa: F821  (nbgrader provides it)
+c = get_config()  # nbgrader provides it
 configure(c)
 c.CourseDirectory.course_id = "multi_head_attention"

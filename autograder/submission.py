@@ -106,9 +106,7 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     assignment = course.of_notebook(path.name)
     name = only or (folder.name if folder.name in names else assignment.name if assignment else None)
     if name is None:
-        raise SubmissionError(
-            f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}"
-        )
+        raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
     student = folder.parent.name if folder.name == name else path.stem
     return Submission(student, name, path)
 
@@ -153,7 +151,10 @@ def _read_text(path: Path) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise SubmissionError(f"{path.name} is not a file")
         if status.st_size > MAX_BYTES:
-            raise SubmissionError(f"{path.name} has {status.st_size / 2**20:.0f} MB; the limit is {MAX_BYTES // 2**20}. Were outputs left in it?")
+            raise SubmissionError(
+                f"{path.name} has {status.st_size / 2**20:.0f} MB; the limit is {MAX_BYTES // 2**20}. "
+                "Were outputs left in it?"
+            )
         data = file.read(MAX_BYTES + 1)
     if not data.strip():
         raise SubmissionError(f"{path.name} is empty")

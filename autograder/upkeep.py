@@ -49,6 +49,8 @@ def release_text(assignment: Assignment, folder: Path) -> str:
     shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)
     result = api(folder).generate_assignment(assignment.name)
     if not result["success"]:
-        raise CourseError(f"{assignment.notebook}: nbgrader cannot release it:\n{result.get('error') or result.get('log')}")
+        raise CourseError(
+            f"{assignment.notebook}: nbgrader cannot release it:\n{result.get('error') or result.get('log')}"
+        )
     released = folder / "assignments" / assignment.name / assignment.notebook.name
     return released.read_text(encoding="utf-8")

@@ -43,11 +43,19 @@ def autograder() -> None:
 
 @app.command(epilog="Example: autograder grade submitted/ --json marks.json")
 def grade(
-    paths: Annotated[list[Path], typer.Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.")],
-    assignment: Annotated[str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")] = None,
+    paths: Annotated[
+        list[Path], typer.Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.")
+    ],
+    assignment: Annotated[
+        str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
+    ] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")] = None,
-    sandbox: Annotated[SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")] = SandboxKind.auto,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
+    ] = None,
+    sandbox: Annotated[
+        SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
+    ] = SandboxKind.auto,
 ) -> None:
     """Grade notebooks with the hidden suites. Low marks are no failure.
 
@@ -71,7 +79,11 @@ def grade(
 
 
 @app.command(epilog="Example: autograder demo demo")
-def demo(folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path("demo")) -> None:
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
+        "demo"
+    ),
+) -> None:
     """Grade a small class through nbgrader, from release to feedback, and show its marks."""
     from autograder.faces.demo import run
 
@@ -113,7 +125,13 @@ def _warn(kind: SandboxKind) -> None:
 
 
 def _with_progress(found: list[Submission], root: Path, jobs: int, kind: str, console: Console) -> list[Report]:
-    columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[failed]}"))
+    columns = (
+        TextColumn("grading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[failed]}"),
+    )
     with Progress(*columns, console=console, transient=True, disable=len(found) <= FEW) as progress:
         task = progress.add_task("", total=len(found), failed="")
         reports: list[Report] = []

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -91,7 +92,9 @@ def run(folder: Path, course: Course, console: Console) -> None:
     """
     _fresh(folder, course)
     assignments = list(Course(folder).assignments().values())
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True) as progress:
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True
+    ) as progress:
         task = progress.add_task("", total=3 * len(assignments))
         for what in _steps(folder, assignments):
             progress.update(task, description=f"{what:<45}", advance=1)
@@ -107,7 +110,9 @@ def _fresh(folder: Path, course: Course) -> None:
     folder.mkdir(parents=True)
     mark.touch()
     for name in ("source", "solutions"):
-        shutil.copytree(course.root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
+        shutil.copytree(
+            course.root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+        )
     shutil.copy(course.root / CONFIG, folder / CONFIG)
 
 
@@ -135,7 +140,9 @@ def _marks(folder: Path, assignments: list[Assignment]) -> Table:
     """The gradebook as a table."""
     from nbgrader.api import Gradebook
 
-    table = Table(title="Marks in nbgrader's gradebook", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(
+        title="Marks in nbgrader's gradebook", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
     for heading in ("student", "hands in", *(a.name.replace("_", " ") for a in assignments)):
         table.add_column(heading, overflow="fold")
     with Gradebook(f"sqlite:///{folder.resolve()}/gradebook.db") as gradebook:
@@ -145,10 +152,9 @@ def _marks(folder: Path, assignments: list[Assignment]) -> Table:
     return table
 
 
-def _score(submission: object) -> str:
-    auto = sum(grade.auto_score or 0 for notebook in submission.notebooks for grade in notebook.grades)  # type: ignore[attr-defined]
-    most = sum(g.max_score for n in submission.notebooks for g in n.grades if g.cell.cell_type == "code")  # type: ignore[attr-defined]
-    return f"{points(auto)} / {points(most)}"
+def _score(submission: Any) -> str:
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades if grade.cell.cell_type == "code"]
+    return f"{points(sum(g.auto_score or 0.0 for g in grades))} / {points(sum(g.max_score for g in grades))}"
 
 
 def _where_to_look(folder: Path, console: Console) -> None:

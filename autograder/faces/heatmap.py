@@ -13,7 +13,9 @@ LABEL = 7.5  # pixels a character of a label needs at 13 px
 INK = "#2f6db3"
 
 
-def heatmap(weights: Any, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, title: str = "") -> Heatmap:
+def heatmap(
+    weights: Any, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, title: str = ""
+) -> Heatmap:
     """A picture of `weights`, (L, S), or of one matrix a head, (h, L, S); numbers or booleans.
 
     rows, columns: labels, such as the words of a sentence; counted from 0 where not given
@@ -47,7 +49,10 @@ class Heatmap:
             if len(self.weights) > 1:
                 parts.append(f"head {number}")
             parts.append(" " * side + "".join(f"  {label:>{width}}" for label in self.columns))
-            parts += [f"{label:>{side}}" + "".join(f"  {_text(v):>{width}}" for v in row) for label, row in zip(self.rows, matrix, strict=True)]
+            parts += [
+                f"{label:>{side}}" + "".join(f"  {_text(v):>{width}}" for v in row)
+                for label, row in zip(self.rows, matrix, strict=True)
+            ]
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
@@ -86,7 +91,8 @@ def _square(x: float, y: float, value: Any, matrix: np.ndarray) -> str:
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{SQUARE}" height="{SQUARE}" fill="{INK}" fill-opacity="{shade:.2f}" '
         f'stroke="currentColor" stroke-opacity="0.25"/>'
-        f'<text x="{x + SQUARE / 2:.1f}" y="{y + SQUARE / 2 + 4:.1f}" text-anchor="middle" font-size="12" fill="{ink}">{_text(value)}</text>'
+        f'<text x="{x + SQUARE / 2:.1f}" y="{y + SQUARE / 2 + 4:.1f}" text-anchor="middle" font-size="12" '
+        f'fill="{ink}">{_text(value)}</text>'
     )
 
 

@@ -120,7 +120,7 @@ class Mark(NbGraderPreprocessor):
     sandbox = Enum(
         ["auto", "bubblewrap", "process"],
         default_value="auto",
-        help="bubblewrap: insist on it; process: limits only; auto: bubblewrap where it works, with a warning where not.",
+        help="bubblewrap: insist on it; process: limits only; auto: bubblewrap, and a warning where it does not work.",
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
@@ -138,8 +138,8 @@ class Mark(NbGraderPreprocessor):
         graded = {CHECK + exercise.name: exercise for exercise in report.exercises}
         for cell in nb.cells:
             if grade_id(cell) in graded and cell.cell_type == "code":
-                result = graded[grade_id(cell)]
-                data = {"text/plain": rubric.points(result.score), "text/html": rubric.as_html(result)}
+                exercise = graded[grade_id(cell)]
+                data = {"text/plain": rubric.points(exercise.score), "text/html": rubric.as_html(exercise)}
                 cell.outputs = [new_output("execute_result", data=data, execution_count=None)]
         return nb, resources
 

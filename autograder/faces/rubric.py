@@ -23,7 +23,8 @@ def summary(result: ExerciseResult) -> str:
     if not result.started:
         return f"{result.name}: not started yet. 0 of {points(result.max_score)} points."
     passed = sum(test.state == "passed" for test in result.tests)
-    return f"{result.name}: {points(result.score)} of {points(result.max_score)} points, {passed} of {len(result.tests)} tests passed."
+    earned = f"{points(result.score)} of {points(result.max_score)} points"
+    return f"{result.name}: {earned}, {passed} of {len(result.tests)} tests passed."
 
 
 def notes(result: ExerciseResult) -> list[str]:

@@ -1,7 +1,7 @@
 """From one submission to one report.
 
-    with Marker(assignment, sandbox) as marker:
-        report = marker.mark(submission)
+with Marker(assignment, sandbox) as marker:
+    report = marker.mark(submission)
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ class Behind:
         self.tests_in_process = 0
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Perform a request; raises `Stopped` where no reply came."""
         try:
             if self.process is None:
                 self.process = self.running.test()
@@ -121,6 +122,7 @@ class Here:
         self.tests_in_process = 0
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Perform a request."""
         return self._transport(request | {"behind": list(self.stand_ins)})
 
     def _answer(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -155,7 +157,12 @@ def judge(
 
 
 def _run_exercise(
-    suite: Suite, tests: list[Test], exercise: Exercise, student: Student, reference: Student | None, transport: Behind | Here
+    suite: Suite,
+    tests: list[Test],
+    exercise: Exercise,
+    student: Student,
+    reference: Student | None,
+    transport: Behind | Here,
 ) -> ExerciseResult:
     """Run an exercise's tests in one process while all goes well; after a failure, each in its own.
 
@@ -180,7 +187,12 @@ def _run_exercise(
     transport.isolate()
     started = not all(isinstance(outcome.error, NotStarted | Missing) for outcome in outcomes)
     return ExerciseResult(
-        exercise.name, _as_results(outcomes, exercise.points), exercise.points, started, None, tuple(sorted(transport.asked))
+        exercise.name,
+        _as_results(outcomes, exercise.points),
+        exercise.points,
+        started,
+        None,
+        tuple(sorted(transport.asked)),
     )
 
 
@@ -200,7 +212,9 @@ def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...
             state = "not known"
         score = share if state == "passed" else 0.0
         results.append(
-            TestResult(outcome.test.name, outcome.test.sentence, state, round(score, 4), round(share, 4), outcome.message)
+            TestResult(
+                outcome.test.name, outcome.test.sentence, state, round(score, 4), round(share, 4), outcome.message
+            )
         )
     return tuple(results)
 

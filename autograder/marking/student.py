@@ -68,11 +68,12 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class Gradients:
-    """Output and gradients of one call; a gradient is None where nothing flows."""
+    """Output and gradients of one call; a gradient is None where nothing flows. `after`: the arguments afterwards."""
 
     value: Any
     inputs: list[Any]
     parameters: dict[str, Any] = field(default_factory=dict)
+    after: list[Any] = field(default_factory=list)
 
 
 class Student:
@@ -140,7 +141,8 @@ class Function:
             request["cotangents"] = list(seeds)
         text = self._text(construct, options or {}) + _call_text(args, kwargs, ["x", "mask"], "")
         reply = self._student._request(request, text)
-        return Gradients(reply["value"], _as_list(reply.get("gradients")), dict(_as_dict(reply.get("parameters"))))
+        parameters = dict(_as_dict(reply.get("parameters")))
+        return Gradients(reply["value"], _as_list(reply.get("gradients")), parameters, _as_list(reply.get("inputs")))
 
     def _base(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         return {"name": self.name, "args": list(args), "kwargs": dict(kwargs)}
@@ -164,7 +166,10 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
     """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
     labels = [names[i] if i < len(names) else f"argument {i + 1}" for i in range(len(args))]
     written, shapes = [], []
-    for label, value, keyword in [*zip(labels, args, [False] * len(args), strict=True), *((k, v, True) for k, v in kwargs.items())]:
+    for label, value, keyword in [
+        *zip(labels, args, [False] * len(args), strict=True),
+        *((k, v, True) for k, v in kwargs.items()),
+    ]:
         if hasattr(value, "shape"):
             written.append(f"{label}={label}" if keyword else label)
             shapes.append(f"{label} {tuple(value.shape)}")
@@ -182,7 +187,9 @@ def _as_exception(name: str, error: Any) -> StudentError:
         return NotStarted("not started yet.")
     if kind == "Missing":
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
-    where = "".join(f" In {function}, line {number}: `{line.strip()}`." for function, number, line in error["lines"][-1:])
+    where = "".join(
+        f" In {function}, line {number}: `{line.strip()}`." for function, number, line in error["lines"][-1:]
+    )
     if kind == "AttributeError" and text.startswith("the module has no parameter"):
         return Raised(f"{text}. Are the layers kept as members under the names the exercise gives?")
     cls = RaisedValueError if kind == "ValueError" else Raised

@@ -9,7 +9,6 @@ hooks give outcomes as objects. A thread keeps the session open in `pytest_runte
 from __future__ import annotations
 
 import threading
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,8 +54,7 @@ class Outcome:
             return ""
         if isinstance(self.error, StudentError | Mismatch):
             return f"{self.call}: {self.error}" if self.call else str(self.error)
-        where = traceback.extract_tb(self.error.__traceback__)[-1]
-        return f"this test could not judge what came back ({type(self.error).__name__} at {Path(where.filename).name}:{where.lineno})."
+        return f"this test could not judge what came back ({type(self.error).__name__}). Please tell your instructor."
 
 
 class Suite:
@@ -165,4 +163,3 @@ def _as_test(item: pytest.Item) -> Test:
     if not document:
         raise CourseError(f"{item.nodeid}: no docstring; it is the sentence that a student reads")
     return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight.args[0]) if weight else 1.0)
-

@@ -119,7 +119,7 @@ class Sandbox:
         number = next(self._ids)
         message = {"op": "open", "id": number, "limits": self.limits.to_dict()}
         with inner:
-            _send_with_descriptor(control, message, inner)
+            wire.send_with_descriptor(control, message, inner, time.monotonic() + FORK_SECONDS)
         return number, outer
 
     def _end(self, number: int) -> None:
@@ -176,7 +176,7 @@ class Submission:
         assert self._sock is not None
         outer, inner = socket.socketpair()
         with inner:
-            _send_with_descriptor(self._sock, {"op": "test"}, inner)
+            wire.send_with_descriptor(self._sock, {"op": "test"}, inner, time.monotonic() + FORK_SECONDS)
         try:
             wire.receive(outer, time.monotonic() + FORK_SECONDS, 100)
         except BaseException:
@@ -276,21 +276,16 @@ def _error(data: Any) -> dict[str, Any] | None:
     if not isinstance(data, dict):
         return None
     lines = data.get("lines")
-    triples = [line for line in lines if isinstance(line, list | tuple) and len(line) == 3] if isinstance(lines, list | tuple) else []
+    triples = (
+        [line for line in lines if isinstance(line, list | tuple) and len(line) == 3]
+        if isinstance(lines, list | tuple)
+        else []
+    )
     return {
         "kind": str(data.get("kind", ""))[:40],
         "text": str(data.get("text", ""))[:400],
-        "lines": [(str(name)[:80], number if isinstance(number, int) else 0, str(text)[:160]) for name, number, text in triples[:3]],
+        "lines": [
+            (str(name)[:80], number if isinstance(number, int) else 0, str(text)[:160])
+            for name, number, text in triples[:3]
+        ],
     }
-
-
-def _send_with_descriptor(sock: socket.socket, message: dict[str, Any], passed: socket.socket) -> None:
-    frame = wire.pack(message)
-    try:
-        sent = socket.send_fds(sock, [frame[:1]], [passed.fileno()], socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
-        assert sent == 1
-    except BlockingIOError:
-        raise wire.Deadline from None
-    except OSError as error:
-        raise wire.Closed(str(error)) from None
-    wire.send_bytes(sock, frame[1:], time.monotonic() + FORK_SECONDS)

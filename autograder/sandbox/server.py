@@ -49,13 +49,11 @@ def main(descriptor: int, isolated: bool) -> None:
     wire.send(control, {"ready": True})
     while True:
         try:
-            message, fds = _receive_with_descriptor(control)
+            message, fds = wire.receive_with_descriptor(control)
         except wire.Closed:
             break
         if message["op"] == "open":
-            guards[message["id"]] = _fork_guard(
-                control, fds[0], message["limits"] | {"held": held}, shell, isolated
-            )
+            guards[message["id"]] = _fork_guard(control, fds[0], message["limits"] | {"held": held}, shell, isolated)
             os.close(fds[0])
         elif message["op"] == "close":
             _end_guard(guards.pop(message["id"]))
@@ -114,7 +112,7 @@ def _quiet_shell_class(base: type) -> type:
     """An IPython shell that keeps errors as data and prints results without prompts."""
     from IPython.core.displayhook import DisplayHook
 
-    class PlainDisplayHook(DisplayHook):
+    class PlainDisplayHook(DisplayHook):  # type: ignore[misc]
         def write_output_prompt(self) -> None:
             """No `Out[3]:` before a result."""
 
@@ -127,17 +125,6 @@ def _quiet_shell_class(base: type) -> type:
         showsyntaxerror = showindentationerror = showtraceback
 
     return QuietShell
-
-
-def _receive_with_descriptor(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """A frame, and the descriptor that came with its first byte."""
-    first, fds, _, _ = socket.recv_fds(sock, 1, 1)
-    if not first:
-        raise wire.Closed("end of stream")
-    rest = wire._exactly(sock, wire._LENGTH.size - 1, None)
-    (size,) = wire._LENGTH.unpack(first + rest)
-    message = wire.msgpack.unpackb(wire._exactly(sock, size, None), raw=False)
-    return message, fds
 
 
 def _private_memory() -> int:
@@ -267,7 +254,7 @@ class _State:
         sys.stdin = io.StringIO()
         sys.modules["autograder"] = _student_package()
         while True:
-            message, fds = _receive_with_descriptor(self.sock)
+            message, fds = wire.receive_with_descriptor(self.sock)
             if message["op"] == "cell":
                 wire.send(self.sock, self._run_cell(message["source"]))
             elif message["op"] == "test":
@@ -285,7 +272,7 @@ class _State:
             error = escaped
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        reply = {"printed": self.printed.getvalue()}
+        reply: dict[str, Any] = {"printed": self.printed.getvalue()}
         if error is not None:
             reply["error"] = describe(error, self.shell.user_ns)
         return reply
@@ -393,7 +380,8 @@ class _Test:
 
     def _call_back(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Ask the trusted side for the reference's answer to an earlier exercise."""
-        wire.send(self.sock, {"call_back": {"name": name, "args": wire.encode(args), "kwargs": wire.encode(kwargs)}})
+        question = {"name": name, "args": wire.encode(args), "kwargs": wire.encode(kwargs)}
+        wire.send(self.sock, {"call_back": question})
         answer = wire.receive(self.sock)
         if "error" in answer:
             raise ValueError(str(answer["error"]))

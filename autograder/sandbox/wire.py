@@ -89,7 +89,9 @@ def _array_fields(array: np.ndarray) -> list[Any]:
 
 def _encode_tensor(tensor: Any) -> list[Any]:
     known = str(tensor.dtype).removeprefix("torch.") in DTYPES and str(tensor.layout) == "torch.strided"
-    return ["tensor", *_array_fields(tensor.detach().cpu().numpy())] if known else ["other", f"tensor of {tensor.dtype}"]
+    return (
+        ["tensor", *_array_fields(tensor.detach().cpu().numpy())] if known else ["other", f"tensor of {tensor.dtype}"]
+    )
 
 
 def decode(data: Any, depth: int = 0) -> Any:
@@ -173,7 +175,7 @@ def _tensor(array: np.ndarray) -> Any:
 def pack(message: dict[str, Any]) -> bytes:
     """One frame, ready to send."""
     body = msgpack.packb(message, use_bin_type=True)
-    return _LENGTH.pack(len(body)) + body
+    return bytes(_LENGTH.pack(len(body)) + body)
 
 
 def send(sock: socket.socket, message: dict[str, Any], deadline: float | None = None) -> None:
@@ -197,7 +199,31 @@ def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) 
 
 def receive(sock: socket.socket, deadline: float | None = None, limit: int = 2**31) -> dict[str, Any]:
     """One frame's message; raises `Deadline`, `Closed`, or `WireError` on a malformed one."""
-    (size,) = _LENGTH.unpack(_exactly(sock, _LENGTH.size, deadline))
+    return _receive_rest(sock, b"", deadline, limit)
+
+
+def receive_with_descriptor(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """A frame, and the descriptors that came with its first byte. For the inner side: waits without a deadline."""
+    first, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
+    if not first:
+        raise Closed("end of stream")
+    return _receive_rest(sock, first, None, 2**31), descriptors
+
+
+def send_with_descriptor(sock: socket.socket, message: dict[str, Any], passed: socket.socket, deadline: float) -> None:
+    """Send a frame whose first byte carries a descriptor; never blocks past `deadline`."""
+    frame = pack(message)
+    try:
+        socket.send_fds(sock, [frame[:1]], [passed.fileno()], socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        raise Deadline from None
+    except OSError as error:
+        raise Closed(str(error)) from None
+    send_bytes(sock, frame[1:], deadline)
+
+
+def _receive_rest(sock: socket.socket, start: bytes, deadline: float | None, limit: int) -> dict[str, Any]:
+    (size,) = _LENGTH.unpack(start + _exactly(sock, _LENGTH.size - len(start), deadline))
     if size > limit:
         raise WireError("a message over the size limit")
     body = _exactly(sock, size, deadline)
