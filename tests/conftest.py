@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from autograder.course import Course
+from autograder.course import CONFIG, Course
 from autograder.sandbox.client import Sandbox
+from autograder.sandbox.launch import why_no_bubblewrap
 
 ROOT = Path(__file__).resolve().parents[1]
+# nbgrader calls `alembic` by name.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +26,23 @@ def course() -> Course:
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    """The real thing; one warm process for the whole run."""
+    """The real thing; one warm process for the whole run. Missing bubblewrap is an error in CI, a skip elsewhere."""
+    reason = why_no_bubblewrap()
+    if reason and not os.environ.get("CI"):
+        pytest.skip(reason)
     with Sandbox(kind="bubblewrap") as opened:
         yield opened
+
+
+def copy_course(folder: Path) -> Course:
+    """The course's sources in `folder`, without any release, submission or gradebook."""
+    for name in ("source", "solutions"):
+        ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    shutil.copy(ROOT / CONFIG, folder / CONFIG)
+    return Course(folder)
+
+
+@pytest.fixture
+def own_course(tmp_path: Path) -> Course:
+    return copy_course(tmp_path / "course")

@@ -114,13 +114,19 @@ class Sandbox:
         return stream.read1(2000).decode(errors="replace").strip()[-500:] or "no message"  # type: ignore[attr-defined]
 
     def _open(self) -> tuple[int, socket.socket]:
-        control = self._start()
-        outer, inner = socket.socketpair()
-        number = next(self._ids)
-        message = {"op": "open", "id": number, "limits": self.limits.to_dict()}
-        with inner:
-            wire.send_with_descriptor(control, message, inner, time.monotonic() + FORK_SECONDS)
-        return number, outer
+        for _ in range(ATTEMPTS):
+            control = self._start()
+            outer, inner = socket.socketpair()
+            number = next(self._ids)
+            message = {"op": "open", "id": number, "limits": self.limits.to_dict()}
+            try:
+                with inner:
+                    wire.send_with_descriptor(control, message, inner, time.monotonic() + FORK_SECONDS)
+                return number, outer
+            except (wire.Closed, wire.Deadline):
+                outer.close()
+                self.close()
+        raise MachineError("the sandbox's warm process ends again and again; is the machine out of memory?")
 
     def _end(self, number: int) -> None:
         if self._control is None:
@@ -175,9 +181,9 @@ class Submission:
     def _fork(self) -> socket.socket:
         assert self._sock is not None
         outer, inner = socket.socketpair()
-        with inner:
-            wire.send_with_descriptor(self._sock, {"op": "test"}, inner, time.monotonic() + FORK_SECONDS)
         try:
+            with inner:
+                wire.send_with_descriptor(self._sock, {"op": "test"}, inner, time.monotonic() + FORK_SECONDS)
             wire.receive(outer, time.monotonic() + FORK_SECONDS, 100)
         except BaseException:
             outer.close()

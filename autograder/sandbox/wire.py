@@ -22,6 +22,7 @@ import numpy as np
 DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
 MAX_AXES = 32
+MAX_ARRAY = 16 * 2**20  # bytes; an honest answer has some thousand
 MAX_TEXT = 20_000
 MAX_ITEMS = 100_000
 _LENGTH = struct.Struct(">I")
@@ -59,6 +60,8 @@ def encode(value: Any, depth: int = 0) -> Any:
         return ["other", "something nested too deeply"]
     if value is None or kind in (bool, float, str) or (kind is int and -(2**63) <= value < 2**63):
         return value[:MAX_TEXT] if kind is str else value
+    if getattr(value, "nbytes", 0) > MAX_ARRAY:
+        return ["other", f"{kind.__name__} of {value.nbytes >> 20} MB"]
     if kind is np.ndarray:
         known = value.dtype.name in DTYPES
         return ["array", *_array_fields(value)] if known else ["other", f"array of {value.dtype.name}"]
@@ -99,7 +102,7 @@ def decode(data: Any, depth: int = 0) -> Any:
 
     Raises `WireError` on anything `encode` would not have written.
     """
-    if depth > MAX_DEPTH:
+    if depth > MAX_DEPTH + 1:
         raise WireError("nested too deeply")
     if data is None or type(data) in (bool, int, float, str):
         return data

@@ -1,0 +1,115 @@
+"""`autograder grade` as a person or a script calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from autograder.classroom import fill, hand_in, mistake, model_answers
+from tests.conftest import ROOT
+from tests.in_process import ASSIGNMENTS
+
+
+def autograder(*words, cwd=ROOT):
+    return subprocess.run(
+        [sys.executable, "-m", "autograder", *map(str, words)],
+        cwd=cwd, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "140"},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory):
+    """A small class: everything right, one mistake, untouched, and one that cannot be read."""
+    folder = tmp_path_factory.mktemp("class") / "submitted"
+    for assignment in ASSIGNMENTS:
+        released = ROOT / "assignments" / assignment.name / assignment.notebook.name
+        hand_in(fill(released, model_answers(assignment)), folder, "right", assignment)
+        hand_in(fill(released, {}), folder, "untouched", assignment)
+    a1 = ASSIGNMENTS[0]
+    released = ROOT / "assignments" / a1.name / a1.notebook.name
+    hand_in(fill(released, model_answers(a1) | mistake(a1, "no-scaling", "attention_scores")), folder, "wrong", a1)
+    hand_in(fill(released, {}), folder, "unreadable", a1).write_text("{")
+    return folder
+
+
+def test_a_class_as_json_and_table(submitted, tmp_path):
+    out = tmp_path / "marks.json"
+    done = autograder("grade", submitted, "--json", out)
+    assert done.returncode == 1, done.stderr  # one could not be graded
+    reports = {(r["student"], r["assignment"]): r for r in json.loads(out.read_text())}
+    assert len(reports) == 2 * len(ASSIGNMENTS) + 2
+    for assignment in ASSIGNMENTS:
+        right, untouched = reports["right", assignment.name], reports["untouched", assignment.name]
+        assert (right["status"], right["score"], right["max_score"]) == ("graded", 20.0, 20.0)
+        assert untouched["score"] == 0.0
+        assert [e["name"] for e in right["exercises"]] == [e.name for e in assignment.exercises]
+        for exercise in [*right["exercises"], *untouched["exercises"]]:
+            assert exercise["score"] == pytest.approx(sum(t["score"] for t in exercise["tests"]), abs=0.01)
+            assert exercise["max_score"] == pytest.approx(sum(t["max_score"] for t in exercise["tests"]), abs=0.01)
+            assert exercise["diagnosis"] is None
+            for test in exercise["tests"]:
+                assert set(test) >= {"name", "passed", "score", "max_score", "message"}
+                assert test["passed"] == (test["score"] > 0)
+    unreadable = reports["unreadable", "a1_scaled_dot_product"]
+    assert unreadable["status"] == "failed"
+    assert "not a Jupyter notebook" in unreadable["reason"]
+    wrong = {e["name"]: e for e in reports["wrong", "a1_scaled_dot_product"]["exercises"]}
+    assert 0 < wrong["attention_scores"]["score"] < wrong["attention_scores"]["max_score"]
+    assert wrong["scaled_dot_product_attention"]["with_reference"] == ["attention_scores"]
+    assert "not a Jupyter notebook" in done.stdout
+    assert "20 / 20" in done.stdout
+    assert "not graded" in done.stdout
+
+
+def test_one_notebook_is_shown_test_by_test(submitted):
+    done = autograder("grade", submitted / "wrong" / "a1_scaled_dot_product")
+    assert done.returncode == 0
+    assert "✗ not yet" in done.stdout
+    assert "divided by the square root of d_k" in done.stdout
+    assert "judged with the right one in its place" in done.stdout
+
+
+def test_json_on_the_terminal_is_nothing_but_json(submitted):
+    done = autograder("grade", submitted / "right", "--json", "-", "--jobs", 1)
+    assert done.returncode == 0
+    assert [r["student"] for r in json.loads(done.stdout)] == ["right"] * len(ASSIGNMENTS)
+
+
+def test_the_same_submissions_give_the_same_report(submitted, tmp_path):
+    texts = []
+    for name, jobs in (("one", 1), ("two", 2)):
+        autograder("grade", submitted, "--json", tmp_path / name, "--jobs", jobs)
+        texts.append((tmp_path / name).read_bytes())
+    assert texts[0] == texts[1]
+
+
+def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
+    for words, expected in (
+        (["grade"], "Missing argument"),
+        (["grade", tmp_path / "none"], "no such file or folder"),
+        (["grade", ROOT / "source", "--assignment", "a9"], "there are a1_scaled_dot_product"),
+        (["grade", ROOT / "source", "--jobs", "-1"], "--jobs"),
+        (["grade", ROOT / "source" / "a1_scaled_dot_product", "--json", tmp_path / "no" / "where"], "cannot be written"),
+        (["demo", ROOT / "tests"], "no earlier demo"),
+    ):
+        done = autograder(*words)
+        assert done.returncode == 2, words
+        assert expected in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+
+
+def test_without_a_sandbox_there_is_a_warning_or_a_refusal(submitted):
+    folder = submitted / "right" / "a1_scaled_dot_product"
+    done = autograder("grade", folder, "--sandbox", "process")
+    assert done.returncode == 0
+    assert "without a sandbox" in done.stderr
+    assert "20 / 20" in done.stdout
+
+
+def test_help_shows_a_command_to_paste():
+    for words, example in ((["grade"], "autograder grade submitted/"), (["demo"], "autograder demo"), (["dev", "sync"], "dev sync")):
+        assert example in autograder(*words, "--help").stdout

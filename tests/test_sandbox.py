@@ -1,0 +1,369 @@
+"""What the sandbox promises, each test named after its line in the docstring."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from autograder.sandbox.client import BadMessage, Gone, Sandbox, TooSlow
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.wire import Other
+from tests.conftest import ROOT
+
+
+def ask(running, name, *args):
+    """One call in a process of its own."""
+    process = running.test()
+    try:
+        reply = process.request({"name": name, "args": list(args), "kwargs": {}})
+    finally:
+        process.close()
+    return reply.get("error") or reply["value"]
+
+
+def define(sandbox, code):
+    return sandbox.open([textwrap.dedent(code)])
+
+
+def test_no_network(sandbox):
+    code = """
+        import socket
+        def reach(host):
+            try:
+                with socket.create_connection((host, 9), timeout=1):
+                    return "connected"
+            except OSError as error:
+                return type(error).__name__ + str(error.errno)
+        def interfaces():
+            return [name for _, name in socket.if_nameindex()]
+        def abstract():
+            with socket.socket(socket.AF_UNIX) as s:
+                try:
+                    s.connect("\\0autograder-test")
+                    return "connected"
+                except OSError as error:
+                    return "refused"
+    """
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as listener, define(sandbox, code) as running:
+        listener.bind("\0autograder-test")
+        listener.listen()
+        assert ask(running, "reach", "192.0.2.1") == "OSError101"  # network unreachable
+        assert ask(running, "reach", "127.0.0.1") in ("OSError101", "ConnectionRefusedError111")
+        assert ask(running, "abstract") == "refused"
+
+
+def test_no_secrets(sandbox, monkeypatch, tmp_path):
+    (tmp_path / "secret").write_text("x")
+    code = """
+        import os
+        def look(path):
+            try:
+                return sorted(os.listdir(path))
+            except OSError as error:
+                return type(error).__name__
+        def environment():
+            return dict(os.environ)
+        def everything(word):
+            return [os.path.join(d, f) for d, _, files in os.walk("/") for f in files if word in f
+                    and not d.startswith(("/usr", "/sys"))]
+    """
+    with define(sandbox, code) as running:
+        for place in (ROOT, ROOT / "solutions", ROOT / "autograder" / "suites", tmp_path, "/home", "/var", "/etc/passwd"):
+            assert ask(running, "look", str(place)) in ("FileNotFoundError", [], "NotADirectoryError"), place
+        assert set(ask(running, "environment")) <= {
+            "PATH", "LANG", "TZ", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS", "MPLBACKEND", "GLIBC_TUNABLES", "PYTHONMALLOC", "HOME", "TMPDIR", "PWD",
+        }  # fmt: skip
+        found = ask(running, "everything", "scaled_dot_product")
+        assert [path for path in found if "site-packages/torch" not in path] == []
+
+
+def test_no_other_process(sandbox):
+    code = """
+        import os, signal
+        def alive():
+            seen = []
+            for pid in range(1, 3000):
+                try:
+                    os.kill(pid, 0)
+                    seen.append(pid)
+                except ProcessLookupError:
+                    pass
+                except PermissionError:
+                    seen.append(pid)
+            return len(seen)
+        def proc():
+            return os.listdir("/proc")
+    """
+    with define(sandbox, code) as running:
+        assert ask(running, "alive") <= 3  # the guard, the state process, the test itself
+        assert ask(running, "proc") == []
+
+
+def test_private_scratch(sandbox):
+    code = """
+        import os
+        def leave():
+            for place in ("/tmp/x", "/dev/shm/x"):
+                open(place, "w").write("here")
+            return os.getcwd()
+        def find():
+            return [p for p in ("/tmp/x", "/dev/shm/x") if os.path.exists(p)]
+        def fill():
+            try:
+                for number in range(1000):
+                    open(f"/tmp/{number}", "wb").write(bytes(1024 * 1024))
+            except OSError as error:
+                return number
+        def write_elsewhere():
+            written = []
+            for place in ("/", "/usr", "/kit", "/kit/autograder/sandbox", "/etc", "/root", "/dev"):
+                try:
+                    open(place + "/x", "w").close()
+                    written.append(place)
+                except OSError:
+                    pass
+            return written
+    """
+    with define(sandbox, code) as running:
+        assert ask(running, "leave") == "/tmp"
+        assert ask(running, "fill") <= sandbox.limits.scratch // 2**20
+        assert ask(running, "write_elsewhere") == []
+    with define(sandbox, code) as running:
+        assert ask(running, "find") == []
+
+
+def test_not_root(sandbox):
+    code = """
+        import os, ctypes
+        def who():
+            return os.getuid()
+        def rise():
+            libc = ctypes.CDLL(None)
+            return [libc.setuid(0), libc.mount(b"none", b"/tmp", b"tmpfs", 0, None), libc.sethostname(b"x", 1)]
+    """
+    with define(sandbox, code) as running:
+        assert ask(running, "who") != 0
+        assert ask(running, "rise") == [-1, -1, -1]
+
+
+def test_data_only(sandbox):
+    code = """
+        import numpy as np
+        class Liar(np.ndarray):
+            def __eq__(self, other): return True
+        class Str(str): pass
+        def objects(): return np.array([object()])
+        def subclass(): return np.zeros(2).view(Liar)
+        def function(): return lambda: 1
+        def huge(): return np.zeros((1024, 1024, 32))
+        def many(): return [np.zeros(1024 * 1024)] * 8
+        def nested():
+            x = []
+            for _ in range(100): x = [x]
+            return x
+    """
+    with define(sandbox, code) as running:
+        assert isinstance(ask(running, "objects"), Other)
+        assert isinstance(ask(running, "subclass"), Other)
+        assert isinstance(ask(running, "function"), Other)
+        assert ask(running, "huge").type_name == "ndarray of 256 MB"
+        with pytest.raises(BadMessage, match="size limit"):
+            ask(running, "many")
+        ask(running, "nested")
+
+
+def test_one_cause_one_loss(sandbox):
+    code = """
+        import ctypes, os, signal, sys, itertools
+        def right(x): return x + 1
+        def loop():
+            while True: pass
+        def stubborn():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))
+            while True:
+                try:
+                    while True: pass
+                except BaseException: pass
+        def in_c(): return sum(itertools.repeat(1))
+        def leave(): sys.exit(0)
+        def vanish(): os._exit(0)
+        def crash(): ctypes.string_at(0)
+        def kill_parent():
+            os.kill(os.getppid(), signal.SIGKILL)
+            while True: pass
+        def stop_parent():
+            os.kill(os.getppid(), signal.SIGSTOP)
+            return 1
+        def kill_all(): os.kill(-1, signal.SIGKILL)
+        def memory(): return len(bytearray(8 * 2**30))
+        def deep(): return deep()
+        def flood():
+            for _ in range(10**6): print("x" * 100)
+            return 1
+        def raw_flood():
+            for _ in range(1000): os.write(1, b"x" * 10**6)
+            return 1
+        def bomb():
+            while True:
+                try: os.fork()
+                except OSError: pass
+    """
+    limits = Limits(call_seconds=0.7)
+    with Sandbox(limits, kind="bubblewrap") as own, define(own, code) as running:
+        for name in ("loop", "stubborn", "in_c", "bomb"):
+            with pytest.raises((TooSlow, Gone)):
+                ask(running, name)
+            assert ask(running, "right", 1) == 2, name
+        for name in ("vanish", "crash", "kill_parent"):
+            with pytest.raises((Gone, TooSlow)):
+                ask(running, name)
+            assert ask(running, "right", 1) == 2, name
+        assert ask(running, "kill_all") is None
+        assert ask(running, "leave")["kind"] == "SystemExit"
+        assert ask(running, "memory")["kind"] == "MemoryError"
+        assert ask(running, "deep")["kind"] == "RecursionError"
+        assert ask(running, "stop_parent") == 1
+        assert ask(running, "flood") == 1
+        assert ask(running, "raw_flood") == 1
+        assert ask(running, "right", 1) == 2
+
+
+def test_no_state(sandbox):
+    code = """
+        import numpy as np
+        calls = []
+        def count():
+            calls.append(1)
+            np.exp = None
+            return len(calls)
+    """
+    with define(sandbox, code) as running:
+        assert [ask(running, "count") for _ in range(3)] == [1, 1, 1]
+
+
+def test_a_cell_that_loops_or_ends_python_costs_itself_only():
+    cells = [
+        "x = 1",
+        "while True: pass",
+        "y = x + 1",
+        "import os; os._exit(0)",
+        "def f(): return y",
+        "def g(: pass",
+        "1 / 0\nz = 1",
+        "print('hello'); y",
+    ]
+    limits = Limits(cell_seconds=0.5)
+    with Sandbox(limits, kind="bubblewrap") as own, own.open(cells) as running:
+        assert ask(running, "f") == 2
+        results = running.results
+    assert results[1].error["kind"] == "KeyboardInterrupt"
+    assert results[3].stopped == "it ended the Python process"
+    assert results[5].error["kind"] == "SyntaxError"
+    assert results[6].error["kind"] == "ZeroDivisionError"
+    assert results[7].printed == "hello\n2\n"
+
+
+def test_deadlines_are_kept_by_the_trusted_side():
+    code = "def slow():\n    import time\n    time.sleep(60)"
+    with Sandbox(Limits(call_seconds=0.5), kind="bubblewrap") as own, own.open([code]) as running:
+        start = time.monotonic()
+        with pytest.raises(TooSlow):
+            ask(running, "slow")
+        assert time.monotonic() - start < 10
+
+
+def test_messages_of_the_students_making_end_that_call_only(sandbox):
+    code = """
+        import os, socket
+        def invent(data):
+            for number in range(3, 128):
+                try:
+                    os.write(number, bytes(data))
+                except OSError:
+                    pass
+            return 7
+        def right(): return 1
+    """
+    for data in (b"", b"\xff\xff\xff\xff", b"\x00\x00\x00\x01\xc1", b"\x00\x00\x00\x03abc", b"\x00\x00"):
+        with define(sandbox, code) as running:
+            with pytest.raises((BadMessage, Gone, TooSlow)) if data else pytest.MonkeyPatch.context():
+                ask(running, "invent", list(data))
+            assert ask(running, "right") == 1
+
+
+def test_arrays_keep_dtype_shape_and_layout(sandbox):
+    code = """
+        def describe(x): return (str(x.dtype), x.shape, x.flags.c_contiguous)
+        def back(x): return x
+    """
+    x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    views = [x, x.T, x[:, ::2], x[..., ::2], x[:0], np.array(3.0), x.swapaxes(0, 1), np.broadcast_to(x[0], (5, 3, 4))]
+    with define(sandbox, code) as running:
+        for view in views:
+            dtype, shape, contiguous = ask(running, "describe", view)
+            assert (dtype, shape) == (str(view.dtype), view.shape)
+            assert contiguous == (view.flags.c_contiguous or view.size == 0)
+            np.testing.assert_array_equal(ask(running, "back", view), view)
+
+
+def test_insisting_on_bubblewrap_where_it_is_not_says_why(monkeypatch):
+    from autograder.errors import MachineError
+    from autograder.sandbox import launch
+
+    monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: "bubblewrap is not installed")
+    with pytest.raises(MachineError, match="not installed"):
+        Sandbox(kind="bubblewrap")
+    opened = Sandbox(kind="auto")
+    assert not opened.isolated
+    assert opened.warning == "bubblewrap is not installed"
+
+
+def test_without_bubblewrap_limits_and_deadlines_still_hold():
+    code = "def right(x): return x\ndef loop():\n    while True: pass\ndef leave():\n    import os; os._exit(1)"
+    with Sandbox(Limits(call_seconds=0.5), kind="process") as own, own.open([code]) as running:
+        assert ask(running, "right", 3) == 3
+        with pytest.raises(TooSlow):
+            ask(running, "loop")
+        with pytest.raises(Gone):
+            ask(running, "leave")
+        assert ask(running, "right", 3) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_an_ordinary_user_can_grade(tmp_path):
+    """The whole command, run by a user who owns nothing here, with an interpreter that user can reach."""
+    shutil.copytree(ROOT, tmp_path / "kit", ignore=shutil.ignore_patterns(".venv", ".git", "demo", "__pycache__"))
+    for folder in (tmp_path, *(parent for parent in tmp_path.parents if "pytest" in parent.name)):
+        folder.chmod(0o755)
+    packages = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    environment, base = tmp_path / "environment", tmp_path / "python"
+    (environment / packages).mkdir(parents=True)
+    (environment / "bin").mkdir()
+    base.mkdir()
+    (environment / "pyvenv.cfg").write_text(f"home = {base}/bin\n")
+    (environment / "bin" / "python").symlink_to(base / "bin" / "python3")
+    script = f"""
+        mount --bind {sys.base_prefix} {base}
+        mount --bind {sys.prefix}/{packages} {environment}/{packages}
+        cd {tmp_path}/kit
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups \\
+            env -i PATH=/usr/bin:/bin HOME=/nonexistent PYTHONDONTWRITEBYTECODE=1 \\
+            {environment}/bin/python -m autograder grade source/a1_scaled_dot_product --sandbox bubblewrap
+    """
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-e", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "20 / 20" in done.stdout

@@ -1,0 +1,49 @@
+"""Without our plugin: nbgrader's default preprocessors, its own kernel, the same partial credit."""
+
+from __future__ import annotations
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.marking.many import grade_many
+from autograder.submission import find_submissions
+from tests.in_process import ASSIGNMENTS
+from tests.test_round_trip import marks
+
+MISTAKES = {
+    "a1_scaled_dot_product": "no-scaling",
+    "a2_causal_masking": "mask-off-by-one",
+    "a3_heads": "heads-interleaved",
+    "a4_multi_head_attention": "W_O-transposed",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [a.name for a in ASSIGNMENTS])
+def test_stock_nbgrader_gives_the_same_marks(name, own_course):
+    assignment = own_course.assignment(name)
+    config = Config()
+    config.CourseDirectory.root = str(own_course.root)
+    config.CourseDirectory.release_directory = "assignments"
+    nbgrader = NbGraderAPI(config=config, log_level="ERROR")
+    assert nbgrader.generate_assignment(name)["success"]
+    released = own_course.root / "assignments" / name / assignment.notebook.name
+    answers = model_answers(assignment)
+    for student, code in (
+        ("right", answers),
+        ("wrong", answers | mistake(assignment, MISTAKES[name])),
+        ("untouched", {}),
+    ):
+        hand_in(fill(released, code), own_course.root / "submitted", student, assignment)
+    assert nbgrader.autograde(name, "*")["success"]
+    found = find_submissions([own_course.root / "submitted"], own_course)
+    with Gradebook(f"sqlite:///{own_course.root}/gradebook.db") as book:
+        for report in grade_many(found, own_course.root, 2):
+            expected = {exercise.name: exercise.score for exercise in report.exercises}
+            assert marks(book, assignment, report.student) == expected
+        assert sum(marks(book, assignment, "right").values()) == assignment.max_score
+        assert 0 < sum(marks(book, assignment, "wrong").values()) < assignment.max_score
+        assert sum(marks(book, assignment, "untouched").values()) == 0

@@ -1,0 +1,155 @@
+"""Reading what students hand in: every odd file has a stated reason, and nothing else ever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.errors import SubmissionError
+from autograder.submission import MAX_BYTES, code_cells, find_submissions, read_notebook
+
+NAME = "scaled_dot_product.ipynb"
+
+
+def notebook(*sources):
+    cells = [{"cell_type": "code", "metadata": {}, "source": s, "outputs": [], "execution_count": None} for s in sources]
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
+def reason(path):
+    with pytest.raises(SubmissionError) as caught:
+        code_cells(read_notebook(path))
+    return str(caught.value)
+
+
+def write(folder, content):
+    path = folder / NAME
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("  \n", "is empty"),
+        ("not json", "not a Jupyter notebook"),
+        ("[]", "not a Jupyter notebook"),
+        ("3", "not a Jupyter notebook"),
+        ("{}", "not a Jupyter notebook"),
+        ('{"nbformat": 4, "cells": 3}', "not a Jupyter notebook"),
+        ('{"nbformat": "x", "cells": []}', "not a Jupyter notebook"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        ("[" * 100_000, "nested too deeply"),
+        (json.dumps(notebook("x" * (MAX_BYTES + 10))), "limit is 20"),
+    ],
+    ids=["empty", "blank", "text", "list", "number", "object", "cells", "version", "bytes", "deep", "large"],
+)
+def test_what_is_no_notebook_has_its_reason(tmp_path, content, words):
+    text = reason(write(tmp_path, content))
+    assert words in text
+    assert NAME in text
+
+
+def test_links_pipes_folders_and_sockets_are_not_opened(tmp_path):
+    target = tmp_path / "target.ipynb"
+    target.write_text(json.dumps(notebook("1")))
+    link = tmp_path / "link.ipynb"
+    link.symlink_to(target)
+    assert "it is a link" in reason(link)
+    pipe = tmp_path / "pipe.ipynb"
+    os.mkfifo(pipe)
+    assert "not a file" in reason(pipe)
+    folder = tmp_path / "folder.ipynb"
+    folder.mkdir()
+    assert "not a file" in reason(folder)
+    place = tmp_path / "s.ipynb"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place))
+        assert "cannot be read" in reason(place)
+    assert "cannot be read" in reason(tmp_path / "none.ipynb")
+
+
+def test_old_and_new_formats_are_read(tmp_path):
+    old = {
+        "nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""},
+        "worksheets": [{"cells": [{"cell_type": "code", "input": "x = 1", "language": "python", "outputs": []}]}],
+    }  # fmt: skip
+    assert [c.source for c in code_cells(read_notebook(write(tmp_path, json.dumps(old))))] == ["x = 1"]
+    new = notebook("y = 2") | {"nbformat_minor": 99}
+    assert [c.source for c in code_cells(read_notebook(write(tmp_path, json.dumps(new))))] == ["y = 2"]
+    assert code_cells(read_notebook(write(tmp_path, "\ufeff" + json.dumps(new))))  # a byte order mark does no harm
+
+
+def test_cells_that_are_not_cells_are_passed_over(tmp_path):
+    data = notebook("a = 1")
+    data["cells"] += [None, 3, {"cell_type": "code"}, {"cell_type": "code", "source": ["b = ", "2"], "metadata": None}]
+    cells = code_cells(read_notebook(write(tmp_path, json.dumps(data))))
+    assert [c.source for c in cells] == ["a = 1", "b = 2"]
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(
+        st.sampled_from(["cells", "cell_type", "source", "metadata", "nbgrader", "grade_id", "nbformat", "worksheets", "code", "input"]),
+        inner | st.sampled_from(["code", "markdown", 4, 3, "test-softmax"]),
+        max_size=5,
+    ),
+    max_leaves=30,
+)
+
+
+@given(junk)
+def test_no_notebook_makes_the_reader_raise_anything_else(tmp_path_factory, data):
+    if isinstance(data, dict):
+        data.setdefault("nbformat", 4)
+    path = write(tmp_path_factory.mktemp("junk"), json.dumps(data))
+    try:
+        code_cells(read_notebook(path))
+    except SubmissionError as error:
+        assert NAME in str(error)
+
+
+def test_layouts_that_find_their_submissions(tmp_path, course):
+    for student in ("ada", "Zoë Ünal", "a b"):
+        folder = tmp_path / student / "a1_scaled_dot_product"
+        folder.mkdir(parents=True)
+        write(folder, json.dumps(notebook("1")))
+        (folder / "conftest.py").write_text("raise SystemExit")
+    found = find_submissions([tmp_path], course)
+    assert [(s.student, s.assignment) for s in found] == [
+        ("Zoë Ünal", "a1_scaled_dot_product"), ("a b", "a1_scaled_dot_product"), ("ada", "a1_scaled_dot_product"),
+    ]  # fmt: skip
+    assert [s.student for s in find_submissions([tmp_path / "ada"], course)] == ["ada"]
+    assert [s.student for s in find_submissions([folder], course)] == ["a b"]
+    assert [s.student for s in find_submissions([tmp_path / "ada" / "a1_scaled_dot_product" / NAME], course)] == ["ada"]
+    assert [s.assignment for s in find_submissions([tmp_path], course, "a1_scaled_dot_product")] == ["a1_scaled_dot_product"] * 3
+
+
+def test_a_missing_or_misnamed_notebook_stays_in_the_list_with_its_reason(tmp_path, course):
+    folder = tmp_path / "ada" / "a1_scaled_dot_product"
+    folder.mkdir(parents=True)
+    (only,) = find_submissions([tmp_path], course)
+    assert only.problem == f"no {NAME}: the folder is empty"
+    nbformat.write(nbformat.v4.new_notebook(), folder / "Untitled.ipynb")
+    (only,) = find_submissions([tmp_path], course)
+    assert only.problem == f"no {NAME}: the folder holds Untitled.ipynb"
+
+
+def test_paths_that_lead_nowhere_say_so(tmp_path, course):
+    with pytest.raises(SubmissionError, match="no such file"):
+        find_submissions([tmp_path / "none"], course)
+    with pytest.raises(SubmissionError, match="STUDENT/ASSIGNMENT"):
+        find_submissions([tmp_path], course)
+    lone = tmp_path / "homework.ipynb"
+    lone.write_text(json.dumps(notebook("1")))
+    with pytest.raises(SubmissionError, match="--assignment"):
+        find_submissions([lone], course)
+    assert find_submissions([lone], course, "a3_heads")[0].student == "homework"
