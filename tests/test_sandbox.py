@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -315,6 +316,46 @@ def test_arrays_keep_dtype_shape_and_layout(sandbox):
             assert (dtype, shape) == (str(view.dtype), view.shape)
             assert contiguous == (view.flags.c_contiguous or view.size == 0)
             np.testing.assert_array_equal(ask(running, "back", view), view)
+
+
+def test_a_killed_grader_leaves_no_process_behind(tmp_path):
+    code = f"""
+import sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from autograder.sandbox.client import Sandbox
+with Sandbox(kind="bubblewrap") as own, own.open(["marker_of_this_test = 1"]) as running:
+    running.test()
+    print("ready", own._process.pid, flush=True)
+    time.sleep(60)
+"""
+    grader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    pid = int(grader.stdout.readline().split()[1])
+    grader.kill()
+    grader.wait()
+    grader.stdout.close()
+    for _ in range(100):
+        if not os.path.exists(f"/proc/{pid}"):
+            return
+        time.sleep(0.1)
+    pytest.fail("the sandbox outlives its grader")
+
+
+def test_a_sandbox_outlives_the_thread_that_started_it():
+    """A server grades in threads that come and go."""
+    own = Sandbox(kind="bubblewrap")
+    pids = []
+
+    def grade():
+        with own.open(["def right(): return 1"]) as running:
+            assert ask(running, "right") == 1
+        pids.append(own._process.pid)
+
+    for _ in range(2):
+        thread = threading.Thread(target=grade)
+        thread.start()
+        thread.join()
+    own.close()
+    assert pids[0] == pids[1]
 
 
 def test_insisting_on_bubblewrap_where_it_is_not_says_why(monkeypatch):

@@ -6,7 +6,8 @@ with Marker(assignment, sandbox) as marker:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -80,14 +81,12 @@ class Behind:
         self.stand_ins: tuple[str, ...] = ()  # earlier exercises to be answered by the reference
         self.asked: set[str] = set()  # those that were asked for
         self.process: TestProcess | None = None
-        self.tests_in_process = 0
 
     def isolate(self) -> None:
         """The next call runs in a process that no call has run in before."""
         if self.process is not None:
             self.process.close()
             self.process = None
-        self.tests_in_process = 0
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
         """Perform a request; raises `Stopped` where no reply came."""
@@ -114,12 +113,10 @@ class Here:
         self.module = module
         self.stand_ins: tuple[str, ...] = ()
         self.asked: set[str] = set()
-        self.tests_in_process = 0
         self._transport = here(names, self._answer)
 
     def isolate(self) -> None:
         """One process is all there is here."""
-        self.tests_in_process = 0
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
         """Perform a request."""
@@ -145,61 +142,70 @@ def judge(
     results: list[ExerciseResult] = []
     for exercise in exercises:
         tests = [test for test in suite.tests if test.exercise == exercise.name]
-        result = _run_exercise(suite, tests, exercise, student, reference, transport)
-        lost = tuple(r.name for r in results if r.score < r.max_score)
-        if result.score < result.max_score and lost and module is not None:
-            transport.stand_ins = lost
-            again = _run_exercise(suite, tests, exercise, student, reference, transport)
-            if again.score > result.score:
-                result = again
-            transport.stand_ins = ()
-        results.append(result)
+        run = functools.partial(_run_tests, suite, transport, student, reference)
+        outcomes = run(tests)
+        asked: set[str] = set()
+        transport.stand_ins = tuple(result.name for result in results if result.score < result.max_score)
+        failed = [outcome.test for outcome in outcomes if outcome.error is not None]
+        if module is not None and transport.stand_ins and failed and _asks(run, failed[0], transport):
+            again = run(tests)
+            if _earned(again) > _earned(outcomes):
+                outcomes, asked = again, transport.asked
+        transport.stand_ins = ()
+        results.append(_as_result(exercise, outcomes, asked))
     return tuple(results)
 
 
-def _run_exercise(
-    suite: Suite,
-    tests: list[Test],
-    exercise: Exercise,
-    student: Student,
-    reference: Student | None,
-    transport: Behind | Here,
-) -> ExerciseResult:
+def _asks(run: Callable[[list[Test]], list[Outcome]], test: Test, transport: Behind | Here) -> bool:
+    """Does the exercise call one of the stand-ins? One test tells, and spares the others a second run."""
+    transport.asked = set()
+    run([test])
+    return bool(transport.asked)
+
+
+def _earned(outcomes: list[Outcome]) -> float:
+    return sum(outcome.test.weight for outcome in outcomes if outcome.error is None)
+
+
+def _run_tests(
+    suite: Suite, transport: Behind | Here, student: Student, reference: Student | None, tests: list[Test]
+) -> list[Outcome]:
     """Run an exercise's tests in one process while all goes well; after a failure, each in its own.
 
     A test that failed in a process where others had run before runs again in a fresh one, and that counts: so no
     state that an earlier test left behind can cost a mark, and correct work needs one fork an exercise.
     """
+
+    def run(test: Test) -> Outcome:
+        student.last_call = ""
+        return suite.run(test, student, reference)
+
     outcomes = []
     transport.isolate()
-    transport.asked = set()
     alone = False
-    for test in tests:
+    for number, test in enumerate(tests):
         if alone:
             transport.isolate()
-        shared = transport.tests_in_process > 0
-        outcome = _run_test(suite, test, student, reference)
-        if outcome.error is not None and shared:
-            transport.isolate()
-            outcome = _run_test(suite, test, student, reference)
-        alone = alone or outcome.error is not None
-        transport.tests_in_process += 1
+        outcome = run(test)
+        if _may_be_state(outcome):
+            if number > 0 and not alone:
+                transport.isolate()
+                outcome = run(test)
+            alone = True
         outcomes.append(outcome)
     transport.isolate()
+    return outcomes
+
+
+def _may_be_state(outcome: Outcome) -> bool:
+    """Could something that an earlier test left behind have caused this?"""
+    return outcome.error is not None and not isinstance(outcome.error, NotStarted | Missing)
+
+
+def _as_result(exercise: Exercise, outcomes: list[Outcome], asked: set[str]) -> ExerciseResult:
     started = not all(isinstance(outcome.error, NotStarted | Missing) for outcome in outcomes)
-    return ExerciseResult(
-        exercise.name,
-        _as_results(outcomes, exercise.points),
-        exercise.points,
-        started,
-        None,
-        tuple(sorted(transport.asked)),
-    )
-
-
-def _run_test(suite: Suite, test: Test, student: Student, reference: Student | None) -> Outcome:
-    student.last_call = ""
-    return suite.run(test, student, reference)
+    tests = _as_results(outcomes, exercise.points)
+    return ExerciseResult(exercise.name, tests, exercise.points, started, None, tuple(sorted(asked)))
 
 
 def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...]:

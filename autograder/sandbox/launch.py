@@ -63,7 +63,9 @@ def bubblewrap_arguments() -> list[str]:
         unshare += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         unshare += ["--unshare-user"]
-    arguments = ["bwrap", *unshare, "--die-with-parent", "--new-session", "--hostname", "sandbox"]
+    # Not --die-with-parent: that is tied to the thread that starts it, and a server's threads come and go. The warm
+    # process ends when its control socket closes, which the kernel does for a parent that is killed, too.
+    arguments = ["bwrap", *unshare, "--new-session", "--hostname", "sandbox"]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--dir", "/kit"]  # noqa: S108
     for place in (*SYSTEM, *_python_places()):
         arguments += _read_only(place)
