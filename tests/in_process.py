@@ -9,6 +9,7 @@ from autograder.course import Assignment, Course
 from autograder.marking.mark import Here, judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
+from autograder.suites.catalogue import read_catalogue
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)
@@ -24,5 +25,6 @@ def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, Exerci
     """Results of the reference's names with some of them replaced."""
     module = assignment.reference()
     names = dict(vars(module)) | replaced
-    results = judge(suite_of(assignment), Here(names, module), assignment.exercises, module)
+    catalogue = tuple(read_catalogue(assignment.suite))
+    results = judge(suite_of(assignment), Here(names, module), assignment.exercises, module, catalogue)
     return {result.name: result for result in results}

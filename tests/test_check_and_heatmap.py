@@ -72,7 +72,10 @@ def test_a_messages_text_is_escaped():
 
 
 def test_importing_the_package_is_quick_and_brings_no_torch():
-    code = "import sys, time; t = time.perf_counter(); import autograder; print(time.perf_counter() - t, 'torch' in sys.modules)"
+    code = (
+        "import sys, time; start = time.perf_counter(); import autograder; "
+        "print(time.perf_counter() - start, 'torch' in sys.modules)"
+    )
     seconds, torch_too = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout.split()
@@ -81,7 +84,9 @@ def test_importing_the_package_is_quick_and_brings_no_torch():
 
 
 def test_heatmap_as_text_and_picture():
-    picture = heatmap([[0.25, 0.75], [1.0, 0.0]], rows=["Money", "Bank"], columns=["Money", "Bank"], title="weights <1>")
+    picture = heatmap(
+        [[0.25, 0.75], [1.0, 0.0]], rows=["Money", "Bank"], columns=["Money", "Bank"], title="weights <1>"
+    )
     assert "Money   0.25   0.75" in repr(picture)
     html = picture._repr_html_()
     assert html.count("<rect") == 4

@@ -15,9 +15,10 @@ from tests.in_process import ASSIGNMENTS
 
 
 def autograder(*words, cwd=ROOT):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "140"}
     return subprocess.run(
         [sys.executable, "-m", "autograder", *map(str, words)],
-        cwd=cwd, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "140"},
+        cwd=cwd, capture_output=True, text=True, check=False, env=environment,
     )  # fmt: skip
 
 
@@ -93,7 +94,10 @@ def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
         (["grade", tmp_path / "none"], "no such file or folder"),
         (["grade", ROOT / "source", "--assignment", "a9"], "there are a1_scaled_dot_product"),
         (["grade", ROOT / "source", "--jobs", "-1"], "--jobs"),
-        (["grade", ROOT / "source" / "a1_scaled_dot_product", "--json", tmp_path / "no" / "where"], "cannot be written"),
+        (
+            ["grade", ROOT / "source" / "a1_scaled_dot_product", "--json", tmp_path / "no" / "where"],
+            "cannot be written",
+        ),
         (["demo", ROOT / "tests"], "no earlier demo"),
     ):
         done = autograder(*words)
@@ -111,5 +115,9 @@ def test_without_a_sandbox_there_is_a_warning_or_a_refusal(submitted):
 
 
 def test_help_shows_a_command_to_paste():
-    for words, example in ((["grade"], "autograder grade submitted/"), (["demo"], "autograder demo"), (["dev", "sync"], "dev sync")):
+    for words, example in (
+        (["grade"], "autograder grade submitted/"),
+        (["demo"], "autograder demo"),
+        (["dev", "sync"], "dev sync"),
+    ):
         assert example in autograder(*words, "--help").stdout

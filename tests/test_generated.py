@@ -81,7 +81,9 @@ def test_cells_have_stable_readable_ids(assignment):
 def test_course_is_complete(assignment):
     """Each exercise has a stub cell, a check cell, points, and tests; one written question is graded by hand."""
     notebook = nbformat.read(assignment.notebook, as_version=4)
-    solutions = [grade_id(c) for c in notebook.cells if c.cell_type == "code" and c.metadata.get("nbgrader", {}).get("solution")]
+    solutions = [
+        grade_id(c) for c in notebook.cells if c.cell_type == "code" and c.metadata.get("nbgrader", {}).get("solution")
+    ]
     exercises = [exercise.name for exercise in assignment.exercises]
     assert solutions == exercises == suite_of(assignment).exercises()
     assert all(exercise.points > 0 for exercise in assignment.exercises)

@@ -18,7 +18,9 @@ def test_mistake_costs_its_own_exercise_only(assignment, mistake):
         if name == mistake.exercise:
             assert lost, "the suite accepts this mistake"
             assert result.score > 0, lost
+            assert (result.diagnosis, result.hint) == (mistake.name, mistake.hint)
         else:
+            assert result.diagnosis is None
             assert result.score == result.max_score, (name, lost)
 
 

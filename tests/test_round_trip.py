@@ -33,7 +33,8 @@ def class_of(assignment):
         "untouched": {},
         "last-undone": undo(answers, last),
         "last-loops": answers | {last: LOOP.format(name=last)},
-        "first-wrong": answers | {assignment.exercises[0].name: f"def {assignment.exercises[0].name}(*a, **k): return 0"},
+        "first-wrong": answers
+        | {assignment.exercises[0].name: f"def {assignment.exercises[0].name}(*a, **k): return 0"},
     }
 
 

@@ -78,11 +78,19 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
                     and not d.startswith(("/usr", "/sys"))]
     """
     with define(sandbox, code) as running:
-        for place in (ROOT, ROOT / "solutions", ROOT / "autograder" / "suites", tmp_path, "/home", "/var", "/etc/passwd"):
+        for place in (
+            ROOT,
+            ROOT / "solutions",
+            ROOT / "autograder" / "suites",
+            tmp_path,
+            "/home",
+            "/var",
+            "/etc/passwd",
+        ):
             assert ask(running, "look", str(place)) in ("FileNotFoundError", [], "NotADirectoryError"), place
         assert set(ask(running, "environment")) <= {
-            "PATH", "LANG", "TZ", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-            "MKL_NUM_THREADS", "MPLBACKEND", "GLIBC_TUNABLES", "PYTHONMALLOC", "HOME", "TMPDIR", "PWD",
+            "PATH", "LANG", "TZ", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MPLBACKEND", "GLIBC_TUNABLES", "PYTHONMALLOC", "HOME", "TMPDIR", "PWD",
         }  # fmt: skip
         found = ask(running, "everything", "scaled_dot_product")
         assert [path for path in found if "site-packages/torch" not in path] == []
@@ -403,8 +411,6 @@ def test_an_ordinary_user_can_grade(tmp_path):
             env -i PATH=/usr/bin:/bin HOME=/nonexistent PYTHONDONTWRITEBYTECODE=1 \\
             {environment}/bin/python -m autograder grade source/a1_scaled_dot_product --sandbox bubblewrap
     """
-    done = subprocess.run(
-        ["unshare", "--mount", "sh", "-e", "-c", script], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["unshare", "--mount", "sh", "-e", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "20 / 20" in done.stdout

@@ -29,10 +29,15 @@ def summary(result: ExerciseResult) -> str:
 
 def notes(result: ExerciseResult) -> list[str]:
     """What else the student should know about how this exercise was judged."""
-    if not result.with_reference:
-        return []
-    names = ", ".join(result.with_reference)
-    return [f"Your code calls {names}, which lost marks above. Here it was judged with the right one in its place."]
+    found = []
+    if result.diagnosis:
+        found.append(f"This looks like a known mistake, {result.diagnosis}. {result.hint}")
+    if result.with_reference:
+        names = ", ".join(result.with_reference)
+        found.append(
+            f"Your code calls {names}, which lost marks above. Here it was judged with the right one in its place."
+        )
+    return found
 
 
 def as_html(result: ExerciseResult) -> str:

@@ -16,6 +16,7 @@ from autograder.faces import rubric
 from autograder.marking.mark import Here, judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
+from autograder.suites.catalogue import read_catalogue
 
 
 class Points(float):
@@ -44,8 +45,9 @@ def check(exercise: Any) -> Points:
     assignment = find_course().of_exercise(name)
     module = assignment.reference()
     # Earlier exercises are judged, too: whether they lost marks decides what stands behind their names here.
+    catalogue = tuple(read_catalogue(assignment.suite))
     index = [e.name for e in assignment.exercises].index(name)
-    results = judge(_suite(assignment), Here(names, module), assignment.exercises[: index + 1], module)
+    results = judge(_suite(assignment), Here(names, module), assignment.exercises[: index + 1], module, catalogue)
     points = Points(results[-1].score)
     points.result = results[-1]
     return points

@@ -13,12 +13,14 @@ from typing import Any
 
 from autograder.course import Assignment, Exercise
 from autograder.errors import CourseError, SubmissionError
+from autograder.marking.diagnosis import diagnose
 from autograder.marking.report import ExerciseResult, Report, State, TestResult
-from autograder.marking.student import Missing, NotStarted, Stopped, Student, here, signature_names
+from autograder.marking.student import Missing, NotStarted, Recorded, Stopped, Student, here, signature_names
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
 from autograder.sandbox.client import Submission as Running
 from autograder.submission import Submission, code_cells, read_notebook
+from autograder.suites.catalogue import Mistake, read_catalogue
 
 
 class Marker:
@@ -30,6 +32,7 @@ class Marker:
         sandbox.warm_up()  # while the reference is loaded
         self.module = assignment.reference()
         self.suite = Suite(assignment.suite)
+        self.catalogue = tuple(read_catalogue(assignment.suite))
         _check_names(assignment, self.suite)
 
     def __enter__(self) -> Marker:
@@ -63,7 +66,7 @@ class Marker:
         exercises = self.assignment.exercises if exercises is None else exercises
         with self.sandbox.open(cells) as running:
             behind = Behind(running, self.module)
-            results = judge(self.suite, behind, exercises, self.module)
+            results = judge(self.suite, behind, exercises, self.module, self.catalogue)
             printed = running.results
         points = sum(exercise.points for exercise in exercises)
         return Report(student, self.assignment.name, results, points), printed
@@ -128,32 +131,50 @@ class Here:
 
 
 def judge(
-    suite: Suite, transport: Behind | Here, exercises: Sequence[Exercise], module: ModuleType | None
+    suite: Suite,
+    transport: Behind | Here,
+    exercises: Sequence[Exercise],
+    module: ModuleType | None,
+    catalogue: Sequence[Mistake] = (),
 ) -> tuple[ExerciseResult, ...]:
     """Run the suite exercise by exercise, in order.
 
     Where an exercise loses marks and earlier ones did, too, it is run once more with the reference behind the
     earlier names. If it called one of them, the better of the two counts.
     """
-    known = vars(module) if module else getattr(transport, "names", {})
-    names = lambda name: signature_names(known.get(name))  # noqa: E731
+    namespace = vars(module) if module else getattr(transport, "names", {})
+    names = lambda name: signature_names(namespace.get(name))  # noqa: E731
     student = Student(transport, names)
     reference = Student(here(vars(module)), names) if module else None
     results: list[ExerciseResult] = []
     for exercise in exercises:
         tests = [test for test in suite.tests if test.exercise == exercise.name]
         run = functools.partial(_run_tests, suite, transport, student, reference)
-        outcomes = run(tests)
+        outcomes, calls = run(tests), student.calls
         asked: set[str] = set()
         transport.stand_ins = tuple(result.name for result in results if result.score < result.max_score)
         failed = [outcome.test for outcome in outcomes if outcome.error is not None]
         if module is not None and transport.stand_ins and failed and _asks(run, failed[0], transport):
             again = run(tests)
             if _earned(again) > _earned(outcomes):
-                outcomes, asked = again, transport.asked
+                outcomes, calls, asked = again, student.calls, transport.asked
         transport.stand_ins = ()
-        results.append(_as_result(exercise, outcomes, asked))
+        known = _diagnose(exercise, outcomes, calls, catalogue, module)
+        results.append(_as_result(exercise, outcomes, asked, known))
     return tuple(results)
+
+
+def _diagnose(
+    exercise: Exercise,
+    outcomes: list[Outcome],
+    calls: list[Recorded],
+    catalogue: Sequence[Mistake],
+    module: ModuleType | None,
+) -> Mistake | None:
+    mistakes = [mistake for mistake in catalogue if mistake.exercise == exercise.name]
+    if module is None or not mistakes or not any(_may_be_state(outcome) for outcome in outcomes):
+        return None
+    return diagnose(calls, mistakes, vars(module))
 
 
 def _asks(run: Callable[[list[Test]], list[Outcome]], test: Test, transport: Behind | Here) -> bool:
@@ -181,6 +202,7 @@ def _run_tests(
         return suite.run(test, student, reference)
 
     outcomes = []
+    student.calls = []
     transport.isolate()
     alone = False
     for number, test in enumerate(tests):
@@ -202,10 +224,11 @@ def _may_be_state(outcome: Outcome) -> bool:
     return outcome.error is not None and not isinstance(outcome.error, NotStarted | Missing)
 
 
-def _as_result(exercise: Exercise, outcomes: list[Outcome], asked: set[str]) -> ExerciseResult:
+def _as_result(exercise: Exercise, outcomes: list[Outcome], asked: set[str], known: Mistake | None) -> ExerciseResult:
     started = not all(isinstance(outcome.error, NotStarted | Missing) for outcome in outcomes)
     tests = _as_results(outcomes, exercise.points)
-    return ExerciseResult(exercise.name, tests, exercise.points, started, None, tuple(sorted(asked)))
+    name, hint = (known.name, known.hint) if known else (None, "")
+    return ExerciseResult(exercise.name, tests, exercise.points, started, name, hint, tuple(sorted(asked)))
 
 
 def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...]:

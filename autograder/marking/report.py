@@ -39,7 +39,8 @@ class ExerciseResult:
     """One exercise's outcome.
 
     `with_reference` names earlier exercises whose reference stood behind the student's code here, so that an
-    early mistake is paid for once.
+    early mistake is paid for once. `diagnosis` is the name of the known mistake whose answers the student's equal,
+    `hint` what to think about next.
     """
 
     name: str
@@ -47,6 +48,7 @@ class ExerciseResult:
     max_score: float
     started: bool = True
     diagnosis: str | None = None
+    hint: str = ""
     with_reference: tuple[str, ...] = ()
 
     @property
@@ -64,6 +66,7 @@ class ExerciseResult:
             "max_score": self.max_score,
             "started": self.started,
             "diagnosis": self.diagnosis,
+            "hint": self.hint,
             "with_reference": list(self.with_reference),
             "tests": [test.to_dict() for test in self.tests],
         }

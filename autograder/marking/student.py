@@ -76,13 +76,22 @@ class Gradients:
     after: list[Any] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """One call and its reply; `reply` is None where none came."""
+
+    request: dict[str, Any]
+    reply: dict[str, Any] | None
+
+
 class Student:
-    """Somebody's names, called through a transport. Remembers its last call, for messages."""
+    """Somebody's names, called through a transport. Remembers its calls, for messages and for diagnosis."""
 
     def __init__(self, transport: Transport, parameter_names: Callable[[str], Sequence[str]]) -> None:
         self._transport = transport
         self._parameter_names = parameter_names
         self.last_call = ""
+        self.calls: list[Recorded] = []
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
@@ -91,7 +100,12 @@ class Student:
 
     def _request(self, request: dict[str, Any], call: str) -> dict[str, Any]:
         self.last_call = call
-        reply = self._transport(request)
+        try:
+            reply = self._transport(request)
+        except StudentError:
+            self.calls.append(Recorded(request, None))
+            raise
+        self.calls.append(Recorded(request, reply))
         if "error" in reply:
             raise _as_exception(request["name"], reply["error"])
         if "value" not in reply:
