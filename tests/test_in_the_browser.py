@@ -38,8 +38,8 @@ def lab(root):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "jupyter", "lab", "--allow-root", "--no-browser", f"--port={port}",
-               "--ServerApp.token=secret", f"--ServerApp.root_dir={root}", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]  # fmt: skip
+    options = (f"--port={port}", "--ServerApp.token=secret", f"--ServerApp.root_dir={root}")
+    command = [sys.executable, "-m", "jupyter", "lab", "--allow-root", "--no-browser", *options]
     with open(root / "lab.log", "wb") as log:
         server = subprocess.Popen(command, cwd=root, stdout=log, stderr=log)
         try:

@@ -186,7 +186,7 @@ def test_data_only(sandbox):
         assert isinstance(ask(running, "objects"), Other)
         assert isinstance(ask(running, "subclass"), Other)
         assert isinstance(ask(running, "function"), Other)
-        assert ask(running, "huge").type_name == "ndarray of 256 MB"
+        assert ask(running, "huge").type_name == "array of 256 MB"
         with pytest.raises(BadMessage, match="size limit"):
             ask(running, "many")
         ask(running, "nested")

@@ -6,7 +6,7 @@ A `hint` is the next step for the student: a question or a place to look, one se
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Mismatch(AssertionError):
     """An answer that is not what the exercise asks for; the text is the message for the report."""
 
 
-def fail(text: str, hint: str = "") -> None:
+def fail(text: str, hint: str = "") -> NoReturn:
     """Fail with `text` and the next step."""
     raise Mismatch(text if not hint else f"{text} {hint}")
 
@@ -39,7 +39,7 @@ def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as numbers of a PyTorch tensor; fails where it is something else. `what` names one part of an answer."""
     if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
         fail(f"{_came_back(what)} {kind_of(got)}, not a PyTorch tensor.", hint)
-    return got.detach().numpy()
+    return np.asarray(got.detach().numpy())
 
 
 def _came_back(what: str) -> str:

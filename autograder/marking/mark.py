@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +16,7 @@ from autograder.course import Assignment, Exercise
 from autograder.errors import CourseError, SubmissionError
 from autograder.marking.diagnosis import diagnose
 from autograder.marking.report import ExerciseResult, Report, State, TestResult
-from autograder.marking.student import Missing, NotStarted, Recorded, Stopped, Student, here, signature_names
+from autograder.marking.student import Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, here, signature_names
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
 from autograder.sandbox.client import Submission as Running
@@ -225,6 +226,10 @@ def _may_be_state(outcome: Outcome) -> bool:
 
 
 def _as_result(exercise: Exercise, outcomes: list[Outcome], asked: set[str], known: Mistake | None) -> ExerciseResult:
+    ready_made = next((o.error for o in outcomes if isinstance(o.error, ReadyMade)), None)
+    if ready_made is not None:
+        # Noticed once, it costs the exercise: what the other tests saw was not the student's work either.
+        outcomes = [replace(outcome, error=ready_made) for outcome in outcomes]
     started = not all(isinstance(outcome.error, NotStarted | Missing) for outcome in outcomes)
     tests = _as_results(outcomes, exercise.points)
     name, hint = (known.name, known.hint) if known else (None, "")

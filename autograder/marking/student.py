@@ -24,6 +24,11 @@ import numpy as np
 from autograder.sandbox import wire
 from autograder.sandbox.perform import perform
 
+READY_MADE = (
+    "calls PyTorch's ready-made {name}. Writing it is the exercise, so this earns no points; "
+    "torch.softmax, matmul and einsum are fine. A self-check in another cell may use it."
+)
+
 
 class StudentError(Exception):
     """The student's code gave no value to judge; the text is the message for the report."""
@@ -57,6 +62,12 @@ class Stopped(StudentError):
     """A call did not return in time, or ended its process."""
 
     kind = "stopped"
+
+
+class ReadyMade(StudentError):
+    """The student's code called PyTorch's own attention where it should write it."""
+
+    kind = "ready-made"
 
 
 class Transport(Protocol):
@@ -108,6 +119,8 @@ class Student:
         self.calls.append(Recorded(request, reply))
         if "error" in reply:
             raise _as_exception(request["name"], reply["error"])
+        if reply.get("ready_made"):
+            raise ReadyMade(READY_MADE.format(name=str(reply["ready_made"])[:60]))
         if "value" not in reply:
             raise Stopped("nothing came back.")
         return reply

@@ -6,7 +6,7 @@ forks for the tests. See `server` for the processes inside, `client` for the tru
 Where bubblewrap works, a submission
 
 - no network: reaches no network, not even loopback
-- no secrets: sees Python and the system's libraries, and no solutions, suites, submissions, gradebook, home or environment
+- no secrets: sees Python and the system's libraries; no solutions, suites, submissions, gradebook, home, environment
 - no other process: sees and signals no process but its own
 - private scratch: has scratch space that is limited, and gone with the submission
 - not root: runs as nobody where root started it, with no capability and no way to gain one

@@ -12,16 +12,17 @@ so a suite cannot tell the two apart. A request is a map:
 
 and the reply is one of
 
-    {"value": ..., "inputs": [...], "gradients": [...] | None, "parameters": {...}, ...}
+    {"value": ..., "inputs": [...], "gradients": [...], "parameters": {...}, "shapes": {...}, "ready_made": ...}
     {"error": {"kind": ..., "text": ..., "lines": [...]}}
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -53,15 +54,39 @@ def perform(names: dict[str, Any], request: dict[str, Any], call_back: CallBack 
         target = names.get(request["name"])
         if target is None:
             raise MissingName(request["name"])
-        if isinstance(target, type) and "forward" in request:
-            return _module(target, request)
-        return _call(target, request)
+        with _watch() as seen:
+            reply = _module(target, request) if "forward" in request else _call(target, request)
+        return reply | {"ready_made": seen[0]} if seen else reply
     except MissingName as error:
         return {"error": {"kind": "Missing", "text": str(error), "lines": []}}
     except BaseException as error:
         return {"error": describe(error, names)}
     finally:
         names.update(hidden)
+
+
+# Parts of the names under which PyTorch's ready-made attention calls itself, however it was imported.
+READY_MADE = ("scaled_dot_product", "multi_head_attention", "flex_attention", "_transformer_encoder_layer_fwd")
+
+
+@contextlib.contextmanager
+def _watch() -> Iterator[list[str]]:
+    """Names of PyTorch's ready-made attention functions that are called meanwhile."""
+    seen: list[str] = []
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield seen
+        return
+
+    class Watch(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            name = getattr(func, "__name__", "")
+            if any(part in name for part in READY_MADE):
+                seen.append(name)
+            return func(*args, **(kwargs or {}))
+
+    with Watch():
+        yield seen
 
 
 def describe(error: BaseException, names: dict[str, Any]) -> dict[str, Any]:

@@ -60,11 +60,8 @@ def encode(value: Any, depth: int = 0) -> Any:
         return ["other", "something nested too deeply"]
     if value is None or kind in (bool, float, str) or (kind is int and -(2**63) <= value < 2**63):
         return value[:MAX_TEXT] if kind is str else value
-    if getattr(value, "nbytes", 0) > MAX_ARRAY:
-        return ["other", f"{kind.__name__} of {value.nbytes >> 20} MB"]
     if kind is np.ndarray:
-        known = value.dtype.name in DTYPES
-        return ["array", *_array_fields(value)] if known else ["other", f"array of {value.dtype.name}"]
+        return _encode_array("array", value)
     if isinstance(value, np.generic) and value.dtype.name in DTYPES:
         return ["scalar", *_array_fields(np.asarray(value))]
     torch = sys.modules.get("torch")
@@ -90,11 +87,18 @@ def _array_fields(array: np.ndarray) -> list[Any]:
     return [array.dtype.name, list(array.shape), order, bool(gaps), packed.tobytes()]
 
 
+def _encode_array(tag: str, array: np.ndarray) -> list[Any]:
+    if array.dtype.name not in DTYPES:
+        return ["other", f"{tag} of {array.dtype.name}"]
+    if array.nbytes > MAX_ARRAY:
+        return ["other", f"{tag} of {array.nbytes >> 20} MB"]
+    return [tag, *_array_fields(array)]
+
+
 def _encode_tensor(tensor: Any) -> list[Any]:
-    known = str(tensor.dtype).removeprefix("torch.") in DTYPES and str(tensor.layout) == "torch.strided"
-    return (
-        ["tensor", *_array_fields(tensor.detach().cpu().numpy())] if known else ["other", f"tensor of {tensor.dtype}"]
-    )
+    if str(tensor.layout) != "torch.strided" or str(tensor.dtype).removeprefix("torch.") not in DTYPES:
+        return ["other", f"{str(tensor.layout).removeprefix('torch.')} tensor of {tensor.dtype}"]
+    return _encode_array("tensor", tensor.detach().cpu().numpy())
 
 
 def decode(data: Any, depth: int = 0) -> Any:

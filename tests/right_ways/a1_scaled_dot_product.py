@@ -1,13 +1,19 @@
 """Right ways to do a1."""
 
 import math
+from collections import namedtuple
 
 import numpy as np
 import torch
+import torch.nn as nn
+import torch.nn.functional as F
 
 from autograder.suites.catalogue import Catalogue
 
 way = Catalogue()
+
+
+# ---------------------------------------------------------------- softmax
 
 
 @way("log-sum-exp")
@@ -16,6 +22,215 @@ def softmax(x, axis=-1):
     return np.exp(x - (top + np.log(np.exp(x - top).sum(axis=axis, keepdims=True))))
 
 
+@way("logaddexp")
+def softmax(x, axis=-1):
+    total = np.logaddexp.reduce(x, axis=axis)
+    return np.exp(x - np.expand_dims(total, axis))
+
+
+@way("row by row")
+def softmax(x, axis=-1):
+    moved = np.moveaxis(x, axis, -1)
+    rows = moved.reshape(-1, moved.shape[-1])
+    weights = np.empty_like(rows)
+    for i, row in enumerate(rows):
+        exps = np.exp(row - max(row))
+        weights[i] = exps / sum(exps)
+    return np.moveaxis(weights.reshape(moved.shape), -1, axis)
+
+
+@way("apply_along_axis")
+def softmax(x, axis=-1):
+    def one(row):
+        exps = np.exp(row - np.amax(row))
+        return exps / np.sum(exps)
+
+    return np.apply_along_axis(one, axis, x)
+
+
+@way("own copy in place, with an epsilon")
+def softmax(x, axis=-1):
+    weights = np.array(x)
+    weights -= np.max(weights, axis=axis, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= np.sum(weights, axis=axis, keepdims=True) + 1e-8
+    return weights
+
+
+@way("powers of two")
+def softmax(x, axis=-1):
+    powers = np.exp2((x - np.expand_dims(np.max(x, axis), axis)) * math.log2(math.e))
+    return powers * (1 / powers.sum(axis, keepdims=True))
+
+
+@way("transposed, without keepdims")
+def softmax(x, axis=-1):
+    rows = np.swapaxes(x, axis, 0)
+    exps = np.exp(rows - rows.max(axis=0))
+    return np.swapaxes(exps / exps.sum(axis=0), 0, axis)
+
+
+# ---------------------------------------------------------------- attention_scores
+
+
 @way("einsum")
 def attention_scores(Q, K):
     return np.einsum("...ld,...sd->...ls", Q, K) / math.sqrt(Q.shape[-1])
+
+
+@way("query scaled first")
+def attention_scores(Q, K):
+    scaled = Q * Q.shape[-1] ** -0.5
+    return np.matmul(scaled, np.moveaxis(K, -1, -2))
+
+
+@way("both scaled half")
+def attention_scores(Q, K):
+    scale = K.shape[-1] ** 0.25
+    return (Q / scale) @ np.swapaxes(K / scale, -1, -2)
+
+
+@way("broadcast and sum")
+def attention_scores(Q, K):
+    return (Q[..., :, None, :] * K[..., None, :, :]).sum(axis=-1) / math.sqrt(K.shape[-1])
+
+
+@way("one batch item after another")
+def attention_scores(Q, K):
+    *batch, L, d_k = Q.shape
+    S = K.shape[-2]
+    scores = np.zeros((*batch, L, S), dtype=Q.dtype)
+    for index in np.ndindex(*batch):
+        for i in range(L):
+            for j in range(S):
+                scores[(*index, i, j)] = np.dot(Q[index][i], K[index][j]) / np.sqrt(d_k)
+    return scores
+
+
+@way("recursive over batch axes, np.sqrt in the input's dtype")
+def attention_scores(Q, K):
+    def of_one(Q, K):
+        if Q.ndim > 2:
+            return np.stack([of_one(q, k) for q, k in zip(Q, K, strict=True)])
+        return Q.dot(K.T) / np.sqrt(Q.shape[-1], dtype=Q.dtype)
+
+    return of_one(Q, K)
+
+
+# ---------------------------------------------------------------- scaled_dot_product_attention
+
+
+@way("all in one, named tuple")
+def scaled_dot_product_attention(Q, K, V):
+    Attended = namedtuple("Attended", "output weights")
+    scores = Q @ np.swapaxes(K, -1, -2) / math.sqrt(K.shape[-1])
+    exps = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = exps / exps.sum(-1, keepdims=True)
+    return Attended(weights @ V, weights)
+
+
+@way("einsum, log-sum-exp")
+def scaled_dot_product_attention(Q, K, V):
+    scores = np.einsum("...ld,...sd->...ls", Q, K) / math.sqrt(Q.shape[-1])
+    total = np.logaddexp.reduce(scores, axis=-1, keepdims=True)
+    weights = np.exp(scores - total)
+    return np.einsum("...ls,...sv->...lv", weights, V), weights
+
+
+@way("divided after the blend")
+def scaled_dot_product_attention(Q, K, V):
+    scores = (Q / math.sqrt(Q.shape[-1])) @ K.swapaxes(-1, -2)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps @ V / total, exps / total
+
+
+@way("loops over batch items and queries")
+def scaled_dot_product_attention(Q, K, V):
+    *batch, L, d_k = Q.shape
+    S, d_v = V.shape[-2:]
+    queries, keys, values = Q.reshape(-1, L, d_k), K.reshape(-1, S, d_k), V.reshape(-1, S, d_v)
+    output = np.zeros((len(queries), L, d_v), dtype=V.dtype)
+    weights = np.zeros((len(queries), L, S), dtype=V.dtype)
+    for b, (item, item_keys, item_values) in enumerate(zip(queries, keys, values, strict=True)):
+        for i, query in enumerate(item):
+            scores = item_keys @ query / math.sqrt(d_k)
+            exps = np.exp(scores - scores.max())
+            weights[b, i] = exps / exps.sum()
+            for weight, value in zip(weights[b, i], item_values, strict=True):
+                output[b, i] += weight * value
+    return output.reshape(*batch, L, d_v), weights.reshape(*batch, L, S)
+
+
+@way("keys first, transposed at the end")
+def scaled_dot_product_attention(Q, K, V):
+    scores = K @ Q.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-2, keepdims=True))
+    weights = (exps / exps.sum(axis=-2, keepdims=True)).swapaxes(-1, -2)
+    return np.matmul(weights, V), weights
+
+
+# ---------------------------------------------------------------- torch_scaled_dot_product_attention
+
+
+@way("F.softmax and mT")
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = F.softmax(query @ key.mT * query.size(-1) ** -0.5, dim=-1)
+    return namedtuple("Attended", ["output", "weights"])(weights.matmul(value), weights)
+
+
+@way("einsum and a scale that is a tensor")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = torch.einsum("...ld,...sd->...ls", query, key) / torch.sqrt(torch.tensor(query.shape[-1]))
+    weights = nn.Softmax(dim=-1)(scores)
+    return torch.einsum("...ls,...sv->...lv", weights, value), weights
+
+
+@way("softmax by hand, maximum detached")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = torch.matmul(query, key.transpose(-1, -2)) / math.sqrt(key.shape[-1])
+    exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True).detach())
+    weights = exps / exps.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+@way("log-sum-exp")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    weights = torch.exp(scores - torch.logsumexp(scores, dim=-1, keepdim=True))
+    return weights @ value, weights
+
+
+@way("bmm on flattened batch axes")
+def torch_scaled_dot_product_attention(query, key, value):
+    *batch, L, d_k = query.shape
+    S, d_v = value.shape[-2:]
+    scores = torch.bmm(query.reshape(-1, L, d_k), key.reshape(-1, S, d_k).transpose(1, 2)) / d_k**0.5
+    weights = scores.softmax(2)
+    output = torch.bmm(weights, value.reshape(-1, S, d_v))
+    return output.view(*batch, L, d_v), weights.view(*batch, L, S)
+
+
+@way("one query after another, stacked")
+def torch_scaled_dot_product_attention(query, key, value):
+    rows, outputs = [], []
+    for one in query.unbind(dim=-2):
+        scores = (key * one.unsqueeze(-2)).sum(-1) / math.sqrt(one.shape[-1])
+        rows.append(torch.log_softmax(scores, -1).exp())
+        outputs.append((rows[-1].unsqueeze(-1) * value).sum(-2))
+    return torch.stack(outputs, dim=-2), torch.stack(rows, dim=-2)
+
+
+@way("a module of one's own")
+def torch_scaled_dot_product_attention(query, key, value):
+    class Attention(nn.Module):
+        def __init__(self, d_k):
+            super().__init__()
+            self.register_buffer("scale", torch.tensor(d_k, dtype=torch.float64).rsqrt())
+
+        def forward(self, query, key, value):
+            scores = (query * self.scale.to(query.dtype)) @ key.transpose(-2, -1)
+            weights = torch.softmax(scores, dim=-1)
+            return weights @ value, weights
+
+    return Attention(query.shape[-1])(query, key, value)

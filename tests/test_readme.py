@@ -1,0 +1,152 @@
+"""Every command in the README and the contributor's page is run, and does what the line says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import fill, hand_in, model_answers
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+def commands(name):
+    """The command lines of a page, without their comments."""
+    text = (ROOT / name).read_text()
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    blocks += ["\n".join(re.findall(r"^    (make .*)$", text, re.MULTILINE))]
+    return [line.split("#")[0].strip() for block in blocks for line in block.splitlines() if line.strip()]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A copy of the repository that uses this interpreter's environment as its `.venv`."""
+    folder = tmp_path_factory.mktemp("readme") / "checkout"
+    left_out = shutil.ignore_patterns(".venv", ".git", "demo", "__pycache__", "gradebook.db", "submitted")
+    shutil.copytree(ROOT, folder, ignore=left_out)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def run(command, folder):
+    # The environment is made once, by whoever runs the tests; here it is taken as up to date.
+    words = command.replace("make ", "make -o .venv/installed ").split()
+    environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "120"}
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
+def test_the_readme_has_two_main_commands_and_fits_a_screen():
+    assert commands("README.md")[:2] == ["make demo", "make test"]
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 60
+    for picture in re.findall(r"!\[.*?\]\((.*?)\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / picture).is_file()
+    for page in re.findall(r"\]\(([A-Z]+\.md)\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / page).is_file()
+
+
+def test_make_demo_grades_a_class_and_says_where_to_look(checkout):
+    out = run("make demo", checkout)
+    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    assert lines["ada"].count("20 / 20") == 4
+    assert lines["eve"].count("0 / 20") == 4
+    for student in ("ben", "chloe", "dmitri", "farid", "grete"):
+        assert "20 / 20" not in lines[student]
+        assert " 0 / 20" not in lines[student]
+    page = re.search(r"What a student reads: +(\S+)", out)[1]
+    assert "autograder-rubric" in (checkout / page).read_text()
+
+
+def test_ci_and_the_readme_run_the_same_tests():
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_the_instructors_commands_in_order(checkout):
+    """As they stand in the README, on a course with one submission."""
+    mine = [line for line in commands("README.md") if line not in ("make demo", "make test")]
+    assert mine[0] == "make sync"
+    assert "in step with source/" in run(mine[0], checkout)
+    from autograder.course import Course
+
+    assignment = Course(checkout).assignment("a1_scaled_dot_product")
+    released = checkout / "assignments" / assignment.name / assignment.notebook.name
+    hand_in(fill(released, model_answers(assignment)), checkout / "submitted", "ada", assignment)
+    for line in mine[1:]:
+        run(line, checkout)
+    assert (checkout / "feedback" / "ada" / assignment.name / "scaled_dot_product.html").is_file()
+    assert "ada" in (checkout / "grades.csv").read_text()
+    assert '"score": 20.0' in (checkout / "marks.json").read_text()
+
+
+def test_every_make_target_that_a_page_names_exists():
+    makefile = (ROOT / "Makefile").read_text()
+    named = set()
+    for page in ("README.md", "CONTRIBUTING.md"):
+        named |= set(re.findall(r"`?make ([a-z]+)", (ROOT / page).read_text()))
+    assert named >= {"demo", "test", "lab", "install", "quick", "sync"}
+    for target in named:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_no_bubblewrap_is_said_in_one_sentence_with_the_remedy(tmp_path):
+    """The script that `make install` calls, on a machine that has neither bubblewrap nor apt."""
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    done = subprocess.run(
+        ["/bin/sh", str(ROOT / ".ci" / "bubblewrap")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": str(empty)},
+    )
+    assert "sudo apt-get install bubblewrap" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_an_old_python_is_said_in_one_sentence(tmp_path):
+    fake = tmp_path / "python"
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    fake.chmod(0o755)
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    done = subprocess.run(
+        ["make", f"PYTHON={fake}", ".venv/installed"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "Python 3.11 or newer is needed" in done.stdout
+
+
+def test_nothing_untracked_is_left_by_demo_and_tests():
+    """What is written while working is in .gitignore."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    for name in (
+        "demo/gradebook.db",
+        "submitted/a/b.ipynb",
+        "autograded/x",
+        "feedback/x",
+        "gradebook.db",
+        ".venv/x",
+        "grades.csv",
+        "marks.json",
+    ):
+        done = subprocess.run(["git", "check-ignore", "-q", name], cwd=ROOT, check=False)
+        assert done.returncode == 0, name
+
+
+def test_pages_name_no_file_that_is_not_there():
+    for page in ("README.md", "CONTRIBUTING.md"):
+        for name in re.findall(
+            r"`((?:autograder|source|solutions|assignments|tests)/[\w/.]*)`", (ROOT / page).read_text()
+        ):
+            assert (ROOT / name).exists(), f"{page}: {name}"
+    assert Path(ROOT / "LICENSE").read_text().startswith("BSD 3-Clause")
