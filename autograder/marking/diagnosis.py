@@ -45,7 +45,7 @@ def _answers_alike(mistake: Mistake, asked: list[tuple[Reply, Reply]], names: di
 def _same(one: Reply, other: Reply) -> bool:
     """Do two replies say the same? Errors do when they are of one kind, whatever their words."""
     if "error" in one or "error" in other:
-        return one.get("error", {}).get("kind") == other.get("error", {}).get("kind")
+        return bool(one.get("error", {}).get("kind") == other.get("error", {}).get("kind"))
     keys = ("value", "inputs", "gradients", "parameters", "shapes")
     return all(_equal(one.get(key), other.get(key)) for key in keys)
 
