@@ -32,7 +32,7 @@ def marker(sandbox):
 def test_it_earns_nothing_and_the_message_says_why(marker, call):
     answers = model_answers(marker.assignment)
     code = f"def {NAME}(query, key, value):\n{WEIGHTS}    return {call}, weights"
-    imports = "import torch, torch.nn.functional as F\nfrom torch.nn.functional import scaled_dot_product_attention as sdpa"
+    imports = "import torch.nn.functional as F\nfrom torch.nn.functional import scaled_dot_product_attention as sdpa"
     report, _ = marker.mark_cells("x", [imports, *answers.values(), code])
     *others, last = report.exercises
     assert last.score == 0

@@ -15,16 +15,15 @@
 #
 # You write it in three small steps in NumPy, and then once more in PyTorch.
 #
-# | exercise | points |
-# | --- | --- |
-# | 1. `softmax` | 4 |
-# | 2. `attention_scores` | 5 |
-# | 3. `scaled_dot_product_attention` | 5 |
-# | 4. `torch_scaled_dot_product_attention` | 6 |
-# | 5. a question to answer in words | 4 |
+# 1. `softmax`
+# 2. `attention_scores`
+# 3. `scaled_dot_product_attention`
+# 4. `torch_scaled_dot_product_attention`
+# 5. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
-# below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+# below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
+# Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 
 # %%
 import math
@@ -49,23 +48,40 @@ from autograder import check, heatmap
 # | **key** | $k$ | what a word offers to be found by, like a label in an index |
 # | **value** | $v$ | the information itself, taken where the key was found relevant |
 #
-# All three are made from the word's embedding, each with a matrix of its own: $q = x W_Q$, $k = x W_K$, $v = x W_V$.
+# All three are made from the word's embedding $x$ (its vector of numbers), each with a matrix of its own:
+# $q = x W_Q$, $k = x W_K$, $v = x W_V$. A transformer learns these matrices; they are the same for every word.
 
 # %% [markdown]
-# ### A worked example, word by word
+# ### A worked example: from embeddings to queries, keys and values
 #
-# Two words, so two queries, two keys, two values. Each query and key has $d_k = 4$ numbers.
-#
-# The first word asks both words: how well does your key match my query? That is a dot product each, $q_1 \cdot k_1$ and
-# $q_1 \cdot k_2$. Both are divided by $\sqrt{d_k} = 2$ and a softmax turns them into weights that sum to 1.
+# Two words with tiny embeddings: $x_1 = (1, 0)$ picks the first row of each matrix, $x_2 = (1, 1)$ adds up both rows.
+# Each query and key has $d_k = 4$ numbers, each value has two.
 
 # %% tags=["active-ipynb"]
-# q_1 = np.array([2.0, 0.0, 1.0, 1.0])
-# k_1 = np.array([1.0, 1.0, 0.0, 0.0])
-# k_2 = np.array([2.0, 1.0, 2.0, 0.0])
-# v_1 = np.array([10.0, 0.0])
-# v_2 = np.array([0.0, 10.0])
+# x_1, x_2 = np.array([1.0, 0.0]), np.array([1.0, 1.0])
+# W_Q = np.array([[2.0, 0.0, 1.0, 1.0],
+#                 [0.0, 1.0, 1.0, 0.0]])
+# W_K = np.array([[1.0, 1.0, 0.0, 0.0],
+#                 [1.0, 0.0, 2.0, 0.0]])
+# W_V = np.array([[10.0, 0.0],
+#                 [-10.0, 10.0]])
 #
+# q_1 = x_1 @ W_Q                    # what the first word is looking for
+# k_1, k_2 = x_1 @ W_K, x_2 @ W_K    # what both words offer to be found by
+# v_1, v_2 = x_1 @ W_V, x_2 @ W_V    # what both words have to say
+#
+# print("q_1 ", q_1)
+# print("k_1 ", k_1, " k_2 ", k_2)
+# print("v_1 ", v_1, " v_2 ", v_2)
+
+# %% [markdown]
+# ### ... and from there to the output, word by word
+#
+# The first word asks both words: how well does your key match my query? That is one dot product for each,
+# $q_1 \cdot k_1$ and $q_1 \cdot k_2$. Both are divided by $\sqrt{d_k} = 2$, and a softmax turns them into weights that
+# sum to 1. The output is the sum of the values, each times its weight.
+
+# %% tags=["active-ipynb"]
 # score_11 = q_1 @ k_1 / math.sqrt(4)  # (2 + 0 + 0 + 0) / 2 = 1
 # score_12 = q_1 @ k_2 / math.sqrt(4)  # (4 + 0 + 2 + 0) / 2 = 3
 # total = math.exp(score_11) + math.exp(score_12)
@@ -74,25 +90,28 @@ from autograder import check, heatmap
 #
 # print(f"scores   {score_11:.2f}  {score_12:.2f}")
 # print(f"weights  {weight_11:.2f}  {weight_12:.2f}   sum {weight_11 + weight_12:.2f}")
-# print("output  ", weight_11 * v_1 + weight_12 * v_2)
+# print("output  ", (weight_11 * v_1 + weight_12 * v_2).round(2))
 
 # %% [markdown]
-# The second word's key matches better, so the output is mostly the second word's value: about 12 % of $v_1$ and 88 % of
-# $v_2$. Stack all queries as rows of a matrix $Q$, all keys as rows of $K$, all values as rows of $V$, and the same
-# sums become two matrix products. That is the formula at the top.
+# The second word's key matches better, so the output is mostly the second word's value: about 12 % of $v_1$ and 88 %
+# of $v_2$. Stack all queries as rows of a matrix $Q$, all keys as rows of $K$, all values as rows of $V$, and the same
+# sums for all words at once become two matrix products. That is the formula at the top.
 #
-# Three letters for the sizes: **L** queries, **S** keys (and as many values), **d_k** numbers in each query and key.
+# Names for the sizes: **L** queries, **S** keys and as many values; **d_k** numbers in each query and key, **d_v** in
+# each value.
 
 # %% [markdown]
-# ## 1. `softmax` (4 points)
-#
+# ## 1. `softmax`
 # $$\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
 # For $x = (1, 3)$: $e^1 \approx 2.72$, $e^3 \approx 20.09$, so the weights are $2.72 / 22.81 \approx 0.12$ and
 # $20.09 / 22.81 \approx 0.88$, as above.
 #
-# Scores can be large, and $e^{1000}$ is too big for a computer. What happens to the fraction if you multiply its top and
-# its bottom by the same number, say $e^{-c}$?
+# Two things to get right beyond the formula:
+#
+# - An array may hold many rows of scores. `axis` says along which axis the weights sum to 1; all others stay apart.
+# - Scores can be large, and $e^{1000}$ is too big for a computer. What happens to the fraction if you multiply its top
+#   and its bottom by the same number, say $e^{-c}$?
 
 # %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x, axis=-1):
@@ -111,42 +130,44 @@ def softmax(x, axis=-1):
 
 # %% nbgrader={"grade": true, "grade_id": "test-softmax", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.stock import check
+# from autograder.faces.stock import check
 # ### END HIDDEN TESTS
 # check("softmax")
 
 # %% [markdown]
-# **What to notice.** Softmax looks only at *differences* between scores: $(1, 3)$ and $(101, 103)$ give the same weights.
-# And multiplying all scores by ten makes it nearly pick one winner. Try it:
+# **What to notice.** Softmax looks only at *differences* between scores: $(1, 3)$ and $(101, 103)$ give the same
+# weights. But *sizes* matter, too: multiply all scores by ten, and one winner takes nearly everything.
 
 # %% tags=["active-ipynb"]
 # for factor in (0.1, 1, 10):
 #     print(f"scores x {factor:<4}", softmax(factor * np.array([1.0, 2.0, 3.0])).round(3))
 
 # %% [markdown]
-# ## 2. `attention_scores` (5 points)
-#
+# ## 2. `attention_scores`
 # Every query against every key, as one matrix product, divided by $\sqrt{d_k}$:
 #
 # $$\text{scores} = \frac{Q K^\top}{\sqrt{d_k}} \qquad (L \times d_k) \cdot (d_k \times S) \to (L \times S)$$
 #
-# Row $i$ belongs to query $i$; column $j$ to key $j$.
+# Row $i$ belongs to query $i$, column $j$ to key $j$. In the worked example, row 1 is $(1, 3)$.
 #
-# **Why divide?** If the numbers in $q$ and $k$ are independent with variance 1, their dot product is a sum of $d_k$ such
-# products and has variance $d_k$ ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.1). Watch what
-# that does to the weights as the width grows:
+# **Why divide?** If the numbers in $q$ and $k$ are independent with mean 0 and variance 1, $q \cdot k$ is a sum of
+# $d_k$ products and has variance $d_k$: it is typically as large as $\sqrt{d_k}$
+# ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.1). Here 300 queries look at five keys each.
+# Watch the products, and the largest of the five weights, as the width grows:
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(0)
+# print(" d_k   typical q . k   largest weight   ... when divided by sqrt(d_k)")
 # for width in (4, 64, 1024):
-#     query, keys = random.normal(size=width), random.normal(size=(5, width))
-#     raw = keys @ query
-#     plain = np.exp(raw - raw.max())
-#     scaled = np.exp((raw - raw.max()) / math.sqrt(width))
-#     print(f"d_k = {width:4d}   largest weight, not scaled: {plain.max() / plain.sum():.2f}   scaled: {scaled.max() / scaled.sum():.2f}")
+#     queries, keys = random.normal(size=(300, width, 1)), random.normal(size=(300, 5, width))
+#     products = (keys @ queries)[:, :, 0]  # (300, 5)
+#     plain = softmax(products).max(axis=-1).mean()
+#     scaled = softmax(products / math.sqrt(width)).max(axis=-1).mean()
+#     print(f"{width:4d}   {products.std():13.1f}   {plain:14.2f}   {scaled:.2f}")
 
 # %% [markdown]
-# Without the division one key takes everything, and a softmax that saturated has almost no gradient to learn from.
+# Without the division, wide queries give one key nearly everything, and a softmax that sure of itself has almost no
+# gradient to learn from. With it, the weights keep their balance at every width.
 #
 # Real models work on many sentences at once: `Q` may have *batch axes* in front, such as `(8, L, d_k)` for eight
 # sentences. If you think in terms of the **last two axes**, your code works for any number of axes in front of them.
@@ -167,24 +188,26 @@ def attention_scores(Q, K):
 
 # %% nbgrader={"grade": true, "grade_id": "test-attention_scores", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.stock import check
+# from autograder.faces.stock import check
 # ### END HIDDEN TESTS
 # check("attention_scores")
 
 # %% [markdown]
-# **What to notice.** `L` and `S` need not be equal: three queries may look at five keys. And scores are not weights yet:
-# they can be negative, and a row sums to anything.
+# **What to notice.** `L` and `S` need not be equal: three queries may look at five keys. And scores are not weights
+# yet: they can be negative, and a row sums to anything.
 
 # %% [markdown]
-# ## 3. `scaled_dot_product_attention` (5 points)
-#
+# ## 3. `scaled_dot_product_attention`
 # Now put it together: scores, softmax **over the keys**, and the weighted sum of the values.
 #
 # $$\underbrace{\text{weights}}_{(L,\,S)} = \operatorname{softmax}(\text{scores}) \qquad
 # \underbrace{\text{output}}_{(L,\,d_v)} = \text{weights} \cdot \underbrace{V}_{(S,\,d_v)}$$
 #
-# Give back both: the output goes on through the network, the weights are what people look at. You may call `softmax` and
-# `attention_scores` from above. If one of them still has a mistake, this exercise is judged as if it had none.
+# In the worked example the first row of weights is $(0.12, 0.88)$, and the first row of the output is
+# $0.12 \cdot (10, 0) + 0.88 \cdot (0, 10) \approx (1.19, 8.81)$.
+#
+# Give back both: the output goes on through the network, the weights are what people look at. You may call `softmax`
+# and `attention_scores` from above. If one of them still has a mistake, this exercise is judged as if it had none.
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(Q, K, V):
@@ -203,45 +226,57 @@ def scaled_dot_product_attention(Q, K, V):
 
 # %% nbgrader={"grade": true, "grade_id": "test-scaled_dot_product_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.stock import check
+# from autograder.faces.stock import check
 # ### END HIDDEN TESTS
 # check("scaled_dot_product_attention")
 
 # %% [markdown]
 # ### See it
 #
-# Four numbers a word, made by hand: *thing*, *place*, *owning*, *person*. As a query, *belong* looks for a thing and a
-# person; *on* looks for a thing and a place. A dark square means: this word (row) takes a lot from that word (column).
+# Back to the sentence. Each key has four numbers, made by hand: is this word a *thing*, a *place*, an *owning* word,
+# a *person*? Each query says which of the four the word is looking for. The darker a square, the more its word (row)
+# takes from that word (column).
 
 # %% tags=["active-ipynb"]
 # words = ["Keys", "on", "the", "table", "belong", "to", "Sarah"]
-# #              thing place owning person
-# K = np.array([[3.0, 0.0, 1.0, 0.0],   # Keys
-#               [0.0, 1.0, 0.0, 0.0],   # on
+# #            thing place owning person
+# K = np.array([[3.0, 0.0, 0.0, 0.0],   # Keys: a thing
+#               [0.0, 0.0, 0.0, 0.0],   # on
 #               [0.0, 0.0, 0.0, 0.0],   # the
-#               [1.0, 3.0, 0.0, 0.0],   # table
-#               [0.0, 0.0, 2.0, 0.0],   # belong
-#               [0.0, 0.0, 1.0, 0.0],   # to
-#               [0.0, 0.0, 1.0, 3.0]])  # Sarah
-# Q = np.array([[0.0, 1.0, 2.0, 1.0],   # Keys: where are they, whose are they?
-#               [2.0, 2.0, 0.0, 0.0],   # on: what lies on what?
-#               [1.0, 1.0, 0.0, 0.0],   # the
-#               [2.0, 0.0, 0.0, 0.0],   # table: what lies on it?
+#               [0.0, 3.0, 0.0, 0.0],   # table: here, a place
+#               [0.0, 0.0, 3.0, 0.0],   # belong: about owning
+#               [0.0, 0.0, 0.0, 0.0],   # to
+#               [0.0, 0.0, 0.0, 3.0]])  # Sarah: a person
+# Q = np.array([[0.0, 2.0, 0.0, 2.0],   # Keys: where are they, and whose?
+#               [2.0, 2.0, 0.0, 0.0],   # on: what is where?
+#               [0.0, 0.0, 0.0, 0.0],   # the: looks for nothing
+#               [2.0, 0.0, 0.0, 0.0],   # table: what lies here?
 #               [2.0, 0.0, 0.0, 2.0],   # belong: what, and to whom?
-#               [0.0, 0.0, 1.0, 2.0],   # to
-#               [2.0, 0.0, 2.0, 0.0]])  # Sarah: what does she own?
-# output, weights = scaled_dot_product_attention(Q, K, np.eye(7))
+#               [0.0, 0.0, 2.0, 2.0],   # to: what is it about, and who?
+#               [2.0, 0.0, 2.0, 0.0]])  # Sarah: what about her, and which thing?
+# V = np.eye(7)                         # one number a word, so that the output shows whom it came from
+# output, weights = scaled_dot_product_attention(Q, K, V)
 # heatmap(weights, rows=words, columns=words, title="who looks at whom")
 
 # %% [markdown]
-# **What to notice.** Each row sums to 1, a column need not: many words look at *Keys*, hardly any at *the*. Here the
-# values were the identity matrix, so the output *is* the weights. With real values it is a blend of them.
+# **What to notice.**
+#
+# - *belong* takes 0.44 from *Keys* and 0.44 from *Sarah*: its query matches both keys with a score of
+#   $2 \cdot 3 / \sqrt 4 = 3$, all others with 0, and $e^3 / (2 e^3 + 5) \approx 0.44$. That is who owns what.
+# - *on* looks at *Keys* and *table* in the same way. That is what lies where.
+# - *the* looks for nothing. Its scores are all 0, so its weights are all $1/7 \approx 0.14$: softmax has to spend 1.
+# - Each row sums to 1, a column need not. Four words look at *Keys*, none looks for *the*.
+#
+# The values were the identity matrix here, so the output *is* the weights. With real values it is a blend of them.
+#
+# Each word has *one* query here, so it gets one blend. *Keys* wants to know two things, "where?" and "whose?", and the
+# answers come mixed. To keep them apart takes two heads: that is where this course is going.
 
 # %% [markdown]
-# ## 4. The same in PyTorch (6 points)
-#
-# PyTorch calls them `query`, `key` and `value`. The formula is the same; what is new is that gradients flow back through
-# your function to all three, so stay with tensors from start to end: no `.detach()`, no `.numpy()`.
+# ## 4. The same in PyTorch
+# PyTorch calls them `query`, `key` and `value`. The formula is the same. What is new: gradients flow back through
+# your function to all three, since that is how $W_Q$, $W_K$ and $W_V$ are learned. So stay with tensors from start to
+# end: no `.detach()`, no `.numpy()`.
 #
 # `torch.softmax` is fine to use here. PyTorch's ready-made attention is not: you are writing it.
 
@@ -269,29 +304,42 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_scaled_dot_product_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.stock import check
+# from autograder.faces.stock import check
 # ### END HIDDEN TESTS
 # check("torch_scaled_dot_product_attention")
 
 # %% [markdown]
-# **Check yourself against PyTorch.** Outside an exercise you may call the ready-made one. The two should agree to about
-# seven digits:
+# **Check yourself against PyTorch.** Outside an exercise you may call the ready-made one. The two should agree but
+# for float32's rounding, which is about 0.0000001:
 
 # %% tags=["active-ipynb"]
 # torch.manual_seed(0)
 # query, key, value = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
 # output, weights = torch_scaled_dot_product_attention(query, key, value)
-# print("largest difference:", (output - F.scaled_dot_product_attention(query, key, value)).abs().max().item())
+# ready_made = F.scaled_dot_product_attention(query, key, value)
+# print(f"largest difference: {(output - ready_made).abs().max().item():.7f}")
 
 # %% [markdown]
-# ## 5. In your own words (4 points)
-#
-# In *Keys on the table belong to Sarah*, take the word **belong**. What would a useful query of it look for, which words'
-# keys should match, and what would their values bring? Then: why must query and key be *different* vectors of the same
-# word? What could a word not do if they were the same? Five sentences are plenty.
+# **See gradients arrive.** Scores compare queries with keys, so a gradient reaches both; values are blended, so one
+# reaches them, too. If your function lets go of one on the way, it says `None` here, or the call fails.
+
+# %% tags=["active-ipynb"]
+# for tensor in (query, key, value):
+#     tensor.requires_grad_()
+# output, weights = torch_scaled_dot_product_attention(query, key, value)
+# (output**2).sum().backward()
+# for name, tensor in (("query", query), ("key", key), ("value", value)):
+#     print(f"{name:5}  {tuple(tensor.shape)}  gradient {None if tensor.grad is None else tuple(tensor.grad.shape)}")
+
+# %% [markdown]
+# ## 5. In your own words
+# In *Keys on the table belong to Sarah*, take the word **belong**. What would a useful query of it look for, which
+# words' keys should match, and what would their values bring? Then: why do query and key of one word need to be
+# *different* vectors? What could a word not do if they were always the same? Five sentences are plenty.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-roles", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
-# *Belong* looks for a thing that can be owned and for a person who can own it. *Keys* and *Sarah* have keys that match;
-# their values bring "small metal things" and "this person", so the new vector of *belong* says what belongs to whom. If
-# query and key were the same vector, every word would match itself best and looking would be mutual: *belong* could not
-# look for *Sarah* without *Sarah* looking for *belong* just as much.
+# *Belong* looks for a thing that can be owned and for a person who can own it. The keys of *Keys* and *Sarah* match;
+# their values bring "small metal things" and "this person", so the new vector of *belong* says what belongs to whom.
+# If query and key were always the same vector, the scores would be symmetric: *belong* could not look for *Sarah*
+# without *Sarah* looking for *belong* just as much. And a word would look for words like itself, most of all for
+# itself, whereas *belong* looks for a thing and a person and is neither.

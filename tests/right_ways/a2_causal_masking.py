@@ -227,9 +227,11 @@ def causal_attention(Q, K, V, padding=None):
 
     if Q.ndim == 2:
         return one(Q, K, V, True)
-    items = [causal_attention(q, k, v) for q, k, v in zip(Q, K, V)] if padding is None else [
-        one(q, k, v, p) for q, k, v, p in zip(Q, K, V, padding)
-    ]
+    items = (
+        [causal_attention(q, k, v) for q, k, v in zip(Q, K, V)]
+        if padding is None
+        else [one(q, k, v, p) for q, k, v, p in zip(Q, K, V, padding)]
+    )
     outputs, weights = zip(*items)
     return np.stack(outputs), np.stack(weights)
 

@@ -36,14 +36,14 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 
 
 @way("shapes-of-real-arrays")
-def projection_shapes(d_model, num_heads, d_k, d_v):  # noqa: F811
+def projection_shapes(d_model, num_heads, d_k, d_v):
     W_Q = np.concatenate([np.zeros((d_model, d_k)) for _ in range(num_heads)], axis=1)
     W_V = np.concatenate([np.zeros((d_model, d_v)) for _ in range(num_heads)], axis=1)
     return dict(W_Q=W_Q.shape, W_K=W_Q.shape, W_V=W_V.shape, W_O=W_V.T.shape)
 
 
 @way("numpy-integers")
-def projection_shapes(d_model, num_heads, d_k, d_v):  # noqa: F811
+def projection_shapes(d_model, num_heads, d_k, d_v):
     wide, narrow = np.int64(num_heads) * np.array([d_k, d_v])
     ordered = collections.OrderedDict(W_O=(narrow, d_model), W_V=(d_model, narrow))
     ordered.update(W_K=(d_model, wide), W_Q=(d_model, wide))
@@ -51,7 +51,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):  # noqa: F811
 
 
 @way("adding-up-head-by-head")
-def projection_shapes(d_model, num_heads, d_k, d_v):  # noqa: F811
+def projection_shapes(d_model, num_heads, d_k, d_v):
     found = collections.defaultdict(tuple)
     for name, width in zip(("W_Q", "W_K", "W_V"), (d_k, d_k, d_v), strict=True):
         found[name] = (d_model, sum(width for _ in range(num_heads)))
@@ -69,25 +69,25 @@ def output_projection(heads, W_O):
 
 
 @way("sum-over-heads")
-def output_projection(heads, W_O):  # noqa: F811
+def output_projection(heads, W_O):
     rows = np.split(W_O, heads.shape[-3], axis=0)
     return sum(heads[..., i, :, :] @ own for i, own in enumerate(rows))
 
 
 @way("concatenate")
-def output_projection(heads, W_O):  # noqa: F811
+def output_projection(heads, W_O):
     pieces = [np.take(heads, i, axis=-3) for i in range(heads.shape[-3])]
     return np.matmul(np.concatenate(pieces, axis=-1), W_O)
 
 
 @way("batched-matmul-then-sum")
-def output_projection(heads, W_O):  # noqa: F811
+def output_projection(heads, W_O):
     h, d_v = heads.shape[-3], heads.shape[-1]
     return (heads @ W_O.reshape(h, d_v, W_O.shape[-1])).sum(axis=-3)
 
 
 @way("loop-over-the-batch")
-def output_projection(heads, W_O):  # noqa: F811
+def output_projection(heads, W_O):
     if heads.ndim > 3:
         return np.stack([output_projection_of(item, W_O) for item in heads])
     return output_projection_of(heads, W_O)
@@ -100,16 +100,16 @@ def output_projection_of(heads, W_O):
 
 
 @way("word-by-word-in-fortran-order")
-def output_projection(heads, W_O):  # noqa: F811
-    result = np.empty(heads.shape[:-3] + (heads.shape[-2], W_O.shape[1]), dtype=heads.dtype)
+def output_projection(heads, W_O):
+    result = np.empty((*heads.shape[:-3], heads.shape[-2], W_O.shape[1]), dtype=heads.dtype)
     for word in range(heads.shape[-2]):
         row = heads[..., word, :]  # (..., h, d_v)
-        result[..., word, :] = row.reshape(row.shape[:-2] + (-1,)) @ W_O
+        result[..., word, :] = row.reshape((*row.shape[:-2], -1)) @ W_O
     return result
 
 
 @way("tensordot")
-def output_projection(heads, W_O):  # noqa: F811
+def output_projection(heads, W_O):
     h, d_v = heads.shape[-3], heads.shape[-1]
     return np.tensordot(heads, W_O.reshape(h, d_v, -1), axes=([-3, -1], [0, 1]))
 
@@ -138,7 +138,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
 
 @way("einsum")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):  # noqa: F811
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     d_model, h = X.shape[-1], num_heads
     q = np.einsum("...lm,mhd->...hld", X, W_Q.reshape(d_model, h, -1))
     k = np.einsum("...lm,mhd->...hld", X, W_K.reshape(d_model, h, -1))
@@ -155,7 +155,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):  # noqa: 
 
 
 @way("log-sum-exp")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):  # noqa: F811
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     def heads_of(matrix):
         return np.stack(np.split(X @ matrix, num_heads, axis=-1), axis=-3)
 
@@ -175,9 +175,9 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):  # noqa: 
 
 
 @way("sum-over-heads-and-a-loop-over-the-batch")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):  # noqa: F811
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     L = X.shape[-2]
-    may = np.broadcast_to(True if mask is None else mask, X.shape[:-2] + (num_heads, L, L))
+    may = np.broadcast_to(True if mask is None else mask, (*X.shape[:-2], num_heads, L, L))
     output, weights = np.zeros_like(X), np.zeros(may.shape, X.dtype)
     d_k, d_v = W_Q.shape[1] // num_heads, W_V.shape[1] // num_heads
     for item in np.ndindex(X.shape[:-2]):
@@ -194,21 +194,21 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):  # noqa: 
 
 
 @way("masked-array-and-a-named-tuple")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):  # noqa: F811
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     wide = np.concatenate((W_Q, W_K, W_V), axis=1)
     Q, K, V = np.split(X @ wide, [W_Q.shape[1], 2 * W_Q.shape[1]], axis=-1)
-    Q, K, V = (A.reshape(A.shape[:-1] + (num_heads, -1)).swapaxes(-2, -3) for A in (Q, K, V))
+    Q, K, V = (A.reshape((*A.shape[:-1], num_heads, -1)).swapaxes(-2, -3) for A in (Q, K, V))
     scores = (Q / math.sqrt(Q.shape[-1])) @ K.swapaxes(-1, -2)
     hidden = np.zeros(scores.shape, bool) if mask is None else ~np.broadcast_to(mask, scores.shape)
     seen = np.ma.array(scores, mask=hidden)
     exps = np.exp(seen - seen.max(axis=-1, keepdims=True)).filled(0)
     weights = exps / np.maximum(exps.sum(axis=-1, keepdims=True), 1e-30)
     blends = (weights @ V).swapaxes(-2, -3)
-    return Attended(output=blends.reshape(blends.shape[:-2] + (-1,)) @ W_O, weights=weights)
+    return Attended(output=blends.reshape((*blends.shape[:-2], -1)) @ W_O, weights=weights)
 
 
 @way("exps-times-mask")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):  # noqa: F811
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     def split(A):
         return A.reshape(*A.shape[:-1], num_heads, A.shape[-1] // num_heads).swapaxes(-3, -2)
 
@@ -258,7 +258,7 @@ class MultiHeadAttention(nn.Module):
 
 
 @way("einsum-on-the-weights")
-class MultiHeadAttention(nn.Module):  # noqa: F811
+class MultiHeadAttention(nn.Module):
     def __init__(self, d_model: int, num_heads: int, d_head: int | None = None) -> None:
         super().__init__()
         if d_head is None:
@@ -286,7 +286,7 @@ class MultiHeadAttention(nn.Module):  # noqa: F811
 
 
 @way("a-loop-over-heads")
-class MultiHeadAttention(nn.Module):  # noqa: F811
+class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, d_head=None):
         super().__init__()
         if d_head is None:
@@ -322,7 +322,7 @@ class MultiHeadAttention(nn.Module):  # noqa: F811
 
 
 @way("f-linear-and-sum-over-heads")
-class MultiHeadAttention(nn.Module):  # noqa: F811
+class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, d_head=None):
         super().__init__()
         if not d_head and d_model % num_heads > 0:
@@ -347,7 +347,7 @@ class MultiHeadAttention(nn.Module):  # noqa: F811
 
 
 @way("log-softmax-and-a-named-tuple")
-class MultiHeadAttention(nn.Module):  # noqa: F811
+class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, d_head=None):
         if d_head is None and d_model % num_heads:
             raise ValueError("d_model % num_heads")

@@ -1,0 +1,433 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Several heads
+#
+# One attention head gives every word one way of looking at the others. Transformers use several heads side by side,
+# each with its own small query, key and value:
+#
+# $$\text{head}_i = \operatorname{Attention}(Q_i, K_i, V_i) \qquad
+# \text{then side by side:}\quad \operatorname{Concat}(\text{head}_0, \dots, \text{head}_{h-1})$$
+#
+# In this notebook you write what lies around the attention itself: cutting wide matrices into heads and putting the
+# heads together again. No new mathematics, but the place where most mistakes happen, because a wrong cut often has the
+# right shape.
+#
+# 1. `split_heads`
+# 2. `concat_heads`
+# 3. `per_head_weights`
+# 4. `torch_split_heads`
+# 5. `torch_concat_heads`
+# 6. a question to answer in words
+#
+# **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
+# below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+
+# %%
+import math
+
+import numpy as np
+
+from autograder import check, heatmap
+
+
+# %% [markdown]
+# ## Why several heads?
+#
+# > An astronomer saw a man with a telescope.
+#
+# Who has the telescope? You can read it as *the man with the telescope*, or as *the astronomer looked through a
+# telescope*. One head can hold one perspective only: it gives each word one row of weights, and that row sums to 1. So
+# let two heads read the sentence. A score of 4 below says "these two belong together", all others are 0; the softmax
+# over each row is the one you know.
+
+# %% tags=["active-ipynb"]
+# sentence = ["An", "astronomer", "saw", "a", "man", "with", "a", "telescope"]
+# astronomer, saw, man, with_, telescope = 1, 2, 4, 5, 7
+#
+# scores = np.zeros((2, 8, 8))                     # (h, L, L): two heads, eight words
+# scores[0, telescope, man] = 4.0                  # head 0: the telescope is the man's
+# scores[0, man, telescope] = 4.0
+# scores[0, with_, [man, telescope]] = 4.0
+# scores[1, telescope, astronomer] = 4.0           # head 1: it is the astronomer's, who looks through it
+# scores[1, astronomer, telescope] = 4.0
+# scores[1, with_, [astronomer, telescope]] = 4.0
+# scores[1, saw, telescope] = 4.0
+#
+# two_heads = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+# heatmap(two_heads, rows=sentence, columns=sentence, title="two heads, two meanings")
+
+# %% [markdown]
+# Now let a single head do the work of both: it gets every link of either head. Look at the row of *telescope*:
+
+# %% tags=["active-ipynb"]
+# both = scores.max(axis=0)                        # (L, L): all links in one head
+# one_head = np.exp(both) / np.exp(both).sum(axis=-1, keepdims=True)
+#
+# print("row telescope         astronomer    man")
+# for name, weights in (("one head for both", one_head), ("head 0", two_heads[0]), ("head 1", two_heads[1])):
+#     print(f"{name:20s}  {weights[telescope, astronomer]:10.2f} {weights[telescope, man]:6.2f}")
+
+# %% [markdown]
+# **What to notice.** The one head gives half its attention to the astronomer and half to the man. Its output is a
+# blend that says neither the one nor the other. Two heads keep both meanings, and later layers can choose.
+#
+# Nobody tells the heads what to look for. They have different weights, so they learn different relationships. In
+#
+# > Keys on the table belong to Sarah.
+#
+# three heads could pick up
+#
+# | relationship | who looks at whom |
+# | --- | --- |
+# | spatial relation | *Keys* and *table*, joined by *on* |
+# | possession | *Keys* and *Sarah* |
+# | subject, verb, object | *Keys*, *belong*, *Sarah* |
+#
+# The original paper uses 8 heads in each layer ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section
+# 3.2.2).
+#
+# Letters for the sizes: **h** heads (`num_heads`), **L** tokens, **d_model** numbers for each token, **d** numbers for
+# each token in one head. In the paper d_model = 512 and h = 8, so d = 512 / 8 = 64.
+
+# %% [markdown]
+# ## 1. `split_heads`
+# A matrix of queries, keys or values has one row a token. Each head owns some of its columns, side by side: head 0 the
+# first $d$, head 1 the next $d$, and so on.
+#
+# $$\text{head}_i = X[:,\; i \cdot d : (i + 1) \cdot d] \qquad (L \times d_{model}) \to (h \times L \times d), \quad
+# d = d_{model} / h$$
+#
+# By hand, with two tokens, six columns and two heads (12: first token, second column):
+#
+# ```
+#            X                       head 0        head 1
+# token 1    11 12 13 14 15 16       11 12 13      14 15 16
+# token 2    21 22 23 24 25 26       21 22 23      24 25 26
+# ```
+#
+# The result has one more axis than `X`: the heads come *before* the tokens, so that `result[0]` is head 0 with its
+# rows for all tokens. Batch axes stay in front of everything: `(8, L, d_model)` becomes `(8, h, L, d)`.
+#
+# Six columns make two heads of three, or three heads of two. They make no four heads: then raise a `ValueError`.
+
+# %% nbgrader={"grade": false, "grade_id": "split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split_heads(X, num_heads):
+    """Cut the last axis into heads; head i owns the columns i * d to (i + 1) * d.
+
+    X: (..., L, d_model); `...` is any number of batch axes, also none
+    num_heads: how many heads, h
+
+    Returns (..., h, L, d) with d = d_model // h, in the dtype of X.
+    Raises ValueError where num_heads does not divide d_model.
+    """
+    ### BEGIN SOLUTION
+    *batch, L, d_model = X.shape
+    if d_model % num_heads != 0:
+        raise ValueError(f"{d_model} columns cannot be shared evenly among {num_heads} heads")
+    d = d_model // num_heads                        # the width of one head
+    heads = X.reshape(*batch, L, num_heads, d)      # (..., L, h, d): each row is cut into h pieces
+    return heads.swapaxes(-3, -2)                   # (..., h, L, d)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-split_heads", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("split_heads")
+
+# %% [markdown]
+# **What to notice.** The right shape is not enough. Asking for the shape `(2, 2, 3)` directly gives it, with other
+# contents:
+
+# %% tags=["active-ipynb"]
+# X = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
+#               [21.0, 22.0, 23.0, 24.0, 25.0, 26.0]])
+# print("split_heads, head 0:")
+# print(split_heads(X, 2)[0])
+# print("only reshaped, head 0:")
+# print(X.reshape(2, 2, 3)[0])
+
+# %% [markdown]
+# The second "head 0" has torn token 1 in two and knows nothing of token 2. No error tells you. A network would even
+# train with it, only badly.
+#
+# ### See it
+#
+# *Keys on the table belong to Sarah*, with queries and keys made by hand. Each word has six numbers, and three heads
+# own two of them each: the first pair is about **where**, the second about **whose**, the third about **who does
+# what**. Your `split_heads` cuts them apart.
+
+# %% tags=["active-ipynb"]
+# words = ["Keys", "on", "the", "table", "belong", "to", "Sarah"]
+# #               where        whose         who does what
+# #              thing place  owned owner   who  verb
+# K = np.array([[3.0, 0.0,    3.0, 0.0,    3.0, 0.0],   # Keys
+#               [0.0, 0.0,    0.0, 0.0,    0.0, 0.0],   # on
+#               [0.0, 0.0,    0.0, 0.0,    0.0, 0.0],   # the
+#               [0.0, 3.0,    0.0, 0.0,    0.0, 0.0],   # table
+#               [0.0, 0.0,    0.0, 0.0,    0.0, 3.0],   # belong
+#               [0.0, 0.0,    0.0, 0.0,    0.0, 0.0],   # to
+#               [0.0, 0.0,    0.0, 3.0,    3.0, 0.0]])  # Sarah
+# Q = np.array([[0.0, 2.0,    0.0, 2.0,    0.0, 2.0],   # Keys: where are they, whose are they, what is said of them?
+#               [2.0, 2.0,    0.0, 0.0,    0.0, 0.0],   # on: what lies on what?
+#               [0.0, 0.0,    0.0, 0.0,    0.0, 0.0],   # the
+#               [2.0, 0.0,    0.0, 0.0,    0.0, 0.0],   # table: what lies on it?
+#               [0.0, 0.0,    0.0, 0.0,    2.0, 0.0],   # belong: what, and to whom?
+#               [0.0, 0.0,    0.0, 2.0,    0.0, 2.0],   # to: to whom, and after which verb?
+#               [0.0, 0.0,    2.0, 0.0,    0.0, 2.0]])  # Sarah: what does she own, what is said of her?
+#
+# head_scores = split_heads(Q, 3) @ split_heads(K, 3).swapaxes(-2, -1) / math.sqrt(2)   # (h, L, L)
+# three_heads = np.exp(head_scores) / np.exp(head_scores).sum(axis=-1, keepdims=True)
+# heatmap(three_heads, rows=words, columns=words, title="where, whose, who does what")
+
+# %% [markdown]
+# **What to notice.** *Keys* looks at *table* in the first head, at *Sarah* in the second, at *belong* in the third. A
+# single head would have had to share one row among the three. A word with nothing to ask in a head has an even row
+# there.
+
+# %% [markdown]
+# ## 2. `concat_heads`
+# After attention each head has its own output. Put them side by side again, for each token: first what head 0 says,
+# then what head 1 says.
+#
+# $$\operatorname{Concat}(\text{head}_0, \dots, \text{head}_{h-1}) \qquad
+# (h \times L \times d) \to (L \times h \cdot d)$$
+#
+# ```
+# head 0        head 1              result
+# 11 12 13      14 15 16            11 12 13 14 15 16     token 1
+# 21 22 23      24 25 26            21 22 23 24 25 26     token 2
+# ```
+#
+# It undoes `split_heads`: what comes back has the numbers where they were. As you think it out: which axis is next to
+# which, before two of them become one?
+
+# %% nbgrader={"grade": false, "grade_id": "concat_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def concat_heads(heads):
+    """Put the heads side by side again, the inverse of split_heads.
+
+    heads: (..., h, L, d); `...` is any number of batch axes, also none
+
+    Returns (..., L, h * d) in the dtype of `heads`; the columns i * d to (i + 1) * d are head i's.
+    """
+    ### BEGIN SOLUTION
+    *batch, h, L, d = heads.shape
+    tokens = heads.swapaxes(-3, -2)                 # (..., L, h, d): a token's pieces lie next to each other
+    return tokens.reshape(*batch, L, h * d)         # (..., L, h * d)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-concat_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("concat_heads")
+
+# %% [markdown]
+# **What to notice.** Concatenating forgets nothing. Back to the telescope: let the values say "I am the astronomer"
+# with $(1, 0)$, "I am the man" with $(0, 1)$, and nothing for all other words.
+
+# %% tags=["active-ipynb"]
+# V = np.zeros((8, 2))
+# V[astronomer] = [1.0, 0.0]
+# V[man] = [0.0, 1.0]
+#
+# outputs = two_heads @ V                          # (h, L, 2): each head takes its blend of the values
+# print("telescope, one head: ", (one_head @ V)[telescope].round(2))
+# print("telescope, two heads:", concat_heads(outputs)[telescope].round(2))
+
+# %% [markdown]
+# One head: some of both. Two heads: the first pair says *the man's*, the second pair says *the astronomer's*. Both
+# perspectives are there, and the matrix $W_O$ of the next notebook weighs them against each other.
+
+# %% [markdown]
+# ## 3. `per_head_weights`
+# Where do the columns come from? From a projection, $Q = X W_Q$. Column $j$ of $Q$ is made by column $j$ of $W_Q$
+# alone. So if head $i$ owns columns of $Q$, it also owns the same columns of $W_Q$: its own small projection.
+#
+# $$W^{(i)} = W[:,\; i \cdot d : (i + 1) \cdot d] \qquad (d_{in} \times h \cdot d) \to (h \times d_{in} \times d)$$
+#
+# With three numbers a word ($d_{in} = 3$), two heads and $d = 3$ (12: first row, second column):
+#
+# ```
+# W                         head 0's own       head 1's own
+# 11 12 13 14 15 16         11 12 13           14 15 16
+# 21 22 23 24 25 26         21 22 23           24 25 26
+# 31 32 33 34 35 36         31 32 33           34 35 36
+# ```
+#
+# `W` is not square here, and need not be: the width of all heads together, $h \cdot d = 6$, is another number than
+# $d_{in}$.
+
+# %% nbgrader={"grade": false, "grade_id": "per_head_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def per_head_weights(W, num_heads):
+    """Each head's own projection, cut from the weights of all heads.
+
+    W: (d_in, h * d)
+    num_heads: how many heads, h
+
+    Returns one array (h, d_in, d) in the dtype of W; item i holds the columns i * d to (i + 1) * d of W.
+    """
+    ### BEGIN SOLUTION
+    d_in, width = W.shape
+    d = width // num_heads                          # the width of one head
+    columns = W.reshape(d_in, num_heads, d)         # (d_in, h, d)
+    return columns.swapaxes(0, 1)                   # (h, d_in, d)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-per_head_weights", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("per_head_weights")
+
+# %% [markdown]
+# **What to notice.** In books you often meet `np.split` here: it cuts `W_Q`, `W_K` and `W_V` along the last axis and
+# gives a list of matrices, one a head. They are the items of your array:
+
+# %% tags=["active-ipynb"]
+# W = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
+#               [21.0, 22.0, 23.0, 24.0, 25.0, 26.0],
+#               [31.0, 32.0, 33.0, 34.0, 35.0, 36.0]])
+# own = per_head_weights(W, 2)                     # (2, 3, 3)
+# for i, piece in enumerate(np.split(W, 2, axis=-1)):
+#     print(f"head {i}: the same as np.split gives?", np.array_equal(own[i], piece))
+
+# %% [markdown]
+# And it makes no difference whether you first project with the whole `W` and split the result, or project with each
+# head's own weights. The one is how a program does it (one large product), the other is how to think about it:
+
+# %% tags=["active-ipynb"]
+# X = np.array([[1.0, 0.0, 2.0],
+#               [0.0, 1.0, 1.0]])                  # (2, 3): two words
+# print("project, then split:")
+# print(split_heads(X @ W, 2))
+# print("each head on its own:")
+# print(np.array([X @ own[0], X @ own[1]]))
+
+# %% [markdown]
+# First word, head 0, first number: $1 \cdot 11 + 0 \cdot 21 + 2 \cdot 31 = 73$ on both roads. With the paper's
+# numbers:
+
+# %% tags=["active-ipynb"]
+# print("queries of 10 words:", split_heads(np.zeros((10, 512)), 8).shape)       # (h, L, d)
+# print("W_Q:                ", per_head_weights(np.zeros((512, 512)), 8).shape)  # (h, d_in, d)
+
+# %% [markdown]
+# Eight heads of width 64 need no more weights than one head of width 512. Several perspectives, at the price of one.
+
+# %% [markdown]
+# ## 4. `torch_split_heads`
+# The same cut for tensors. It only moves numbers about, so a gradient goes back the way its number came, as long as
+# you stay with tensors from start to end: no `.detach()`, no `.numpy()`.
+#
+# Here, too, raise a `ValueError` where `num_heads` does not divide d_model. PyTorch's own errors are of another type.
+
+# %%
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+# %% nbgrader={"grade": false, "grade_id": "torch_split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def torch_split_heads(x, num_heads):
+    """split_heads on a tensor, differentiable.
+
+    x: (..., L, d_model), with any layout in memory
+    num_heads: how many heads, h
+
+    Returns (..., h, L, d) with d = d_model // h, in the dtype of x.
+    Raises ValueError where num_heads does not divide d_model.
+    """
+    ### BEGIN SOLUTION
+    *batch, L, d_model = x.shape
+    if d_model % num_heads != 0:
+        raise ValueError(f"{d_model} columns cannot be shared evenly among {num_heads} heads")
+    d = d_model // num_heads
+    heads = x.reshape(*batch, L, num_heads, d)      # (..., L, h, d)
+    return heads.transpose(-3, -2)                  # (..., h, L, d)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-torch_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("torch_split_heads")
+
+# %% [markdown]
+# **What to notice.** Let only head 1 have an opinion, and see which numbers of `x` would learn from it:
+
+# %% tags=["active-ipynb"]
+# x = torch.zeros(2, 6, requires_grad=True)
+# torch_split_heads(x, 2)[1].sum().backward()
+# print(x.grad)
+
+# %% [markdown]
+# ## 5. `torch_concat_heads`
+# One thing is new in PyTorch. A tensor is a row of numbers in memory and a rule for walking through them. Swapping two
+# axes changes the rule and leaves the numbers where they are. `.view` can give a tensor another shape only where such
+# a rule exists:
+
+# %% tags=["active-ipynb"]
+# table = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+# print("as it is:", table.view(6))
+# try:
+#     print("transposed:", table.T.view(6))
+# except RuntimeError as error:
+#     print("transposed:", error)
+
+# %% [markdown]
+# Read the transposed table row by row, and it is 1 4 2 5 3 6. With 1 2 3 4 5 6 in memory no regular step leads through
+# that order, so somebody has to copy the numbers. Where does the same thing happen to heads? The error message names a
+# way out.
+
+# %% nbgrader={"grade": false, "grade_id": "torch_concat_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def torch_concat_heads(heads):
+    """concat_heads on a tensor, differentiable.
+
+    heads: (..., h, L, d), with any layout in memory
+
+    Returns (..., L, h * d) in the dtype of `heads`.
+    """
+    ### BEGIN SOLUTION
+    *batch, h, L, d = heads.shape
+    tokens = heads.transpose(-3, -2)                # (..., L, h, d)
+    return tokens.reshape(*batch, L, h * d)         # (..., L, h * d); unlike view, reshape copies where it must
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-torch_concat_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("torch_concat_heads")
+
+# %% [markdown]
+# **Check yourself against NumPy.** Splitting and concatenating copies numbers and computes nothing, so the two must
+# agree to the last digit, and there and back again changes nothing:
+
+# %% tags=["active-ipynb"]
+# torch.manual_seed(0)
+# x = torch.randn(4, 5, 6)                         # (B, L, d_model)
+# heads = torch_split_heads(x, 3)                  # (B, h, L, d)
+# print("as in NumPy:        ", np.array_equal(heads.numpy(), split_heads(x.numpy(), 3)))
+# print("there and back again:", torch.equal(torch_concat_heads(heads), x))
+
+# %% [markdown]
+# ## 6. In your own words
+# Think of *An astronomer saw a man with a telescope*. What about a single head keeps it from giving both meanings, and
+# how do two heads and `concat_heads` keep them both? Then: someone splits with `X.reshape(h, L, d)` and says "the
+# shape is right and nothing complains". With two heads and two tokens, what does each of these heads hold, and what
+# can its attention no longer do? Five sentences are plenty.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written-heads", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# A single head has one row of weights for *telescope*, which sums to 1: what goes to *man* is missing for
+# *astronomer*, and the output is one blend of the two. Two heads have their own queries and keys, so each has a row of
+# its own and can settle on one meaning; `concat_heads` puts the two outputs side by side instead of adding them up, so
+# both meanings survive. With `X.reshape(2, 2, d)` head 0 holds token 1 alone, cut into two halves that pass for two
+# tokens, and head 1 holds token 2. Its attention compares one half of a token with the other half, so a word can no
+# longer look at another word, and its columns no longer mean the same thing from row to row.

@@ -1,0 +1,427 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Multi-head attention
+#
+# Several heads look at the same words, each in its own way. Then one matrix brings what they found back together:
+#
+# $$\operatorname{MultiHead}(X) = \operatorname{Concat}(Z_1, \dots, Z_h)\, W_O \qquad
+# Z_i = \operatorname{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d_k}}\right) V_i$$
+#
+# This notebook is about that matrix, $W_O$, and about the whole: first in NumPy, then as a PyTorch module that you
+# could train.
+#
+# 1. `projection_shapes`
+# 2. `output_projection`
+# 3. `multi_head_attention`
+# 4. `MultiHeadAttention`
+# 5. a question to answer in words
+#
+# **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
+# below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+
+# %%
+import math
+
+import numpy as np
+
+from autograder import check, heatmap
+
+
+# %% [markdown]
+# ## Two heads read *Money Bank*
+#
+# A bank can hold money, and a bank can be the side of a river. Two words, each an embedding of four numbers made by
+# hand, so $X$ has shape $(2, 4)$. Two heads, each with its own $W_q$, $W_k$, $W_v$ of shape $(4, 4)$:
+#
+# - the **first** head compares the words by their first number, *finance*,
+# - the **second** by their second number, *place*.
+#
+# Follow *Bank* in the first head. Its finance is 1, that of *Money* is 2. So its scores are $1 \cdot 2 / \sqrt 4 = 1$
+# for *Money* and $1 \cdot 1 / \sqrt 4 = 0.5$ for itself, and the softmax of $(1, 0.5)$ is $(0.62, 0.38)$.
+
+# %% tags=["active-ipynb"]
+# words = ["Money", "Bank"]
+# #              finance place thing building
+# X = np.array([[2.0, 0.0, 1.0, 0.0],   # Money
+#               [1.0, 2.0, 0.0, 1.0]])  # Bank
+#
+# W_q1 = W_k1 = np.diag([1.0, 0.0, 0.0, 0.0])  # the first head sees finance alone
+# W_q2 = W_k2 = np.diag([0.0, 1.0, 0.0, 0.0])  # the second head sees place alone
+# W_v1 = W_v2 = np.eye(4)                      # both hand on the whole word
+#
+# attention, Z = [], []
+# for W_q, W_k, W_v in ((W_q1, W_k1, W_v1), (W_q2, W_k2, W_v2)):
+#     scores = (X @ W_q) @ (X @ W_k).T / math.sqrt(4)                        # (2, 2)
+#     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)  # (2, 2)
+#     attention.append(weights)
+#     Z.append(weights @ (X @ W_v))                                          # (2, 4)
+#
+# heatmap(np.stack(attention), rows=words, columns=words, title="Money Bank: one sentence, two perspectives")
+
+# %% [markdown]
+# **What to notice.** Read the row *Bank*. In the first head it takes 62 % from *Money*: a house for money. In the
+# second it keeps 88 % of itself: a place.
+#
+# Now there are two answers for each word, $Z_1$ and $Z_2$, but the next layer wants **one** vector a word, of the
+# width it came in. So lay the two side by side and multiply by a matrix $W_O$. Here is one that takes half of each:
+
+# %% tags=["active-ipynb"]
+# W_O = np.concatenate([0.5 * np.eye(4), 0.5 * np.eye(4)])  # (8, 4)
+# concatenated = np.concatenate(Z, axis=-1)                 # (2, 8)
+#
+# print("X           ", X.shape)
+# print("Z_1, Z_2    ", Z[0].shape, Z[1].shape)
+# print("side by side", concatenated.shape)
+# print("W_O         ", W_O.shape)
+# print("output      ", (concatenated @ W_O).shape, "the shape that X had")
+# print()
+# print("Bank, first head   ", Z[0][1].round(2))
+# print("Bank, second head  ", Z[1][1].round(2))
+# print("Bank, the output   ", (concatenated @ W_O)[1].round(2), "both perspectives, balanced")
+
+# %% [markdown]
+# ## 1. `projection_shapes`
+# Before computing anything, count. One head turns each word's `d_model` numbers into a query and a key of `d_k` numbers
+# and a value of `d_v` numbers. In practice all heads' $W_q$ stand side by side in one wide matrix $W_Q$, so that one
+# product makes the queries of all heads. The same goes for $W_K$ and $W_V$. Then $W_O$ comes last.
+#
+# | example | `d_model` | `num_heads` | `d_k` | `d_v` | `W_Q` | `W_O` |
+# | --- | --- | --- | --- | --- | --- | --- |
+# | *Money Bank* | 4 | 2 | 4 | 4 | (4, 8) | (8, 4) |
+# | a small one, for later | 3 | 2 | 3 | 3 | (3, 6) | (6, 3) |
+# | the original paper | 512 | 8 | 64 | 64 | (512, 512) | (512, 512) |
+#
+# In the paper $8 \cdot 64 = 512$, so everything is square. That is a choice and no law: in the other two rows
+# `d_model` is not `num_heads` times `d_k`. And `d_v` may differ from `d_k`.
+
+# %% nbgrader={"grade": false, "grade_id": "projection_shapes", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    """The shapes of the four matrices of multi-head attention.
+
+    d_model: width of a word's vector, before and after
+    num_heads: how many heads
+    d_k: width of one head's queries and keys
+    d_v: width of one head's values
+
+    Returns a dict with the keys "W_Q", "W_K", "W_V", "W_O"; each value is a tuple (rows, columns). A matrix is
+    multiplied from the right: X @ W_Q.
+    """
+    ### BEGIN SOLUTION
+    return {
+        "W_Q": (d_model, num_heads * d_k),  # a word's vector -> the queries of all heads
+        "W_K": (d_model, num_heads * d_k),
+        "W_V": (d_model, num_heads * d_v),
+        "W_O": (num_heads * d_v, d_model),  # all heads' values, side by side -> a word's vector
+    }
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-projection_shapes", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("projection_shapes")
+
+# %% [markdown]
+# **What to notice.** Give each head its 64 numbers and add heads. The concatenation gets wider, and with it $W_O$'s
+# *inner* dimension, the one that the product sums over. What comes out stays one vector of 512 numbers a word.
+
+# %% tags=["active-ipynb"]
+# print("heads   Z, side by side         W_O        output   rows of W_O")
+# for h in (1, 2, 4, 8, 16):
+#     inner, width = projection_shapes(512, h, 64, 64)["W_O"]
+#     print(f"{h:5d}     (L, {inner:4d})   @  ({inner:4d}, {width})  =  (L, {width})   {'▇' * h}")
+
+# %% [markdown]
+# ## 2. `output_projection`
+# $$\text{output} = \operatorname{Concat}(Z_1, \dots, Z_h)\, W_O \qquad
+# (L \times h\,d_v) \cdot (h\,d_v \times d_{model}) \to (L \times d_{model})$$
+#
+# By hand: one word, two heads of width two, $d_{model} = 3$.
+#
+# $$Z_1 = \begin{pmatrix} 1 & 2 \end{pmatrix} \quad Z_2 = \begin{pmatrix} 3 & 4 \end{pmatrix} \quad
+# W_O = \begin{pmatrix} 1 & 0 & 0 \\ 0 & 1 & 0 \\ 1 & 1 & 0 \\ 0 & 0 & 2 \end{pmatrix}$$
+#
+# Side by side they are $(1, 2, 3, 4)$, and times $W_O$: $(1 + 3,\; 2 + 3,\; 2 \cdot 4) = (4, 5, 8)$.
+#
+# The heads come in one array $(h, L, d_v)$: first all words of head 1, then all words of head 2. To stand side by side,
+# the numbers of one *word* must come together. Which axes have to change places before you reshape?
+
+# %% nbgrader={"grade": false, "grade_id": "output_projection", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def output_projection(heads, W_O):
+    """Concatenate the heads, word by word, and multiply by W_O.
+
+    heads: what each head found, (..., h, L, d_v); head 1 comes first
+    W_O: (h * d_v, d_model)
+
+    Returns one vector a word, (..., L, d_model), in the dtype of the input. `...` is any number of batch axes, also
+    none.
+    """
+    ### BEGIN SOLUTION
+    *batch, h, L, d_v = heads.shape
+    by_word = heads.swapaxes(-3, -2)                       # (..., L, h, d_v): a word's heads next to each other
+    concatenated = by_word.reshape(*batch, L, h * d_v)     # (..., L, h * d_v)
+    return concatenated @ W_O                              # (..., L, d_model)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-output_projection", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("output_projection")
+
+# %% [markdown]
+# **What to notice.** A word's new vector is a **weighted sum over the heads**. The first $d_v$ rows of $W_O$ meet the
+# numbers of head 1 only, the next $d_v$ rows those of head 2, and so on:
+#
+# $$\operatorname{Concat}(Z_1, Z_2)\, W_O = Z_1\, W_O^{(1)} + Z_2\, W_O^{(2)}$$
+#
+# Each head has its own rows, and these say how much of it goes where. In the example by hand:
+
+# %% tags=["active-ipynb"]
+# Z_1 = np.array([[1.0, 2.0]])        # (1, 2): one word
+# Z_2 = np.array([[3.0, 4.0]])        # (1, 2)
+# W_O = np.array([[1.0, 0.0, 0.0],    # head 1's own rows
+#                 [0.0, 1.0, 0.0],
+#                 [1.0, 1.0, 0.0],    # head 2's own rows
+#                 [0.0, 0.0, 2.0]])
+#
+# print("concatenated, times W_O   ", output_projection(np.stack([Z_1, Z_2]), W_O))
+# print("Z_1 times its own rows    ", Z_1 @ W_O[0:2])
+# print("Z_2 times its own rows    ", Z_2 @ W_O[2:4])
+# print("the sum over the heads    ", Z_1 @ W_O[0:2] + Z_2 @ W_O[2:4])
+# owners = ["head 1", "head 1", "head 2", "head 2"]
+# heatmap(W_O, rows=owners, columns=["1", "2", "3"], title="W_O: each head has rows of its own")
+
+# %% [markdown]
+# ## 3. `multi_head_attention`
+# Now all of it:
+#
+# 1. project: $X W_Q$, $X W_K$, $X W_V$,
+# 2. give each head its own columns: head 1 the first $d_k$ (of $V$ the first $d_v$), head 2 the next, and so on,
+# 3. attend in each head: scores divided by $\sqrt{d_k}$, softmax over the keys, times the values,
+# 4. concatenate and multiply by $W_O$.
+#
+# You can cut $W_Q$, $W_K$ and $W_V$ along their last axis (`np.split`) and go through the heads one by one. Or project
+# once and reshape, for all heads at a time. Both are right.
+#
+# **By hand:** two words of width 3, two heads of width 3, the *small one* of the table above. `I` is the identity,
+# `0` is all zeros, and `|` puts two matrices side by side:
+#
+# $$X = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 1 & 1 \end{pmatrix} \quad W_Q = (I \,|\, I) \quad W_K = (I \,|\, 0) \quad
+# W_V = (I \,|\, I) \quad W_O = \begin{pmatrix} I \\ I \end{pmatrix}$$
+#
+# - *Head 1* compares the words as they are. The first word scores $(5, 2) / \sqrt 3$, so its weights are
+#   $(0.85, 0.15)$. The second scores $(2, 2) / \sqrt 3$: half and half.
+# - *Head 2* has zeros for keys, so all its scores are 0 and it gives every word half and half.
+# - First word: $Z_1 = 0.85 \cdot (1, 0, 2) + 0.15 \cdot (0, 1, 1) = (0.85, 0.15, 1.85)$ and $Z_2 = (0.5, 0.5, 1.5)$.
+#   This $W_O$ adds the two: $(1.35, 0.65, 3.35)$.
+#
+# **The mask** is boolean, and `True` means *may attend*. It broadcasts to the scores, $(\dots, h, L, L)$: one of shape
+# $(L, L)$ is the same for all heads, one of shape $(B, 1, 1, L)$ hides the padding of each sentence in a batch. A word
+# that may attend to nothing gets weights 0 and output 0.
+#
+# You may call `output_projection` from above. If it still has a mistake, this exercise is judged as if it had none.
+
+# %% nbgrader={"grade": false, "grade_id": "multi_head_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    """Attention in num_heads heads, concatenated and brought together by W_O.
+
+    X: one vector a word, (..., L, d_model)
+    W_Q, W_K: (d_model, h * d_k); head 1 owns the first d_k columns, head 2 the next d_k
+    W_V: (d_model, h * d_v), its columns owned in the same way; d_v may differ from d_k
+    W_O: (h * d_v, d_model)
+    num_heads: h
+    mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None: everywhere
+
+    Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L), both in the dtype of the
+    input. Large scores (10,000 and more) give finite numbers. A query that may attend to nothing gets weights 0 and
+    output 0.
+    """
+    ### BEGIN SOLUTION
+    *batch, L, d_model = X.shape
+
+    def split(projected):
+        heads = projected.reshape(*batch, L, num_heads, -1)    # (..., L, h * d) -> (..., L, h, d)
+        return heads.swapaxes(-3, -2)                          # (..., h, L, d)
+
+    Q, K, V = split(X @ W_Q), split(X @ W_K), split(X @ W_V)   # (..., h, L, d_k) twice, (..., h, L, d_v)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])   # (..., h, L, L)
+    if mask is not None:
+        # The lowest number there is: unlike -inf it gives no NaN where a whole row is hidden.
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    if mask is not None:
+        weights = np.where(mask, weights, 0)                   # for a query that may attend to nothing
+    return output_projection(weights @ V, W_O), weights        # (..., h, L, d_v) -> (..., L, d_model)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-multi_head_attention", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("multi_head_attention")
+
+# %% [markdown]
+# **What to notice.** The example by hand: $d_{model} = 3$ is not $2 \cdot 3$, and the output has the shape of $X$ all
+# the same.
+
+# %% tags=["active-ipynb"]
+# eye, zero = np.eye(3), np.zeros((3, 3))
+# small = np.array([[1.0, 0.0, 2.0],
+#                   [0.0, 1.0, 1.0]])           # (2, 3): two words
+# W_Q = np.hstack([eye, eye])                   # (3, 6): two heads of width 3
+# W_K = np.hstack([eye, zero])                  # (3, 6)
+# W_V = np.hstack([eye, eye])                   # (3, 6)
+# W_O = np.concatenate([eye, eye])              # (6, 3)
+#
+# output, weights = multi_head_attention(small, W_Q, W_K, W_V, W_O, num_heads=2)
+# print("weights of the first word: head 1", weights[0, 0].round(2), " head 2", weights[1, 0].round(2))
+# print("output", output.shape)
+# print(output.round(2))
+
+# %% [markdown]
+# ### See it
+#
+# *Money Bank* again, with your function. The two heads' small matrices stand side by side in the wide ones, and this
+# time $W_O$ listens three times as much to the second head as to the first.
+
+# %% tags=["active-ipynb"]
+# W_Q = np.hstack([W_q1, W_q2])                                # (4, 8)
+# W_K = np.hstack([W_k1, W_k2])                                # (4, 8)
+# W_V = np.hstack([W_v1, W_v2])                                # (4, 8)
+# W_O = np.concatenate([0.25 * np.eye(4), 0.75 * np.eye(4)])   # (8, 4)
+#
+# output, weights = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2)
+# print("output", output.shape, "   weights", weights.shape)
+# print("Bank  ", output[1].round(2), " more of a place than before")
+# heatmap(weights, rows=words, columns=words, title="Money Bank, from your function")
+
+# %% [markdown]
+# **What to notice.** There is one matrix of weights a head, and only one output for all heads together: the heads
+# meet in $W_O$ and nowhere before. And a mask of shape $(2, 2)$ holds in both. Here *Money* may not look ahead:
+
+# %% tags=["active-ipynb"]
+# no_looking_ahead = np.array([[True, False],
+#                              [True, True]])
+# _, weights = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2, mask=no_looking_ahead)
+# heatmap(weights, rows=words, columns=words, title="Money may not look at Bank")
+
+# %% [markdown]
+# ## 4. `MultiHeadAttention` in PyTorch
+# The same as a module: it *keeps* its four matrices and can learn them. Each is an `nn.Linear` without bias, held under
+# the names `self.W_Q`, `self.W_K`, `self.W_V` and `self.W_O`. It has no other parameters.
+#
+# - `nn.Linear(a, b)` takes vectors of width `a` to vectors of width `b`. It keeps its weight as `(b, a)`, and you
+#   need not care: `self.W_Q(x)` does the product.
+# - `d_head` is the width of each head, $d_k = d_v$. Most people leave it out and share `d_model` evenly among the
+#   heads, so then it is `d_model // num_heads`. Where that leaves a remainder, raise a `ValueError`. Where `d_head`
+#   is given, nothing has to divide.
+# - Gradients flow to `x` and to all four matrices. They stay finite where a query may attend to nothing.
+#
+# `torch.softmax` is fine to use. PyTorch's ready-made attention is not: you are writing it.
+
+# %%
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+# %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class MultiHeadAttention(nn.Module):
+    """Multi-head self-attention with its own W_Q, W_K, W_V and W_O.
+
+    d_model: width of a word's vector
+    num_heads: h
+    d_head: width of one head; None: d_model // num_heads, a ValueError where that leaves a remainder
+
+    Parameters: W_Q.weight, W_K.weight, W_V.weight (h * d_head, d_model) and W_O.weight (d_model, h * d_head).
+    """
+
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if d_head is None:
+            if d_model % num_heads != 0:
+                raise ValueError(f"{num_heads} heads cannot share d_model = {d_model} evenly")
+            d_head = d_model // num_heads
+        self.num_heads, self.d_head = num_heads, d_head
+        self.W_Q = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        """Attend.
+
+        x: (..., L, d_model)
+        mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None: everywhere
+
+        Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L).
+        """
+        ### BEGIN SOLUTION
+        def split(projected):
+            heads = projected.unflatten(-1, (self.num_heads, self.d_head))  # (..., L, h * d) -> (..., L, h, d)
+            return heads.transpose(-3, -2)                                  # (..., h, L, d)
+
+        query, key, value = split(self.W_Q(x)), split(self.W_K(x)), split(self.W_V(x))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)     # (..., h, L, L)
+        if mask is not None:
+            # The lowest number there is: unlike -inf it gives no NaN where a whole row is hidden.
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)                       # for a query that may attend to nothing
+        heads = (weights @ value).transpose(-3, -2)                         # (..., L, h, d)
+        return self.W_O(heads.flatten(-2)), weights                         # (..., L, h * d) -> (..., L, d_model)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-MultiHeadAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("MultiHeadAttention")
+
+# %% [markdown]
+# **Check yourself against PyTorch.** Outside an exercise you may use the ready-made module. It keeps $W_Q$, $W_K$ and
+# $W_V$ stacked in one parameter. With the sizes of the original paper, 8 heads and $d_{model} = 512$, so that
+# $d_k = d_v = 64$, the two should agree to about six digits:
+
+# %% tags=["active-ipynb"]
+# torch.manual_seed(0)
+# mine, theirs = MultiHeadAttention(512, 8), nn.MultiheadAttention(512, 8, bias=False, batch_first=True)
+# with torch.no_grad():
+#     theirs.in_proj_weight.copy_(torch.cat([mine.W_Q.weight, mine.W_K.weight, mine.W_V.weight]))
+#     theirs.out_proj.weight.copy_(mine.W_O.weight)
+#
+# x = torch.randn(2, 10, 512)  # (B, L, d_model): two sentences of ten words
+# output, weights = mine(x)
+# wanted, wanted_weights = theirs(x, x, x, average_attn_weights=False)
+# print("output", tuple(output.shape), "   weights", tuple(weights.shape))
+# print("largest difference in the output: ", (output - wanted).abs().max().item())
+# print("largest difference in the weights:", (weights - wanted_weights).abs().max().item())
+# print("numbers to learn:", sum(p.numel() for p in mine.parameters()), "= 4 * 512 * 512, however many heads share them")
+
+# %% [markdown]
+# ## 5. In your own words
+# The concatenation $Z$ of all heads, times a matrix, gives a word's new vector $z'$. Which linear map is that: what
+# does it take, what does it give, which word's numbers does it see, and how does it treat each head? Why is it enough
+# that it is linear? And what would be lost if you left out $W_O$ and passed $Z$ on as it is? Six sentences are
+# plenty.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written-output-projection", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# It is $z' = z W_O$: a learned map, the same for every word, from the $h \cdot d_v$ numbers of one word's
+# concatenated heads to $d_{model}$ numbers. It sees one word at a time, because the looking at other words is done by
+# then. Each head has its own rows of $W_O$, so $z'$ is a sum over the heads, each weighted by a matrix:
+# $z' = \sum_i z_i W_O^{(i)}$. Linear is enough, since its work is to weigh the heads, mix them and bring them
+# back to the width of the model; the choosing, which is not linear, was done by the softmax in each head, and the
+# feed-forward layer that follows brings non-linearity for each word. Without $W_O$ every head would keep its own
+# fixed place in the vector: no number of $z'$ could blend two heads, a useless head could not be turned down, and
+# the width would be $h \cdot d_v$, which need not be $d_{model}$ and would grow with every head.
