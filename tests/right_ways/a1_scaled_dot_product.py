@@ -1,7 +1,6 @@
 """Right ways to do a1."""
 
 import math
-from collections import namedtuple
 
 import numpy as np
 import torch
@@ -122,6 +121,8 @@ def attention_scores(Q, K):
 
 @way("all in one, named tuple")
 def scaled_dot_product_attention(Q, K, V):
+    from collections import namedtuple
+
     Attended = namedtuple("Attended", "output weights")
     scores = Q @ np.swapaxes(K, -1, -2) / math.sqrt(K.shape[-1])
     exps = np.exp(scores - scores.max(-1, keepdims=True))
@@ -175,6 +176,8 @@ def scaled_dot_product_attention(Q, K, V):
 
 @way("F.softmax and mT")
 def torch_scaled_dot_product_attention(query, key, value):
+    from collections import namedtuple
+
     weights = F.softmax(query @ key.mT * query.size(-1) ** -0.5, dim=-1)
     return namedtuple("Attended", ["output", "weights"])(weights.matmul(value), weights)
 
