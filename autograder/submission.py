@@ -40,7 +40,7 @@ class Cell:
 
 
 def read_notebook(path: Path) -> Any:
-    """The notebook at `path`, in the form of nbformat 4. It is not validated: what is odd in it is passed over later."""
+    """The notebook at `path`, in the form of nbformat 4, not validated: what is odd in it is passed over later."""
     text = _read_text(path)
     try:
         notebook = json.loads(text)

@@ -66,10 +66,13 @@ def _with_mistake(number: int) -> Callable[[Assignment], Answers]:
     return answers
 
 
-def _with_first(code: str) -> Callable[[Assignment], Answers]:
+def _with_first(code: str, only: str = "a") -> Callable[[Assignment], Answers]:
+    """Model answers, but `code` for the first exercise of the assignments whose name begins with `only`."""
+
     def answers(assignment: Assignment) -> Answers:
         first = assignment.exercises[0].name
-        return model_answers(assignment) | {first: code.format(name=first)}
+        changed = {first: code.format(name=first)} if assignment.name.startswith(only) else {}
+        return model_answers(assignment) | changed
 
     return answers
 
@@ -77,11 +80,11 @@ def _with_first(code: str) -> Callable[[Assignment], Answers]:
 CLASS = (
     Student("ada", "model answers", model_answers),
     Student("ben", "half done", _half),
-    Student("chloe", "a typical mistake in each", _with_mistake(0)),
-    Student("dmitri", "another one", _with_mistake(1)),
+    Student("chloe", "typical mistakes", _with_mistake(0)),
+    Student("dmitri", "other mistakes", _with_mistake(1)),
     Student("eve", "untouched", lambda assignment: {}),
-    Student("farid", "a loop that never ends", _with_first(LOOP)),
-    Student("grete", "crashes Python", _with_first(CRASH)),
+    Student("farid", "endless loop in a1", _with_first(LOOP, only="a1")),
+    Student("grete", "crashes in each", _with_first(CRASH)),
 )
 
 
@@ -165,4 +168,4 @@ def _where_to_look(folder: Path, console: Console) -> None:
         f"What a teacher sees:    cd {folder} && jupyter lab   (menu Nbgrader, Formgrader)",
         f"Once more, in detail:   autograder grade {folder}/submitted/chloe",
     )
-    console.print(Text("\n" + "\n".join(lines)))
+    console.print(Text("\n" + "\n".join(lines)), soft_wrap=True)

@@ -7,7 +7,7 @@ with Marker(assignment, sandbox) as marker:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -82,9 +82,15 @@ class Behind:
     def __init__(self, running: Running, module: ModuleType) -> None:
         self.running = running
         self.module = module
-        self.stand_ins: tuple[str, ...] = ()  # earlier exercises to be answered by the reference
-        self.asked: set[str] = set()  # those that were asked for
         self.process: TestProcess | None = None
+        self.begin(())
+
+    def begin(self, stand_ins: tuple[str, ...]) -> None:
+        """Begin an exercise's tests, with the reference behind the earlier exercises in `stand_ins`."""
+        self.stand_ins = stand_ins
+        self.asked: set[str] = set()  # those that were asked for
+        self.seconds: float | None = None
+        self.isolate()
 
     def isolate(self) -> None:
         """The next call runs in a process that no call has run in before."""
@@ -97,8 +103,10 @@ class Behind:
         try:
             if self.process is None:
                 self.process = self.running.test()
-            return self.process.request(request | {"behind": list(self.stand_ins)}, self._answer)
+            return self.process.request(request | {"behind": list(self.stand_ins)}, self._answer, self.seconds)
         except (TooSlow, Gone, BadMessage) as error:
+            if isinstance(error, TooSlow):
+                self.seconds = self.running.sandbox.limits.call_seconds_again
             self.isolate()
             raise Stopped(_stopped(error)) from None
 
@@ -115,9 +123,13 @@ class Here:
     def __init__(self, names: dict[str, Any], module: ModuleType | None) -> None:
         self.names = names
         self.module = module
-        self.stand_ins: tuple[str, ...] = ()
-        self.asked: set[str] = set()
         self._transport = here(names, self._answer)
+        self.begin(())
+
+    def begin(self, stand_ins: tuple[str, ...]) -> None:
+        """Begin an exercise's tests, with the reference behind the earlier exercises in `stand_ins`."""
+        self.stand_ins = stand_ins
+        self.asked: set[str] = set()
 
     def isolate(self) -> None:
         """One process is all there is here."""
@@ -140,8 +152,9 @@ def judge(
 ) -> tuple[ExerciseResult, ...]:
     """Run the suite exercise by exercise, in order.
 
-    Where an exercise loses marks and earlier ones did, too, it is run once more with the reference behind the
-    earlier names. If it called one of them, the better of the two counts.
+    Where earlier exercises lost marks, the reference stands behind their names. Where that does not give full marks,
+    the student's own code stands there once more, and the better of the two counts: two mistakes that make up for
+    each other are paid for once, too.
     """
     namespace = vars(module) if module else getattr(transport, "names", {})
     names = lambda name: signature_names(namespace.get(name))  # noqa: E731
@@ -151,15 +164,13 @@ def judge(
     for exercise in exercises:
         tests = [test for test in suite.tests if test.exercise == exercise.name]
         run = functools.partial(_run_tests, suite, transport, student, reference)
-        outcomes, calls = run(tests), student.calls
-        asked: set[str] = set()
-        transport.stand_ins = tuple(result.name for result in results if result.score < result.max_score)
-        failed = [outcome.test for outcome in outcomes if outcome.error is not None]
-        if module is not None and transport.stand_ins and failed and _asks(run, failed[0], transport):
-            again = run(tests)
-            if _earned(again) > _earned(outcomes):
-                outcomes, calls, asked = again, student.calls, transport.asked
-        transport.stand_ins = ()
+        lost = tuple(result.name for result in results if result.score < result.max_score)
+        outcomes, asked = run(tests, lost)
+        calls = student.calls
+        if asked and any(outcome.error is not None for outcome in outcomes):
+            own, _ = run(tests, ())
+            if _earned(own) > _earned(outcomes):
+                outcomes, asked, calls = own, set(), student.calls
         known = _diagnose(exercise, outcomes, calls, catalogue, module)
         results.append(_as_result(exercise, outcomes, asked, known))
     return tuple(results)
@@ -178,21 +189,21 @@ def _diagnose(
     return diagnose(calls, mistakes, vars(module))
 
 
-def _asks(run: Callable[[list[Test]], list[Outcome]], test: Test, transport: Behind | Here) -> bool:
-    """Does the exercise call one of the stand-ins? One test tells, and spares the others a second run."""
-    transport.asked = set()
-    run([test])
-    return bool(transport.asked)
-
-
 def _earned(outcomes: list[Outcome]) -> float:
     return sum(outcome.test.weight for outcome in outcomes if outcome.error is None)
 
 
 def _run_tests(
-    suite: Suite, transport: Behind | Here, student: Student, reference: Student | None, tests: list[Test]
-) -> list[Outcome]:
-    """Run an exercise's tests in one process while all goes well; after a failure, each in its own.
+    suite: Suite,
+    transport: Behind | Here,
+    student: Student,
+    reference: Student | None,
+    tests: list[Test],
+    stand_ins: tuple[str, ...],
+) -> tuple[list[Outcome], set[str]]:
+    """Run an exercise's tests with the reference behind the names in `stand_ins`; also which of them were asked for.
+
+    All tests run in one process while all goes well; after a failure, each in its own.
 
     A test that failed in a process where others had run before runs again in a fresh one, and that counts: so no
     state that an earlier test left behind can cost a mark, and correct work needs one fork an exercise.
@@ -204,7 +215,7 @@ def _run_tests(
 
     outcomes = []
     student.calls = []
-    transport.isolate()
+    transport.begin(stand_ins)
     alone = False
     for number, test in enumerate(tests):
         if alone:
@@ -217,7 +228,7 @@ def _run_tests(
             alone = True
         outcomes.append(outcome)
     transport.isolate()
-    return outcomes
+    return outcomes, transport.asked
 
 
 def _may_be_state(outcome: Outcome) -> bool:

@@ -20,6 +20,8 @@ START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 ATTEMPTS = 2  # a state process that was lost is made again once, by running the cells anew
 
+OUT_OF_TIME = "it ran out of time and was stopped"
+
 CallBack = Callable[[str, list[Any], dict[str, Any]], Any]
 
 
@@ -30,6 +32,12 @@ class CellResult:
     printed: str = ""
     error: dict[str, Any] | None = None
     stopped: str | None = None
+
+    @property
+    def ran_out_of_time(self) -> bool:
+        """Was it stopped, or interrupted, because it took too long?"""
+        interrupted = self.error is not None and self.error["kind"] == "KeyboardInterrupt"
+        return interrupted or self.stopped == OUT_OF_TIME
 
 
 class Gone(Exception):
@@ -204,27 +212,41 @@ class Submission:
         limits = self.sandbox.limits
         cells_end = time.monotonic() + limits.cells_seconds
         results: list[CellResult] = []
+        seconds = limits.cell_seconds
         for number, source in enumerate(self.cells):
-            if number in self._skip:
+            if time.monotonic() > self._ends_at:
+                self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME))
+            if number not in self._skip:
+                result = self._run_cell(source, seconds, cells_end)
+                if isinstance(result, Exception):
+                    self._skip[number] = CellResult(stopped=_how(result))
+                    return None
+                results.append(result)
+            else:
                 results.append(self._skip[number])
-                continue
-            deadline = min(cells_end, time.monotonic() + limits.cell_seconds + 1)
-            try:
-                wire.send(self._sock, {"op": "cell", "source": source}, deadline)
-                reply = wire.receive(self._sock, deadline, limits.reply)
-            except (wire.Closed, wire.Deadline, wire.WireError) as stop:
-                self._skip[number] = CellResult(stopped=_how(stop, self.sandbox))
-                return None
-            if "broken" in reply:
-                raise MachineError(f"the sandbox could not be set up: {str(reply['broken'])[:300]}")
-            results.append(CellResult(str(reply.get("printed", "")), _error(reply.get("error"))))
+            if results[-1].ran_out_of_time:
+                seconds = limits.cell_seconds_again
         return results
 
+    def _run_cell(self, source: str, seconds: float, cells_end: float) -> CellResult | Exception:
+        """Run one cell; the exception where it took its process along, or could not be interrupted."""
+        assert self._sock is not None
+        # One second more than the inner timer, which interrupts an honest loop and keeps what the cell had defined.
+        deadline = min(cells_end, time.monotonic() + seconds + 1)
+        try:
+            wire.send(self._sock, {"op": "cell", "source": source, "seconds": seconds}, deadline)
+            reply = wire.receive(self._sock, deadline, self.sandbox.limits.reply)
+        except (wire.Closed, wire.Deadline, wire.WireError) as stop:
+            return stop
+        if "broken" in reply:
+            raise MachineError(f"the sandbox could not be set up: {str(reply['broken'])[:300]}")
+        return CellResult(str(reply.get("printed", "")), _error(reply.get("error")))
 
-def _how(stop: Exception, sandbox: Sandbox) -> str:
+
+def _how(stop: Exception) -> str:
     """One sentence on how a cell or call ended its process."""
     if isinstance(stop, wire.Deadline):
-        return "it ran out of time and was stopped"
+        return OUT_OF_TIME
     if isinstance(stop, wire.Closed):
         return "it ended the Python process"
     return "what came back was not of the agreed form"
@@ -244,12 +266,15 @@ class TestProcess:
         """Hang up; the process ends, or is ended with the next test."""
         self._sock.close()
 
-    def request(self, request: dict[str, Any], call_back: CallBack | None = None) -> dict[str, Any]:
-        """The reply to `request` (see `perform`).
+    def request(
+        self, request: dict[str, Any], call_back: CallBack | None = None, seconds: float | None = None
+    ) -> dict[str, Any]:
+        """The reply to `request` (see `perform`) within `seconds`, by default the limit of a call.
 
         Raises `TooSlow`, `Gone` or `BadMessage`; the process is of no use after that.
         """
-        deadline = min(time.monotonic() + self._limits.call_seconds, self._ends_at)
+        seconds = self._limits.call_seconds if seconds is None else seconds
+        deadline = min(time.monotonic() + seconds, self._ends_at)
         try:
             wire.send(self._sock, {key: wire.encode(value) for key, value in request.items()}, deadline)
             while True:
@@ -260,7 +285,7 @@ class TestProcess:
                     )
                 wire.send(self._sock, _answer(reply["call_back"], call_back), deadline)
         except wire.Deadline:
-            raise TooSlow(f"no answer after {self._limits.call_seconds:g} seconds") from None
+            raise TooSlow(f"no answer after {seconds:g} seconds") from None
         except wire.Closed:
             raise Gone("the Python process ended during the call") from None
         except (wire.WireError, RecursionError, ValueError, KeyError, TypeError) as error:

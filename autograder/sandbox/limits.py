@@ -13,11 +13,15 @@ class Limits:
 
     # A cell that teaches takes milliseconds; a scratch computation may take a while.
     cell_seconds: float = 10.0
+    # After a cell that was stopped: most often the next ones call the same endless function.
+    cell_seconds_again: float = 2.0
     # A student who plots and trains a little in several cells still gets through.
     cells_seconds: float = 60.0
     # A call in a suite takes about a millisecond, under load perhaps a hundred.
     call_seconds: float = 3.0
-    # One looping exercise costs its tests 3 s each; a whole looping notebook must still end.
+    # After a call that was stopped, the same exercise's next tests: still a thousand times what honest work needs.
+    call_seconds_again: float = 1.0
+    # One looping exercise costs its tests 3 s and then 1 s each; a whole looping notebook must still end.
     submission_seconds: float = 180.0
     # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB.
     memory: int = 1024 * MIB

@@ -256,15 +256,15 @@ class _State:
         while True:
             message, fds = wire.receive_with_descriptor(self.sock)
             if message["op"] == "cell":
-                wire.send(self.sock, self._run_cell(message["source"]))
+                wire.send(self.sock, self._run_cell(message["source"], message["seconds"]))
             elif message["op"] == "test":
                 self._fork_test(fds[0])
 
-    def _run_cell(self, source: str) -> dict[str, Any]:
+    def _run_cell(self, source: str, seconds: float) -> dict[str, Any]:
         """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
         self.printed.clear()
         signal.signal(signal.SIGALRM, _interrupt)
-        signal.setitimer(signal.ITIMER_REAL, self.limits["cell_seconds"])
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
             result = self.shell.run_cell(source, store_history=False)
             error = result.error_before_exec or result.error_in_exec
