@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from autograder.course import Assignment, Course
 from autograder.marking.mark import Here, judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
-from autograder.suites.catalogue import read_catalogue
+from autograder.suites.catalogue import Mistake, read_catalogue
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)
@@ -22,9 +24,22 @@ def suite_of(assignment: Assignment) -> Suite:
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:
-    """Results of the reference's names with some of them replaced."""
+    """Results of the reference's names with some of them replaced, for those that call them, too."""
     module = assignment.reference()
-    names = dict(vars(module)) | replaced
+    names: dict[str, Any] = {"__name__": "notebook"}
+    exec(_compiled(assignment.solution), names)
+    names |= replaced
     catalogue = tuple(read_catalogue(assignment.suite))
     results = judge(suite_of(assignment), Here(names, module), assignment.exercises, module, catalogue)
     return {result.name: result for result in results}
+
+
+@functools.cache
+def _compiled(path: Path) -> CodeType:
+    return compile(path.read_text(), str(path), "exec")
+
+
+@functools.cache
+def judged_mistake(assignment: Assignment, mistake: Mistake) -> dict[str, ExerciseResult]:
+    """Results of the reference's names with one known mistake among them."""
+    return judged(assignment, {mistake.exercise: mistake.code})

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from autograder import catalogue_page
 from autograder.suites.catalogue import read_catalogue
-from tests.in_process import ASSIGNMENTS, judged
+from tests.conftest import ROOT
+from tests.in_process import ASSIGNMENTS, judged, judged_mistake
 
 CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.suite)]
 
 
 @pytest.mark.parametrize(("assignment", "mistake"), CASES, ids=[f"{a.name}-{m.exercise}-{m.name}" for a, m in CASES])
 def test_mistake_costs_its_own_exercise_only(assignment, mistake):
-    results = judged(assignment, {mistake.exercise: mistake.code})
+    results = judged_mistake(assignment, mistake)
     for name, result in results.items():
         lost = [f"{t.name}: {t.message}" for t in result.tests if t.state != "passed"]
         if name == mistake.exercise:
@@ -24,13 +27,54 @@ def test_mistake_costs_its_own_exercise_only(assignment, mistake):
             assert result.score == result.max_score, (name, lost)
 
 
-def fails(*args, **kwargs):
-    """What an attempt that gives nothing usable back looks like."""
-    return 0.0
+def test_the_page_is_what_suites_and_catalogue_give():
+    rows = [(a, m, judged_mistake(a, m)[m.exercise]) for a, m in CASES]
+    written = (ROOT / "docs" / "known-mistakes.md").read_text()
+    assert written == catalogue_page.page(rows), "run `autograder dev catalogue`"
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
-def test_no_attempt_earns_at_most_a_tenth(assignment):
+def test_every_exercise_has_known_mistakes_with_hints(assignment):
+    found = read_catalogue(assignment.suite)
+    assert len(list(found)) >= 15
     for exercise in assignment.exercises:
-        result = judged(assignment, {exercise.name: fails})[exercise.name]
-        assert result.score <= exercise.points / 10, [t.name for t in result.tests if t.state == "passed"]
+        mine = found.of(exercise.name)
+        assert len(mine) >= 3, exercise.name
+        assert all(mistake.hint.rstrip().endswith(("?", ".")) for mistake in mine)
+
+
+def constant(*args, **kwargs):
+    return 0.0
+
+
+def nothing(*args, **kwargs):
+    return None
+
+
+def first_argument(*args, **kwargs):
+    return args[0] if args else next(iter(kwargs.values()), None)
+
+
+def last_argument(*args, **kwargs):
+    return args[-1] if args else None
+
+
+def twice_the_last(*args, **kwargs):
+    return (args[-1], args[-1]) if args else None
+
+
+def noise(*args, **kwargs):
+    return np.random.default_rng().normal(size=np.shape(args[0]) if args else ())
+
+
+def zeros(*args, **kwargs):
+    return np.zeros_like(args[0]) if args and hasattr(args[0], "shape") else 0
+
+
+@pytest.mark.parametrize("attempt", [constant, nothing, first_argument, last_argument, twice_the_last, noise, zeros])
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_no_attempt_earns_at_most_a_tenth(assignment, attempt):
+    for exercise in assignment.exercises:
+        result = judged(assignment, {exercise.name: attempt})[exercise.name]
+        passed = [test.name for test in result.tests if test.state == "passed"]
+        assert result.score <= exercise.points / 10, (exercise.name, passed)

@@ -109,6 +109,18 @@ def sync() -> None:
         print("solutions/ and assignments/ are in step with source/")
 
 
+@dev.command(epilog="Example: autograder dev catalogue")
+def catalogue() -> None:
+    """Judge every known mistake and write docs/known-mistakes.md: each mistake against each test."""
+    from autograder import catalogue_page
+
+    course = find_course()
+    path = course.root / "docs" / "known-mistakes.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(catalogue_page.page(catalogue_page.rows(course)), encoding="utf-8")
+    print(f"wrote {path}")
+
+
 def _stop(error: AutograderError) -> NoReturn:
     """A user's mistake: one clear line, and exit code 2."""
     Console(stderr=True).print(Text(f"autograder: {error}"))

@@ -26,12 +26,12 @@ def diagnose(calls: Sequence[Recorded], mistakes: Sequence[Mistake], names: dict
     code gave a value at all; else None. `names` are the reference's.
     """
     heard = [(call.request, call.reply) for call in calls if call.reply is not None]
+    values = [(request, reply) for request, reply in heard if "error" not in reply]
     right = here(names)
-    if not mistakes or all(_same(reply, right(request)) for request, reply in heard):
-        return None
-    for strict in (True, False):
-        asked = heard if strict else [(request, reply) for request, reply in heard if "error" not in reply]
-        matching = [mistake for mistake in mistakes if asked and _answers_alike(mistake, asked, names)]
+    for asked in (heard, values):
+        if not mistakes or all(_same(reply, right(request)) for request, reply in asked):
+            return None  # nothing here is wrong, so nothing here tells one mistake from another
+        matching = [mistake for mistake in mistakes if _answers_alike(mistake, asked, names)]
         if matching:
             return matching[0] if len({mistake.name for mistake in matching}) == 1 else None
     return None

@@ -350,14 +350,14 @@ def torch_scaled_dot_product_attention(query, key, value):
     return weights @ value, weights
 
 
-@mistake("no-gradient-at-all", hint="What does the `with` around your code switch off?")
+@mistake("detached-gradient", hint="What does the `with` around your code switch off?")
 def torch_scaled_dot_product_attention(query, key, value):
     with torch.no_grad():
         weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)
         return weights @ value, weights
 
 
-@mistake("detached-weights", hint="Can somebody learn from the weights you give back, or only look at them?")
+@mistake("detached-gradient", hint="Can somebody learn from the weights you give back, or only look at them?")
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)
     return weights @ value, weights.detach()

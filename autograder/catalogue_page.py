@@ -1,0 +1,68 @@
+"""The catalogue of known mistakes as a page: each mistake against each test of its exercise, and the marks it loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from autograder.course import Assignment, Course
+from autograder.marking.mark import Here, judge
+from autograder.marking.report import ExerciseResult
+from autograder.marking.suite import Suite
+from autograder.suites.catalogue import Mistake, read_catalogue
+
+Row = tuple[Assignment, Mistake, ExerciseResult]
+HEAD = """\
+# Known mistakes
+
+Written by `autograder dev catalogue`; a test fails where it is not what the suites and the catalogue give. Each row is
+a small wrong implementation in `autograder/suites/mistakes/`. It must lose marks in its own exercise (✗ marks the tests
+it fails), never all of them for one slip, and none elsewhere; and it must be named by its behaviour alone.
+"""
+
+
+def rows(course: Course) -> Iterator[Row]:
+    """Every mistake of the course with the result of its own exercise."""
+    for assignment in course.assignments().values():
+        with Suite(assignment.suite) as suite:
+            for mistake in read_catalogue(assignment.suite):
+                yield assignment, mistake, result_of(assignment, suite, mistake)
+
+
+def result_of(assignment: Assignment, suite: Suite, mistake: Mistake) -> ExerciseResult:
+    """The exercise judged with the mistake in place of the reference, in this process."""
+    module = assignment.reference()
+    names = dict(vars(module)) | {mistake.exercise: mistake.code}
+    exercises = [exercise for exercise in assignment.exercises if exercise.name == mistake.exercise]
+    return judge(suite, Here(names, module), exercises, module)[0]
+
+
+def page(found: Iterable[Row]) -> str:
+    """The page for `found`, which comes assignment by assignment."""
+    parts = [HEAD]
+    ordered = sorted(found, key=_place)
+    for name, group in groupby(ordered, key=lambda row: row[0].name):
+        members = list(group)
+        parts.append(f"## {name}: {len(members)} known mistakes\n")
+        for exercise, table in groupby(members, key=lambda row: row[1].exercise):
+            parts.append(_table(exercise, list(table)))
+    return "\n".join(parts)
+
+
+def _place(row: Row) -> tuple[str, int]:
+    assignment, mistake, _ = row
+    return assignment.name, [exercise.name for exercise in assignment.exercises].index(mistake.exercise)
+
+
+def _table(exercise: str, found: list[Row]) -> str:
+    tests = [test.name.removeprefix("test_") for test in found[0][2].tests]
+    lines = [
+        f"### `{exercise}`\n",
+        f"| mistake | loses | {' | '.join(test.replace('_', ' ') for test in tests)} |",
+        f"| --- | --- |{' :-: |' * len(tests)}",
+    ]
+    for _, mistake, result in found:
+        lost = 100 * (1 - result.score / result.max_score)
+        marks = " | ".join("" if test.state == "passed" else "✗" for test in result.tests)
+        lines.append(f"| {mistake.name} | {lost:.0f} % | {marks} |")
+    return "\n".join(lines) + "\n"

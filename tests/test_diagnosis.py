@@ -1,0 +1,101 @@
+"""Known mistakes are named by behaviour, in any style; what is not known is not guessed at."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.classroom import model_answers
+from autograder.marking.mark import Marker
+from tests.in_process import COURSE, judged
+
+A1 = COURSE.assignment("a1_scaled_dot_product")
+
+
+def scores_by_loop_without_scale(Q, K):
+    out = np.zeros((*Q.shape[:-1], K.shape[-2]), dtype=Q.dtype)
+    for i in range(Q.shape[-2]):
+        out[..., i, :] = (K * Q[..., i : i + 1, :]).sum(-1)
+    return out
+
+
+def scores_scaled_twice_by_einsum(Q, K):
+    return np.einsum("...ld,...sd->...ls", Q, K) / Q.shape[-1]
+
+
+def scores_unscaled_and_two_axes_only(Q, K):
+    if Q.ndim > 2:
+        raise RuntimeError("two axes only")
+    return Q @ K.T
+
+
+def scores_right_but_two_axes_only(Q, K):
+    if Q.ndim > 2:
+        raise RuntimeError("two axes only")
+    return Q @ K.T / math.sqrt(Q.shape[-1])
+
+
+def scores_wrong_in_a_way_of_its_own(Q, K):
+    return np.sin(Q @ K.swapaxes(-2, -1)) / math.sqrt(Q.shape[-1])
+
+
+def scores_right(Q, K):
+    return np.matmul(Q / Q.shape[-1] ** 0.5, np.swapaxes(K, -1, -2)).astype(Q.dtype)
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        (scores_by_loop_without_scale, "no-scaling"),
+        (scores_scaled_twice_by_einsum, "scale-by-d_k"),
+        (scores_unscaled_and_two_axes_only, "no-scaling"),
+        (scores_right_but_two_axes_only, None),
+        (scores_wrong_in_a_way_of_its_own, None),
+        (scores_right, None),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_named_by_behaviour_alone(code, name):
+    assert judged(A1, {"attention_scores": code})["attention_scores"].diagnosis == name
+
+
+def test_detached_gradients_are_named():
+    def attend(query, key, value):
+        weights = torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), dim=-1)
+        return (weights @ value).detach(), weights.detach()
+
+    result = judged(A1, {"torch_scaled_dot_product_attention": attend})["torch_scaled_dot_product_attention"]
+    assert result.diagnosis == "detached-gradient"
+
+
+def test_an_early_mistake_is_named_where_it_is_and_not_again_later():
+    results = judged(A1, {"attention_scores": lambda Q, K: Q @ np.swapaxes(K, -1, -2)})
+    assert results["attention_scores"].diagnosis == "no-scaling"
+    later = results["scaled_dot_product_attention"]
+    assert later.score == later.max_score
+    assert later.with_reference == ("attention_scores",)
+
+
+def test_two_mistakes_that_make_up_for_each_other_are_paid_for_once():
+    """Scores without the scale, and an attention that divides by it: only the scores are wrong."""
+    names = {"attention_scores": lambda Q, K: Q @ np.swapaxes(K, -1, -2)}
+
+    def scaled_dot_product_attention(Q, K, V):
+        weights = A1.reference().softmax(names["attention_scores"](Q, K) / math.sqrt(Q.shape[-1]))
+        return weights @ V, weights
+
+    results = judged(A1, names | {"scaled_dot_product_attention": scaled_dot_product_attention})
+    assert results["scaled_dot_product_attention"].score == results["scaled_dot_product_attention"].max_score
+
+
+def test_named_behind_the_wall_too(sandbox):
+    with Marker(A1, sandbox) as marker:
+        answers = model_answers(A1)
+        answers["softmax"] = "def softmax(x, axis=-1):\n    return np.exp(x) / np.exp(x).sum(axis, keepdims=True)"
+        report, _ = marker.mark_cells("x", ["import numpy as np, math, torch", *answers.values()])
+    assert report.exercises[0].diagnosis == "no-max-subtraction"
+    assert report.exercises[0].hint
+    assert [exercise.diagnosis for exercise in report.exercises[1:]] == [None, None, None]
