@@ -147,7 +147,7 @@ def test_commands_of_nbgrader_work_in_the_course(own_course):
     nbgrader("autograde", assignment.name)
     nbgrader("generate_feedback", assignment.name)
     nbgrader("export")
-    (row,) = csv.DictReader((own_course.root / "grades.csv").open())
+    (row,) = csv.DictReader((own_course.root / "grades.csv").read_text().splitlines())
     (report,) = grade_many(find_submissions([own_course.root / "submitted"], own_course), own_course.root, 1)
     assert float(row["score"]) == report.score
     assert 0 < report.score < assignment.max_score
