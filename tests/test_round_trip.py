@@ -174,6 +174,7 @@ def test_points_changed_in_the_notebook_alone_change_the_marks(own_course, sandb
     assert report.max_score == 56
 
 
+@pytest.mark.filterwarnings("ignore:Non-unique cell id")
 def test_cells_deleted_duplicated_or_disguised_lose_no_grade(own_course):
     """Metadata and check cells come from the course, whatever a student did to them."""
     assignment = own_course.assignment("a1_scaled_dot_product")

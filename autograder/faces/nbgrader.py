@@ -31,6 +31,8 @@ MAX_OUTPUT = 20_000
 def configure(config: Any) -> None:
     """What a course's `nbgrader_config.py` needs: our folders, and our preprocessors in nbgrader's lists."""
     config.CourseDirectory.release_directory = "assignments"
+    # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
+    config.GenerateAssignment.force = True
     config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
     config.Autograde.sanitize_preprocessors = [
         "nbgrader.preprocessors.ClearOutput",
