@@ -8,6 +8,7 @@ from types import CodeType
 from typing import Any
 
 from autograder.course import Assignment, Course
+from autograder.marking.diagnosis import Diagnoser
 from autograder.marking.mark import Here, judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
@@ -29,9 +30,13 @@ def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, Exerci
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(_compiled(assignment.solution), names)
     names |= replaced
-    catalogue = tuple(read_catalogue(assignment.suite))
-    results = judge(suite_of(assignment), Here(names, module), assignment.exercises, module, catalogue)
+    results = judge(suite_of(assignment), Here(names, module), assignment.exercises, module, diagnoser_of(assignment))
     return {result.name: result for result in results}
+
+
+@functools.cache
+def diagnoser_of(assignment: Assignment) -> Diagnoser:
+    return Diagnoser(read_catalogue(assignment.suite), vars(assignment.reference()))
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.course import Assignment, find_course
 from autograder.faces import rubric
+from autograder.marking.diagnosis import Diagnoser
 from autograder.marking.mark import Here, judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
@@ -45,9 +46,9 @@ def check(exercise: Any) -> Points:
     assignment = find_course().of_exercise(name)
     module = assignment.reference()
     # Earlier exercises are judged, too: whether they lost marks decides what stands behind their names here.
-    catalogue = tuple(read_catalogue(assignment.suite))
+    diagnoser = Diagnoser(read_catalogue(assignment.suite), vars(module))
     index = [e.name for e in assignment.exercises].index(name)
-    results = judge(_suite(assignment), Here(names, module), assignment.exercises[: index + 1], module, catalogue)
+    results = judge(_suite(assignment), Here(names, module), assignment.exercises[: index + 1], module, diagnoser)
     points = Points(results[-1].score)
     points.result = results[-1]
     return points

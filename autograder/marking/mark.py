@@ -14,14 +14,14 @@ from typing import Any
 
 from autograder.course import Assignment, Exercise
 from autograder.errors import CourseError, SubmissionError
-from autograder.marking.diagnosis import diagnose
+from autograder.marking.diagnosis import Diagnoser, Diagnosis
 from autograder.marking.report import ExerciseResult, Report, State, TestResult
 from autograder.marking.student import Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, here, signature_names
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
 from autograder.sandbox.client import Submission as Running
 from autograder.submission import Submission, code_cells, read_notebook
-from autograder.suites.catalogue import Mistake, read_catalogue
+from autograder.suites.catalogue import read_catalogue
 
 
 class Marker:
@@ -33,7 +33,7 @@ class Marker:
         sandbox.warm_up()  # while the reference is loaded
         self.module = assignment.reference()
         self.suite = Suite(assignment.suite)
-        self.catalogue = tuple(read_catalogue(assignment.suite))
+        self.diagnoser = Diagnoser(read_catalogue(assignment.suite), vars(self.module))
         _check_names(assignment, self.suite)
 
     def __enter__(self) -> Marker:
@@ -67,7 +67,7 @@ class Marker:
         exercises = self.assignment.exercises if exercises is None else exercises
         with self.sandbox.open(cells) as running:
             behind = Behind(running, self.module)
-            results = judge(self.suite, behind, exercises, self.module, self.catalogue)
+            results = judge(self.suite, behind, exercises, self.module, self.diagnoser)
             printed = running.results
         points = sum(exercise.points for exercise in exercises)
         return Report(student, self.assignment.name, results, points), printed
@@ -148,7 +148,7 @@ def judge(
     transport: Behind | Here,
     exercises: Sequence[Exercise],
     module: ModuleType | None,
-    catalogue: Sequence[Mistake] = (),
+    diagnoser: Diagnoser | None = None,
 ) -> tuple[ExerciseResult, ...]:
     """Run the suite exercise by exercise, in order.
 
@@ -171,22 +171,17 @@ def judge(
             own, _ = run(tests, ())
             if _earned(own) > _earned(outcomes):
                 outcomes, asked, calls = own, set(), student.calls
-        known = _diagnose(exercise, outcomes, calls, catalogue, module)
+        known = _diagnose(exercise, outcomes, calls, diagnoser)
         results.append(_as_result(exercise, outcomes, asked, known))
     return tuple(results)
 
 
 def _diagnose(
-    exercise: Exercise,
-    outcomes: list[Outcome],
-    calls: list[Recorded],
-    catalogue: Sequence[Mistake],
-    module: ModuleType | None,
-) -> Mistake | None:
-    mistakes = [mistake for mistake in catalogue if mistake.exercise == exercise.name]
-    if module is None or not mistakes or not any(_may_be_state(outcome) for outcome in outcomes):
+    exercise: Exercise, outcomes: list[Outcome], calls: list[Recorded], diagnoser: Diagnoser | None
+) -> Diagnosis | None:
+    if diagnoser is None or not any(_may_be_state(outcome) for outcome in outcomes):
         return None
-    return diagnose(calls, mistakes, vars(module))
+    return diagnoser.diagnose(exercise.name, calls)
 
 
 def _earned(outcomes: list[Outcome]) -> float:
@@ -236,7 +231,7 @@ def _may_be_state(outcome: Outcome) -> bool:
     return outcome.error is not None and not isinstance(outcome.error, NotStarted | Missing)
 
 
-def _as_result(exercise: Exercise, outcomes: list[Outcome], asked: set[str], known: Mistake | None) -> ExerciseResult:
+def _as_result(exercise: Exercise, outcomes: list[Outcome], asked: set[str], known: Diagnosis | None) -> ExerciseResult:
     ready_made = next((o.error for o in outcomes if isinstance(o.error, ReadyMade)), None)
     if ready_made is not None:
         # Noticed once, it costs the exercise: what the other tests saw was not the student's work either.

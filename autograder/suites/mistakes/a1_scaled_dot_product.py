@@ -396,3 +396,55 @@ def torch_scaled_dot_product_attention(query, key, value):
 @mistake("output-only", hint="How many things does the docstring promise?")
 def torch_scaled_dot_product_attention(query, key, value):
     return torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1) @ value
+
+
+# ---------------------------------------------------------------- the same in other styles, and two at a time
+
+
+SLIPS = {
+    "no-scaling": [{"scale": lambda query, key: 1.0}],
+    "scale-by-d_k": [{"scale": lambda query, key: query.shape[-1]}],
+    "softmax-over-queries": [{"axis": -2}],
+    "no-max-subtraction": [{"stable": False}],
+}
+
+
+def _root(query, key):
+    return math.sqrt(query.shape[-1])
+
+
+@mistake.recipe(SLIPS)
+def scaled_dot_product_attention(scale=_root, axis=-1, stable=True):
+    def attend(Q, K, V):
+        scores = Q @ K.swapaxes(-2, -1) / scale(Q, K)
+        exps = np.exp(scores - scores.max(axis=axis, keepdims=True) if stable else scores)
+        weights = exps / exps.sum(axis=axis, keepdims=True)
+        return weights @ V, weights
+
+    return attend
+
+
+@mistake.recipe(SLIPS | {"detached-gradient": [{"detach": True}]})
+def torch_scaled_dot_product_attention(scale=_root, axis=-1, stable=True, detach=False):
+    def attend(query, key, value):
+        scores = query @ key.transpose(-2, -1) / scale(query, key)
+        if stable:
+            weights = torch.softmax(scores, dim=axis)
+        else:
+            weights = torch.exp(scores) / torch.exp(scores).sum(dim=axis, keepdim=True)
+        weights = weights.detach() if detach else weights
+        return weights @ value, weights
+
+    return attend
+
+
+@mistake.recipe({"not-normalised": [{}]})
+def softmax():
+    return lambda x, axis=-1: np.exp(x)
+
+
+@mistake.recipe(
+    {"no-scaling": [{"scale": 0.0}], "scale-by-d_k": [{"scale": 1.0}], "multiplied-by-the-scale": [{"scale": -0.5}]}
+)
+def attention_scores(scale=0.5):
+    return lambda Q, K: Q @ K.swapaxes(-2, -1) / Q.shape[-1] ** scale

@@ -28,7 +28,7 @@ def causal_mask(length):
     return np.triu(np.ones((length, length), dtype=bool))
 
 
-@mistake("one-word-too-many", hint="Look at the last True in the second row: which word is that?")
+@mistake("mask-off-by-one", hint="Look at the last True in the second row: which word is that?")
 def causal_mask(length):
     return np.tril(np.ones((length, length), dtype=bool), k=1)
 
@@ -262,6 +262,16 @@ def causal_attention(Q, K, V, padding=None):
     scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
     exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = exps / exps.sum(axis=-1, keepdims=True) * _both(Q, padding)
+    return weights @ V, weights
+
+
+@mistake("softmax-over-queries", hint="Over which axis does each query share out its weight?")
+def causal_attention(Q, K, V, padding=None):
+    hidden = np.where(_both(Q, padding), Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), -np.inf)
+    top = hidden.max(axis=-2, keepdims=True)
+    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
+    total = exps.sum(axis=-2, keepdims=True)
+    weights = exps / np.where(total > 0, total, 1)
     return weights @ V, weights
 
 
@@ -523,3 +533,108 @@ def torch_masked_attention(query, key, value, mask=None):
         exps = exps * mask
     weights = exps / exps.sum(dim=-1, keepdim=True).clamp(min=1e-30)
     return weights @ value, weights
+
+
+# ---------------------------------------------------------------- the same in other styles, and two at a time
+
+# What becomes of a row in which nothing may be seen: zeros, NaN, or the same weight for all.
+EMPTY = ({"empty": "zeros"}, {"empty": "nan"}, {"empty": "even"})
+LOW = {"zeros": -np.inf, "nan": -np.inf, "even": -1e9}
+LEAKS = [{"fill": -1e2}, {"fill": -1e3}, {"fill": -1e4}, {"fill": -1e5}]
+
+
+def _hidden_softmax(scores, mask, empty, fill, axis, after):
+    """Softmax under a mask with every slip that people make in it."""
+    if after:
+        return _plain_softmax(scores, axis) * mask
+    low = LOW[empty] if fill is None else fill
+    with np.errstate(all="ignore"):
+        weights = _plain_softmax(np.where(mask, scores, low), axis)
+    return np.nan_to_num(weights) if empty == "zeros" else weights
+
+
+def _plain_softmax(scores, axis):
+    exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+HIDING = {
+    "mask-inverted": [{"inverted": True}],
+    "mask-after-softmax": [{"after": True}],
+    "softmax-over-queries": [{"axis": -2}, {"axis": -2, "cleared": True}],
+}
+SCALES = {"no-scaling": [{"power": 0.0}], "scale-by-d_k": [{"power": 1.0}]}
+
+
+@mistake.recipe(HIDING | {"masked-with-zero": [{"fill": 0.0}], "leaky-mask": LEAKS}, EMPTY)
+def masked_softmax(empty="zeros", fill=None, axis=-1, after=False, inverted=False, cleared=False):
+    def attend(scores, mask):
+        weights = _hidden_softmax(scores, ~mask if inverted else mask, empty, fill, axis, after)
+        return weights * mask if cleared else weights
+
+    return attend
+
+
+@mistake.recipe({"leaky-mask": [{"low": low} for low in (1e2, 1e3, 1e4, 1e5, 1e6)]})
+def masked_softmax(low=1e30):
+    return lambda scores, mask: _plain_softmax(scores - low * (~mask), -1)
+
+
+@mistake.recipe({"mask-off-by-one": [{"k": 1}, {"k": -1}]})
+def causal_mask(k=0):
+    return lambda length: np.tril(np.ones((length, length), dtype=bool), k)
+
+
+@mistake.recipe({"mask-off-by-one": [{"more": 1}, {"more": -1}]})
+def padding_mask(more=0):
+    return lambda lengths, max_length: (np.arange(max_length) < np.asarray(lengths)[:, None] + more)[:, None, :]
+
+
+CAUSAL = {
+    "mask-off-by-one": [{"k": 1}, {"k": -1}],
+    "mask-inverted": [{"inverted": True}],
+    "mask-forgotten": [{"k": 10**6}],
+    "mask-after-softmax": [{"after": True}],
+    "softmax-over-queries": [{"axis": -2}],
+    "leaky-mask": LEAKS,
+    "padding-ignored": [{"use": False}],
+}
+
+
+@mistake.recipe(SCALES | CAUSAL, EMPTY)
+def causal_attention(empty="zeros", fill=None, after=False, axis=-1, k=0, inverted=False, use=True, power=0.5):
+    def attend(Q, K, V, padding=None):
+        mask = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
+        mask = ~mask if inverted else mask
+        mask = mask & padding if use and padding is not None else mask
+        weights = _hidden_softmax(Q @ K.swapaxes(-2, -1) / Q.shape[-1] ** power, mask, empty, fill, axis, after)
+        return weights @ V, weights
+
+    return attend
+
+
+FILLED = {"masked-with-zero": [{"fill": 0.0}], "leaky-mask": LEAKS, "detached-gradient": [{"detach": True}]}
+
+
+@mistake.recipe({"no-scaling": [{"power": 0.0}]} | HIDING | FILLED, EMPTY)
+def torch_masked_attention(
+    empty="zeros", fill=None, axis=-1, after=False, inverted=False, cleared=False, power=0.5, detach=False
+):
+    def attend(query, key, value, mask=None):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** power
+        if mask is None:
+            weights = torch.softmax(scores, dim=axis)
+        elif after:
+            weights = torch.softmax(scores, dim=axis) * mask
+        else:
+            seen = ~mask if inverted else mask
+            low = LOW[empty] if fill is None else fill
+            weights = torch.softmax(
+                scores.masked_fill(~seen, -1e30 if empty == "zeros" and fill is None else low), dim=axis
+            )
+            weights = weights.masked_fill(~seen, 0.0) if empty == "zeros" and fill is None else weights
+            weights = weights * mask if cleared else weights
+        weights = weights.detach() if detach else weights
+        return weights @ value, weights
+
+    return attend

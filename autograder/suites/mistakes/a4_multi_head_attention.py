@@ -395,6 +395,26 @@ class MultiHeadAttention(_Module):
         return 1.0
 
 
+@mistake("scale-by-d_k", hint="A sum of d_head products has variance d_head. What is then its typical size?")
+class MultiHeadAttention(_Module):
+    def scale(self):
+        return self.d_head
+
+
+@mistake("masked-with-zero", hint="What is exp(0), and so what weight does a hidden word get?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return torch.softmax(scores if mask is None else scores.masked_fill(~mask, 0.0), dim=-1)
+
+
+@mistake("leaky-mask", hint="Could a visible score be lower than the number you put in place of the hidden ones?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        if mask is None:
+            return torch.softmax(scores, dim=-1)
+        return torch.softmax(scores.masked_fill(~mask, -1e3), dim=-1) * mask.any(dim=-1, keepdim=True)
+
+
 @mistake("scale-by-d_model", hint="How many products does one head's score add up?")
 class MultiHeadAttention(_Module):
     def scale(self):
@@ -540,3 +560,91 @@ class MultiHeadAttention(_Module):
 class MultiHeadAttention(_Module):
     def softmax(self, scores, mask):
         return super().softmax(scores, None if mask is None else mask.logical_not_().logical_not())
+
+
+# ---------------------------------------------------------------- the same in other styles, and two at a time
+
+# What becomes of a row in which nothing may be seen: zeros, NaN, or the same weight for all.
+EMPTY = ({"empty": "zeros"}, {"empty": "nan"}, {"empty": "even"})
+LOW = {"zeros": -np.inf, "nan": -np.inf, "even": -1e9}
+SLIPS = {
+    "no-scaling": [{"scale": lambda d_k, d_model: 1.0}],
+    "scale-by-d_k": [{"scale": lambda d_k, d_model: d_k}],
+    "scale-by-d_model": [{"scale": lambda d_k, d_model: math.sqrt(d_model)}],
+    "softmax-over-queries": [{"axis": -2}],
+    "heads-interleaved": [{"interleaved": True}],
+    "concat-without-transpose": [{"swapped_back": False}],
+    "W_O-missing": [{"project": False}],
+    "mask-inverted": [{"inverted": True}],
+    "mask-after-softmax": [{"after": True}],
+    "masked-with-zero": [{"fill": 0.0}],
+    "leaky-mask": [{"fill": -1e2}, {"fill": -1e3}, {"fill": -1e4}, {"fill": -1e5}],
+}
+
+
+def _root(d_k, d_model):
+    return math.sqrt(d_k)
+
+
+@mistake.recipe(SLIPS, EMPTY)
+def multi_head_attention(
+    scale=_root, axis=-1, interleaved=False, swapped_back=True, project=True, inverted=False, after=False, fill=None,
+    empty="zeros",
+):  # fmt: skip
+    def split(projected, h):
+        *batch, L, width = projected.shape
+        if interleaved:
+            return np.moveaxis(projected.reshape(*batch, L, width // h, h), -1, -3)
+        return projected.reshape(*batch, L, h, width // h).swapaxes(-3, -2)
+
+    def softmax(scores):
+        exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
+        return exps / exps.sum(axis=axis, keepdims=True)
+
+    def attend(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+        Q, K, V = (split(X @ W, num_heads) for W in (W_Q, W_K, W_V))
+        scores = Q @ K.swapaxes(-2, -1) / scale(Q.shape[-1], X.shape[-1])
+        if mask is None or after:
+            weights = softmax(scores) * (1 if mask is None else mask)
+        else:
+            weights = softmax(np.where(~mask if inverted else mask, scores, LOW[empty] if fill is None else fill))
+            weights = np.nan_to_num(weights) if empty == "zeros" else weights
+        heads = weights @ V
+        heads = heads.swapaxes(-3, -2) if swapped_back else heads
+        output = heads.reshape(*X.shape[:-1], -1)
+        return (output @ W_O if project else output), weights
+
+    return attend
+
+
+@mistake.recipe(SLIPS | {"detached-gradient": [{"detach": True}]}, EMPTY)
+def MultiHeadAttention(
+    scale=_root, axis=-1, interleaved=False, swapped_back=True, project=True, inverted=False, after=False, fill=None,
+    empty="zeros", detach=False,
+):  # fmt: skip
+    class Attention(_Module):
+        def split(self, projected):
+            if interleaved:
+                return projected.unflatten(-1, (self.d_head, self.num_heads)).movedim(-1, -3)
+            return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(-3, -2)
+
+        def forward(self, x, mask=None):
+            query, key, value = self.split(self.W_Q(x)), self.split(self.W_K(x)), self.split(self.W_V(x))
+            scores = query @ key.transpose(-2, -1) / scale(self.d_head, x.shape[-1])
+            if mask is None or after:
+                weights = torch.softmax(scores, dim=axis) * (1 if mask is None else mask)
+            else:
+                weights = self.weights_under(scores, ~mask if inverted else mask)
+            weights = weights.detach() if detach else weights
+            heads = weights @ value
+            heads = heads.transpose(-3, -2) if swapped_back else heads
+            output = heads.reshape(*x.shape[:-1], -1)
+            return (self.W_O(output) if project else output), weights
+
+        def weights_under(self, scores, mask):
+            cleared = empty == "zeros" and fill is None
+            low = -1e30 if cleared else LOW[empty] if fill is None else fill
+            weights = torch.softmax(scores.masked_fill(~mask, low), dim=axis)
+            return weights.masked_fill(~mask, 0.0) if cleared else weights
+
+    return Attention
