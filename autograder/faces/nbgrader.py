@@ -134,7 +134,7 @@ class Mark(NbGraderPreprocessor):
             self.log.warning("Student code runs without a sandbox: %s", marker.sandbox.warning)
         cells = code_cells(nb)
         exercises = _exercises(nb, marker.assignment)
-        report, results = marker.mark_cells(info["student"], [cell.source for cell in cells], exercises)
+        report, results = marker.mark_cells(info["student"], [cell.source for cell in cells], exercises, pictures=True)
         for cell, result in zip(cells, results, strict=True):
             nb.cells[cell.index].outputs = _cell_outputs(result)
         graded = {CHECK + exercise.name: exercise for exercise in report.exercises}

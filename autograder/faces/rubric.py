@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
+
+from autograder.faces.heatmap import heatmap
 from autograder.marking.report import ExerciseResult, TestResult
 
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
@@ -44,7 +47,17 @@ def as_html(result: ExerciseResult) -> str:
     """The table as HTML, with points."""
     head = _paragraph(f"<strong>{escape(summary(result))}</strong>")
     more = "".join(_paragraph(escape(note)) for note in notes(result))
-    return _block(head + more + (_table(result, with_points=True) if result.started else ""))
+    return _block(head + more + (_table(result, with_points=True) if result.started else "") + _picture(result))
+
+
+def _picture(result: ExerciseResult) -> str:
+    """What the student's function gave on the visible example, as heat maps."""
+    picture = result.picture
+    if picture is None:
+        return ""
+    weights = np.array(picture.matrices, dtype=bool if picture.boolean else float)
+    drawn = heatmap(weights, rows=picture.rows, columns=picture.columns)._repr_html_()
+    return _paragraph(f"What your <code>{escape(result.name)}</code> gives for a small example:") + drawn
 
 
 def checks_as_html(result: ExerciseResult, count: str, first_step: str) -> str:

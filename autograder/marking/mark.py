@@ -12,16 +12,29 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from autograder.course import Assignment, Exercise
 from autograder.errors import CourseError, SubmissionError
 from autograder.marking.diagnosis import Diagnoser, Diagnosis
-from autograder.marking.report import ExerciseResult, Report, State, TestResult
-from autograder.marking.student import Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, here, signature_names
+from autograder.marking.report import ExerciseResult, Picture, Report, State, TestResult
+from autograder.marking.student import (
+    Missing,
+    NotStarted,
+    ReadyMade,
+    Recorded,
+    Stopped,
+    Student,
+    StudentError,
+    here,
+    signature_names,
+)
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
 from autograder.sandbox.client import Submission as Running
 from autograder.submission import Submission, code_cells, read_notebook
 from autograder.suites.catalogue import read_catalogue
+from autograder.visible.pictures import PICTURES, Example
 
 
 class Marker:
@@ -61,13 +74,18 @@ class Marker:
         return Report(student, self.assignment.name, (), self.assignment.max_score, reason)
 
     def mark_cells(
-        self, student: str, cells: list[str], exercises: Sequence[Exercise] | None = None
+        self, student: str, cells: list[str], exercises: Sequence[Exercise] | None = None, pictures: bool = False
     ) -> tuple[Report, list[CellResult]]:
-        """Run `cells`, then judge each exercise; also what running each cell gave."""
+        """Run `cells`, then judge each exercise; also what running each cell gave.
+
+        With `pictures`, an exercise's result holds what it gives on the visible example.
+        """
         exercises = self.assignment.exercises if exercises is None else exercises
         with self.sandbox.open(cells) as running:
             behind = Behind(running, self.module)
             results = judge(self.suite, behind, exercises, self.module, self.diagnoser)
+            if pictures:
+                results = tuple(replace(result, picture=draw(behind, result)) for result in results)
             printed = running.results
         points = sum(exercise.points for exercise in exercises)
         return Report(student, self.assignment.name, results, points), printed
@@ -258,6 +276,39 @@ def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...
             )
         )
     return tuple(results)
+
+
+def draw(transport: Behind | Here, result: ExerciseResult) -> Picture | None:
+    """What the student's function gives on the exercise's visible example, where that can be drawn."""
+    example = PICTURES.get(result.name)
+    if example is None or not result.started:
+        return None
+    args = [_tensor(arg) if example.tensors else arg for arg in example.args]
+    transport.begin(result.with_reference)
+    try:
+        value = transport({"name": result.name, "args": args, "kwargs": {}}).get("value")
+    except StudentError:
+        return None
+    finally:
+        transport.isolate()
+    if example.part is not None:
+        value = value[example.part] if isinstance(value, tuple | list) and len(value) > example.part else None
+    return _as_picture(value, example)
+
+
+def _as_picture(value: Any, example: Example) -> Picture | None:
+    array = np.asarray(value.detach() if hasattr(value, "detach") else value)
+    if array.dtype.kind not in "bf" or array.shape[-2:] != example.shape or array.ndim not in (2, 3) or len(array) > 8:
+        return None
+    heads = array.reshape(-1, *example.shape).tolist()
+    matrices = tuple(tuple(tuple(row) for row in head) for head in heads)
+    return Picture(matrices, example.rows, example.columns, array.dtype.kind == "b")
+
+
+def _tensor(array: np.ndarray) -> Any:
+    import torch
+
+    return torch.from_numpy(array)
 
 
 def _stopped(error: Exception) -> str:

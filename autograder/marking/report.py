@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
 
 
@@ -35,6 +36,16 @@ class TestResult:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """What the student's function gave on a visible example: one matrix, or one a head, with labels."""
+
+    matrices: tuple[Numbers, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    boolean: bool
+
+
+@dataclass(frozen=True)
 class ExerciseResult:
     """One exercise's outcome.
 
@@ -50,6 +61,7 @@ class ExerciseResult:
     diagnosis: str | None = None
     hint: str = ""
     with_reference: tuple[str, ...] = ()
+    picture: Picture | None = None
 
     @property
     def score(self) -> float:

@@ -1,0 +1,49 @@
+"""One visible example for each exercise that gives weights or a mask: what a feedback page draws of a student's answer.
+
+Small, by hand, the same for everybody. Nothing here is an expected answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+WORDS = ("the", "cat", "sleeps")
+# Made so that each word has one other word to look for: "the" looks for "cat", "cat" for "sleeps", "sleeps" for "cat".
+Q = np.array([[0.0, 3.0, 0.0], [0.0, 1.0, 3.0], [0.0, 3.0, 1.0]])
+K = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
+V = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+SEEN = np.array([[True, True, False], [True, True, False], [True, False, True]])
+W = np.eye(3)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A call, and which part of its answer is the picture: None where the answer itself is."""
+
+    args: tuple[Any, ...]
+    part: int | None = None
+    tensors: bool = False
+    rows: tuple[str, ...] = WORDS
+    columns: tuple[str, ...] = WORDS
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """What the picture must have; another answer is not drawn."""
+        return len(self.rows), len(self.columns)
+
+
+PICTURES = {
+    "attention_scores": Example((Q, K)),
+    "scaled_dot_product_attention": Example((Q, K, V), part=1),
+    "torch_scaled_dot_product_attention": Example((Q, K, V), part=1, tensors=True),
+    "causal_mask": Example((3,)),
+    "masked_softmax": Example((Q @ K.T, SEEN)),
+    "causal_attention": Example((Q, K, V), part=1),
+    "torch_masked_attention": Example((Q, K, V, SEEN), part=1, tensors=True),
+    "multi_head_attention": Example(
+        (Q, np.hstack([W, W[:, ::-1]]), np.hstack([W, W]), np.hstack([W, W]), np.vstack([W, W]), 2), part=1
+    ),
+}
