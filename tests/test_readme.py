@@ -151,3 +151,10 @@ def test_pages_name_no_file_that_is_not_there():
         ):
             assert (ROOT / name).exists(), f"{page}: {name}"
     assert Path(ROOT / "LICENSE").read_text().startswith("BSD 3-Clause")
+
+
+def test_the_number_of_known_mistakes_is_todays():
+    from tests.test_known_mistakes import CASES
+
+    said = re.search(r"\[(\d+) known wrong implementations\]", (ROOT / "README.md").read_text())
+    assert int(said[1]) == len(CASES)
