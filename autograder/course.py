@@ -57,6 +57,11 @@ class Assignment:
         own = self.root / "autograder" / "suites" / f"test_{self.name}.py"
         return own if own.is_file() else Path(__file__).parent / "suites" / own.name
 
+    def markdown(self) -> frozenset[str]:
+        """The texts of the notebook's markdown cells, as students get them."""
+        notebook = nbformat.read(self.notebook, as_version=4)
+        return frozenset(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` where it cannot be imported."""
         return _load(self.solution)

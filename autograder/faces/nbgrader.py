@@ -21,6 +21,7 @@ from traitlets import Enum
 
 from autograder.course import CHECK, Assignment, Exercise, find_course
 from autograder.faces import rubric
+from autograder.faces.harmless import make_harmless
 from autograder.marking.mark import Marker
 from autograder.sandbox.client import CellResult, Sandbox
 from autograder.submission import code_cells, grade_id
@@ -66,13 +67,18 @@ def api(root: Path) -> Any:
 
 
 class RestoreCells(NbGraderPreprocessor):
-    """Metadata of graded cells comes from the gradebook, never from the submission; missing cells come back."""
+    """Metadata of graded cells comes from the gradebook, never from the submission; missing cells come back.
+
+    What a student wrote beside code can be read in a browser afterwards, and does nothing there.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Restore in place."""
         info = resources["nbgrader"]
         with Gradebook(info["db_url"]) as gradebook:
             wanted = _course_cells(gradebook.find_notebook(info["notebook"], info["assignment"]))
+        own = find_course(Path(resources["metadata"]["path"])).assignment(info["assignment"])
+        make_harmless(nb, own.markdown())
         seen = set()
         for cell in nb.cells:
             name = grade_id(cell)

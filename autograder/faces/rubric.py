@@ -73,7 +73,9 @@ def _paragraph(html: str) -> str:
 
 
 def _block(html: str) -> str:
-    return f'<div class="autograder-rubric" style="overflow-x:auto">{html}</div>'
+    # The classes keep MathJax from reading a student's words as a formula.
+    classes = "autograder-rubric tex2jax_ignore mathjax_ignore"
+    return f'<div class="{classes}" style="overflow-x:auto">{html}</div>'
 
 
 def _table(result: ExerciseResult, with_points: bool) -> str:
