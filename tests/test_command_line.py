@@ -10,8 +10,12 @@ import sys
 import pytest
 
 from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.errors import MachineError
+from autograder.marking.many import grade_many
+from autograder.marking.mark import Marker
+from autograder.submission import find_submissions
 from tests.conftest import ROOT
-from tests.in_process import ASSIGNMENTS
+from tests.in_process import ASSIGNMENTS, COURSE
 
 
 def autograder(*words, cwd=ROOT):
@@ -121,3 +125,25 @@ def test_help_shows_a_command_to_paste():
         (["dev", "sync"], "dev sync"),
     ):
         assert example in autograder(*words, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MachineError("no memory"), "this machine could not run it: no memory"),
+        (RuntimeError("oops"), "the grader itself"),
+    ],
+)
+def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submitted, monkeypatch, error, words):
+    mark = Marker.mark
+
+    def faulty(self, submission):
+        if submission.student == "wrong":
+            raise error
+        return mark(self, submission)
+
+    monkeypatch.setattr(Marker, "mark", faulty)
+    found = find_submissions([submitted], COURSE, "a1_scaled_dot_product")
+    reports = {report.student: report for report in grade_many(found, ROOT, 1)}
+    assert words in reports["wrong"].reason
+    assert reports["right"].score == 20

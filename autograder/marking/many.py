@@ -6,11 +6,13 @@ import atexit
 import contextlib
 import multiprocessing
 import os
+import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from autograder.course import Course
+from autograder.errors import MachineError
 from autograder.marking.mark import Marker
 from autograder.marking.report import Report
 from autograder.sandbox.client import Sandbox
@@ -47,7 +49,16 @@ class _Worker:
         name = submission.assignment
         if name not in self.markers:
             self.markers[name] = Marker(self.course.assignment(name), self.sandbox)
-        return self.markers[name].mark(submission)
+        marker = self.markers[name]
+        try:
+            return marker.mark(submission)
+        except MachineError as error:
+            return marker.failed(submission.student, f"this machine could not run it: {error}")
+        except Exception as error:
+            # A bug of the kit's. It is shown in full, and costs this submission its mark but not the class its run.
+            traceback.print_exc()
+            reason = f"the grader itself failed ({type(error).__name__}: {error}); not the student's fault"
+            return marker.failed(submission.student, reason)
 
     def close(self) -> None:
         for marker in self.markers.values():
