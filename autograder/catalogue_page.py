@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from autograder.course import Assignment, Course
+from autograder.marking.catalogue import Mistake, read_catalogue
 from autograder.marking.mark import Here, judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
-from autograder.suites.catalogue import Mistake, read_catalogue
 
 Row = tuple[Assignment, Mistake, ExerciseResult]
 HEAD = """\

@@ -8,11 +8,11 @@ from types import CodeType
 from typing import Any
 
 from autograder.course import Assignment, Course
+from autograder.marking.catalogue import Mistake, read_catalogue
 from autograder.marking.diagnosis import Diagnoser
 from autograder.marking.mark import Here, judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
-from autograder.suites.catalogue import Mistake, read_catalogue
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)

@@ -7,7 +7,7 @@ import pytest
 
 from autograder import catalogue_page
 from autograder.faces.check import examine
-from autograder.suites.catalogue import read_catalogue
+from autograder.marking.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, judged, judged_mistake
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from autograder.course import Assignment, find_course
 from autograder.faces import rubric
+from autograder.marking.catalogue import read_catalogue
 from autograder.marking.diagnosis import Diagnoser
 from autograder.marking.mark import Here, judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
-from autograder.suites.catalogue import read_catalogue
 
 
 class Points(float):

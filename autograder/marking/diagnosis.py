@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.marking.catalogue import Catalogue, Mistake
 from autograder.marking.student import Recorded, here
 from autograder.sandbox import wire
-from autograder.suites.catalogue import Catalogue, Mistake
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4; two mistakes differ by 0.01 or more.
 ATOL = {"float32": 1e-3, "float64": 1e-7}

@@ -16,6 +16,7 @@ import numpy as np
 
 from autograder.course import Assignment, Exercise
 from autograder.errors import CourseError, SubmissionError
+from autograder.marking.catalogue import read_catalogue
 from autograder.marking.diagnosis import Diagnoser, Diagnosis
 from autograder.marking.report import ExerciseResult, Picture, Report, State, TestResult
 from autograder.marking.student import (
@@ -33,7 +34,6 @@ from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
 from autograder.sandbox.client import Submission as Running
 from autograder.submission import Submission, code_cells, read_notebook
-from autograder.suites.catalogue import read_catalogue
 from autograder.visible.pictures import PICTURES, Example
 
 

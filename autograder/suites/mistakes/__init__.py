@@ -1,1 +1,1 @@
-"""Known mistakes, one file an assignment; see `autograder.suites.catalogue`."""
+"""Known mistakes, one file an assignment; see `autograder.marking.catalogue`."""

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from autograder.suites.catalogue import Catalogue
+from autograder.marking.catalogue import Catalogue
 
 mistake = Catalogue()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from autograder.suites.catalogue import Catalogue
+from autograder.marking.catalogue import Catalogue
 
 mistake = Catalogue()
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn as nn
 
-from autograder.suites.catalogue import Catalogue
+from autograder.marking.catalogue import Catalogue
 
 mistake = Catalogue()
 
