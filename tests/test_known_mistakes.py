@@ -103,3 +103,22 @@ def test_the_visible_example_hard_coded_earns_at_most_a_tenth(assignment):
         result = judged(assignment, {exercise.name: recite})[exercise.name]
         passed = [test.name for test in result.tests if test.state == "passed"]
         assert result.score <= exercise.points / 10, (exercise.name, passed)
+
+
+def slightly_off(value):
+    """An answer of the right kind and shape with wrong values."""
+    if isinstance(value, tuple):
+        return tuple(slightly_off(part) for part in value)
+    if isinstance(value, dict):
+        return {key: tuple(size + 1 for size in shape) for key, shape in value.items()}
+    return ~value if str(value.dtype).endswith("bool") else value + 0.5
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_right_values_are_worth_at_least_half(assignment):
+    for exercise in assignment.exercises:
+        right = getattr(assignment.reference(), exercise.name)
+        if not isinstance(right, type):
+            off = lambda *args, right=right, **kwargs: slightly_off(right(*args, **kwargs))  # noqa: E731
+            result = judged(assignment, {exercise.name: off})[exercise.name]
+            assert result.score <= exercise.points / 2, exercise.name

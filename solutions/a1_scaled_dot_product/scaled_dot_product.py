@@ -40,7 +40,8 @@ from autograder import check, heatmap
 #
 # Read *belong*. To know what it means here you look back at *Keys* (what belongs?) and ahead to *Sarah* (to whom?).
 # *on* tells you little. Attention lets each word do that: look at all words, decide how much each one matters, and
-# take a blend of what they have to say. Every word plays three roles:
+# take a blend of what they have to say. In *Love Apple phones* it is *phones* that tells *Apple* it is a company and no
+# fruit. Translation, summaries, chat: what reads and writes text today is built on this. Every word plays three roles:
 #
 # | role | letter | what it is |
 # | --- | --- | --- |
@@ -102,6 +103,7 @@ from autograder import check, heatmap
 
 # %% [markdown]
 # ## 1. `softmax`
+#
 # $$\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
 # For $x = (1, 3)$: $e^1 \approx 2.72$, $e^3 \approx 20.09$, so the weights are $2.72 / 22.81 \approx 0.12$ and
@@ -144,6 +146,7 @@ def softmax(x, axis=-1):
 
 # %% [markdown]
 # ## 2. `attention_scores`
+#
 # Every query against every key, as one matrix product, divided by $\sqrt{d_k}$:
 #
 # $$\text{scores} = \frac{Q K^\top}{\sqrt{d_k}} \qquad (L \times d_k) \cdot (d_k \times S) \to (L \times S)$$
@@ -198,6 +201,7 @@ def attention_scores(Q, K):
 
 # %% [markdown]
 # ## 3. `scaled_dot_product_attention`
+#
 # Now put it together: scores, softmax **over the keys**, and the weighted sum of the values.
 #
 # $$\underbrace{\text{weights}}_{(L,\,S)} = \operatorname{softmax}(\text{scores}) \qquad
@@ -274,6 +278,7 @@ def scaled_dot_product_attention(Q, K, V):
 
 # %% [markdown]
 # ## 4. The same in PyTorch
+#
 # PyTorch calls them `query`, `key` and `value`. The formula is the same. What is new: gradients flow back through
 # your function to all three, since that is how $W_Q$, $W_K$ and $W_V$ are learned. So stay with tensors from start to
 # end: no `.detach()`, no `.numpy()`.
@@ -333,6 +338,7 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 # %% [markdown]
 # ## 5. In your own words
+#
 # In *Keys on the table belong to Sarah*, take the word **belong**. What would a useful query of it look for, which
 # words' keys should match, and what would their values bring? Then: why do query and key of one word need to be
 # *different* vectors? What could a word not do if they were always the same? Five sentences are plenty.

@@ -95,6 +95,7 @@ from autograder import check, heatmap
 
 # %% [markdown]
 # ## 1. `causal_mask`
+#
 # The mask of a text with `length` words, as in the example: query $i$ may attend to keys $0 \dots i$.
 #
 # $$\text{mask}_{ij} = (j \le i) \qquad \text{for length 3:}\quad \begin{pmatrix}
@@ -134,6 +135,7 @@ def causal_mask(length):
 
 # %% [markdown]
 # ## 2. `padding_mask`
+#
 # A batch is one array, but texts differ in length. So the shorter ones are filled up with a meaningless word until
 # all have `max_length`:
 #
@@ -199,6 +201,7 @@ def padding_mask(lengths, max_length):
 
 # %% [markdown]
 # ## 3. `masked_softmax`
+#
 # Softmax over the allowed keys, and zero for the others:
 #
 # $$\text{weights}_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ allowed for } i} e^{s_{ik}}}
@@ -269,6 +272,7 @@ def masked_softmax(scores, mask):
 
 # %% [markdown]
 # ## 4. `causal_attention`
+#
 # All together: scores as in scaled dot-product attention, both masks, softmax, weighted sum of the values.
 #
 # - `padding` is `None`, or comes from `padding_mask`: shape `(B, 1, L)`. Then `Q`, `K`, `V` have one batch axis:
@@ -367,6 +371,7 @@ def causal_attention(Q, K, V, padding=None):
 
 # %% [markdown]
 # ## 5. The same in PyTorch
+#
 # Now with *any* bool mask, given by the caller, or none. The formula is the same; what is new is that gradients flow
 # back to `query`, `key` and `value`. Queries and keys need not be equally many here.
 #
@@ -439,6 +444,7 @@ def torch_masked_attention(query, key, value, mask=None):
 
 # %% [markdown]
 # ## 6. In your own words
+#
 # A classmate has trained a summarizer and forgot the causal mask. In training its loss falls almost to zero within
 # minutes. Then it is asked to write a summary, word by word, and what comes out is nonsense. Explain both. Then: why
 # is the mask not a loss for speed but the very reason why a transformer trains faster than an RNN? Five sentences are

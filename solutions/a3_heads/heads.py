@@ -90,6 +90,9 @@ from autograder import check, heatmap
 # | possession | *Keys* and *Sarah* |
 # | subject, verb, object | *Keys*, *belong*, *Sarah* |
 #
+# So several heads attend to several parts of a sentence at once, catch nuances that one blend would wash out, and make
+# the model robust: where one head looks at the wrong word, the others need not.
+#
 # The original paper uses 8 heads in each layer ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section
 # 3.2.2).
 #
@@ -98,6 +101,7 @@ from autograder import check, heatmap
 
 # %% [markdown]
 # ## 1. `split_heads`
+#
 # A matrix of queries, keys or values has one row a token. Each head owns some of its columns, side by side: head 0 the
 # first $d$, head 1 the next $d$, and so on.
 #
@@ -194,6 +198,7 @@ def split_heads(X, num_heads):
 
 # %% [markdown]
 # ## 2. `concat_heads`
+#
 # After attention each head has its own output. Put them side by side again, for each token: first what head 0 says,
 # then what head 1 says.
 #
@@ -248,6 +253,7 @@ def concat_heads(heads):
 
 # %% [markdown]
 # ## 3. `per_head_weights`
+#
 # Where do the columns come from? From a projection, $Q = X W_Q$. Column $j$ of $Q$ is made by column $j$ of $W_Q$
 # alone. So if head $i$ owns columns of $Q$, it also owns the same columns of $W_Q$: its own small projection.
 #
@@ -324,6 +330,7 @@ def per_head_weights(W, num_heads):
 
 # %% [markdown]
 # ## 4. `torch_split_heads`
+#
 # The same cut for tensors. It only moves numbers about, so a gradient goes back the way its number came, as long as
 # you stay with tensors from start to end: no `.detach()`, no `.numpy()`.
 #
@@ -369,6 +376,7 @@ def torch_split_heads(x, num_heads):
 
 # %% [markdown]
 # ## 5. `torch_concat_heads`
+#
 # One thing is new in PyTorch. A tensor is a row of numbers in memory and a rule for walking through them. Swapping two
 # axes changes the rule and leaves the numbers where they are. `.view` can give a tensor another shape only where such
 # a rule exists:
@@ -419,6 +427,7 @@ def torch_concat_heads(heads):
 
 # %% [markdown]
 # ## 6. In your own words
+#
 # Think of *An astronomer saw a man with a telescope*. What about a single head keeps it from giving both meanings, and
 # how do two heads and `concat_heads` keep them both? Then: someone splits with `X.reshape(h, L, d)` and says "the
 # shape is right and nothing complains". With two heads and two tokens, what does each of these heads hold, and what

@@ -88,6 +88,7 @@ from autograder import check, heatmap
 
 # %% [markdown]
 # ## 1. `projection_shapes`
+#
 # Before computing anything, count. One head turns each word's `d_model` numbers into a query and a key of `d_k` numbers
 # and a value of `d_v` numbers. In practice all heads' $W_q$ stand side by side in one wide matrix $W_Q$, so that one
 # product makes the queries of all heads. The same goes for $W_K$ and $W_V$. Then $W_O$ comes last.
@@ -140,6 +141,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 
 # %% [markdown]
 # ## 2. `output_projection`
+#
 # $$\text{output} = \operatorname{Concat}(Z_1, \dots, Z_h)\, W_O \qquad
 # (L \times h\,d_v) \cdot (h\,d_v \times d_{model}) \to (L \times d_{model})$$
 #
@@ -201,6 +203,7 @@ def output_projection(heads, W_O):
 
 # %% [markdown]
 # ## 3. `multi_head_attention`
+#
 # Now all of it:
 #
 # 1. project: $X W_Q$, $X W_K$, $X W_V$,
@@ -316,6 +319,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
 # %% [markdown]
 # ## 4. `MultiHeadAttention` in PyTorch
+#
 # The same as a module: it *keeps* its four matrices and can learn them. Each is an `nn.Linear` without bias, held under
 # the names `self.W_Q`, `self.W_K`, `self.W_V` and `self.W_O`. It has no other parameters.
 #
@@ -411,6 +415,7 @@ class MultiHeadAttention(nn.Module):
 
 # %% [markdown]
 # ## 5. In your own words
+#
 # The concatenation $Z$ of all heads, times a matrix, gives a word's new vector $z'$. Which linear map is that: what
 # does it take, what does it give, which word's numbers does it see, and how does it treat each head? Why is it enough
 # that it is linear? And what would be lost if you left out $W_O$ and passed $Z$ on as it is? Six sentences are
