@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,10 @@ import torch
 from autograder import check, heatmap
 from autograder.errors import CourseError
 from autograder.faces.check import CheckFailed, examine
+from autograder.faces.rubric import as_html
+from autograder.marking.mark import Here, draw
+from autograder.marking.report import ExerciseResult
+from autograder.visible.pictures import PICTURES
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 
@@ -110,3 +115,20 @@ def test_course_finds_exercises_and_names_what_is_wrong(own_course):
     notebook.write_text(notebook.read_text().replace('"points": 5,', "", 1))
     with pytest.raises(CourseError, match="cell 'test-attention_scores': no points"):
         _ = own_course.assignment("a1_scaled_dot_product").exercises
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
+    assignment = COURSE.of_exercise(name)
+    module = assignment.reference()
+    result = ExerciseResult(name, (), 1.0)
+    picture = draw(Here(dict(vars(module)), module), result)
+    assert picture is not None
+    assert len(picture.matrices[0]) == len(picture.rows)
+    assert as_html(replace(result, picture=picture)).count("<svg") == len(picture.matrices)
+
+
+@pytest.mark.parametrize("answer", [None, 3, "text", np.zeros((7, 7)), (np.zeros(3),), [[1], [1, 2]], np.array(["<b>"])])
+def test_what_cannot_be_drawn_is_not_drawn(answer):
+    names = {"causal_mask": lambda length: answer}
+    assert draw(Here(names, None), ExerciseResult("causal_mask", (), 1.0)) is None

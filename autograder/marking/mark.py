@@ -283,10 +283,9 @@ def draw(transport: Behind | Here, result: ExerciseResult) -> Picture | None:
     example = PICTURES.get(result.name)
     if example is None or not result.started:
         return None
-    args = [_tensor(arg) if example.tensors else arg for arg in example.args]
     transport.begin(result.with_reference)
     try:
-        value = transport({"name": result.name, "args": args, "kwargs": {}}).get("value")
+        value = transport(_request(result.name, example)).get("value")
     except StudentError:
         return None
     finally:
@@ -296,7 +295,20 @@ def draw(transport: Behind | Here, result: ExerciseResult) -> Picture | None:
     return _as_picture(value, example)
 
 
+def _request(name: str, example: Example) -> dict[str, Any]:
+    def give(value: Any) -> Any:
+        return _tensor(value) if example.tensors and isinstance(value, np.ndarray) else value
+
+    request: dict[str, Any] = {"name": name, "args": [give(arg) for arg in example.args], "kwargs": {}}
+    if example.parameters is not None:
+        request["parameters"] = {key: give(value) for key, value in example.parameters.items()}
+        request["forward"] = {"args": [give(arg) for arg in example.forward], "kwargs": {}}
+    return request
+
+
 def _as_picture(value: Any, example: Example) -> Picture | None:
+    if not isinstance(value, np.ndarray) and not hasattr(value, "detach"):
+        return None
     array = np.asarray(value.detach() if hasattr(value, "detach") else value)
     if array.dtype.kind not in "bf" or array.shape[-2:] != example.shape or array.ndim not in (2, 3) or len(array) > 8:
         return None
@@ -308,7 +320,7 @@ def _as_picture(value: Any, example: Example) -> Picture | None:
 def _tensor(array: np.ndarray) -> Any:
     import torch
 
-    return torch.from_numpy(array)
+    return torch.from_numpy(np.ascontiguousarray(array))
 
 
 def _stopped(error: Exception) -> str:

@@ -16,16 +16,23 @@ Q = np.array([[0.0, 3.0, 0.0], [0.0, 1.0, 3.0], [0.0, 3.0, 1.0]])
 K = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
 V = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 SEEN = np.array([[True, True, False], [True, True, False], [True, False, True]])
-W = np.eye(3)
+EYE = np.eye(3)
+# Two heads: the second takes a word's three numbers in the other order for its queries.
+W_Q, W_K, W_V, W_O = np.hstack([EYE, EYE[:, ::-1]]), np.hstack([EYE, EYE]), np.hstack([EYE, EYE]), np.vstack([EYE, EYE])
 
 
 @dataclass(frozen=True)
 class Example:
-    """A call, and which part of its answer is the picture: None where the answer itself is."""
+    """A call, and which part of its answer is the picture: None where the answer itself is.
+
+    For an `nn.Module`, `args` construct it, `parameters` are copied in by name, and `forward` is what it is given.
+    """
 
     args: tuple[Any, ...]
     part: int | None = None
     tensors: bool = False
+    parameters: dict[str, np.ndarray] | None = None
+    forward: tuple[np.ndarray, ...] = ()
     rows: tuple[str, ...] = WORDS
     columns: tuple[str, ...] = WORDS
 
@@ -43,7 +50,13 @@ PICTURES = {
     "masked_softmax": Example((Q @ K.T, SEEN)),
     "causal_attention": Example((Q, K, V), part=1),
     "torch_masked_attention": Example((Q, K, V, SEEN), part=1, tensors=True),
-    "multi_head_attention": Example(
-        (Q, np.hstack([W, W[:, ::-1]]), np.hstack([W, W]), np.hstack([W, W]), np.vstack([W, W]), 2), part=1
+    "multi_head_attention": Example((Q, W_Q, W_K, W_V, W_O, 2), part=1),
+    "MultiHeadAttention": Example(
+        (3, 2, 3),
+        part=1,
+        tensors=True,
+        # nn.Linear keeps its weight as (out, in).
+        parameters={f"{name}.weight": W.T for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V), ("W_O", W_O))},
+        forward=(Q,),
     ),
 }
