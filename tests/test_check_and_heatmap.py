@@ -128,7 +128,9 @@ def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
     assert as_html(replace(result, picture=picture)).count("<svg") == len(picture.matrices)
 
 
-@pytest.mark.parametrize("answer", [None, 3, "text", np.zeros((7, 7)), (np.zeros(3),), [[1], [1, 2]], np.array(["<b>"])])
+@pytest.mark.parametrize(
+    "answer", [None, 3, "text", np.zeros((7, 7)), (np.zeros(3),), [[1], [1, 2]], np.array(["<b>"])]
+)
 def test_what_cannot_be_drawn_is_not_drawn(answer):
     names = {"causal_mask": lambda length: answer}
     assert draw(Here(names, None), ExerciseResult("causal_mask", (), 1.0)) is None
