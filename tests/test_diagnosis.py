@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from autograder.classroom import model_answers
-from autograder.marking.mark import Marker
-from tests.in_process import COURSE, judged
+from autograder.marking.mark import Here, Marker, judge
+from tests.in_process import COURSE, judged, suite_of
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
 
@@ -77,6 +77,24 @@ def test_an_early_mistake_is_named_where_it_is_and_not_again_later():
     later = results["scaled_dot_product_attention"]
     assert later.score == later.max_score
     assert later.with_reference == ("attention_scores",)
+
+
+def test_an_undone_numpy_exercise_does_not_answer_for_the_pytorch_one():
+    """The reference stands behind earlier names for code that builds on them, not for code that only hands on."""
+
+    def undone(Q, K, V):
+        raise NotImplementedError
+
+    code = (
+        "def torch_scaled_dot_product_attention(query, key, value):\n"
+        "    output, weights = scaled_dot_product_attention(query.numpy(), key.numpy(), value.numpy())\n"
+        "    return torch.from_numpy(output), torch.from_numpy(weights)\n"
+    )
+    transport_names = {"torch": torch, "scaled_dot_product_attention": undone}
+    exec(code, transport_names)
+    results = judge(suite_of(A1), Here(transport_names, A1.reference()), A1.exercises, A1.reference())
+    assert results[-1].name == "torch_scaled_dot_product_attention"
+    assert results[-1].score == 0
 
 
 def test_two_mistakes_that_make_up_for_each_other_are_paid_for_once():

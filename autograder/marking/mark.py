@@ -121,7 +121,8 @@ class Behind:
         try:
             if self.process is None:
                 self.process = self.running.test()
-            return self.process.request(request | {"behind": list(self.stand_ins)}, self._answer, self.seconds)
+            request = request | {"behind": _stand_ins_for(request, self.stand_ins)}
+            return self.process.request(request, self._answer, self.seconds)
         except (TooSlow, Gone, BadMessage) as error:
             if isinstance(error, TooSlow):
                 self.seconds = self.running.sandbox.limits.call_seconds_again
@@ -154,11 +155,17 @@ class Here:
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
         """Perform a request."""
-        return self._transport(request | {"behind": list(self.stand_ins)})
+        return self._transport(request | {"behind": _stand_ins_for(request, self.stand_ins)})
 
     def _answer(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         self.asked.add(name)
         return getattr(self.module, name)(*args, **kwargs)
+
+
+def _stand_ins_for(request: dict[str, Any], stand_ins: tuple[str, ...]) -> list[str]:
+    """None for a call in PyTorch: the stand-ins are NumPy's, and handing tensors to them would be no PyTorch at all."""
+    in_torch = "forward" in request or any(hasattr(arg, "detach") for arg in request["args"])
+    return [] if in_torch else list(stand_ins)
 
 
 def judge(
