@@ -165,6 +165,8 @@ def _where_to_look(folder: Path, console: Console) -> None:
     lines = (
         "Written questions wait to be graded by hand.",
         f"What a student reads:   {page}",
+        "",
+        "After `. .venv/bin/activate`:",
         f"What a teacher sees:    cd {folder} && jupyter lab   (menu Nbgrader, Formgrader)",
         f"Once more, in detail:   autograder grade {folder}/submitted/chloe",
     )
