@@ -14,7 +14,8 @@ from autograder import check, heatmap
 from autograder.errors import CourseError
 from autograder.faces.check import CheckFailed, examine
 from autograder.faces.rubric import as_html
-from autograder.marking.mark import Here, draw
+from autograder.marking.mark import Here
+from autograder.marking.picture import draw
 from autograder.marking.report import ExerciseResult
 from autograder.visible.pictures import PICTURES
 from tests.conftest import ROOT

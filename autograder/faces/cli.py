@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -63,15 +65,13 @@ def grade(
     reason), 2 when the call itself is wrong.
     """
     console = Console(stderr=json_file == Path("-"))
-    try:
-        course = find_course()
-        if assignment is not None:
-            course.assignment(assignment)
-        found = find_submissions(paths, course, assignment)
-        _warn(sandbox)
-        reports = _with_progress(found, course.root, worker_count(jobs, len(found)), sandbox.value, console)
-    except AutograderError as error:
-        _stop(error)
+    course = find_course()
+    if assignment is not None:
+        course.assignment(assignment)
+    found = find_submissions(paths, course, assignment)
+    _warn(sandbox)
+    _must_be_writable(json_file)
+    reports = _with_progress(found, course.root, worker_count(jobs, len(found)), sandbox.value, console)
     if json_file is not None:
         _write_json(reports, json_file)
     _show(reports, console)
@@ -87,11 +87,8 @@ def demo(
     """Grade a small class through nbgrader, from release to feedback, and show its marks."""
     from autograder.faces.demo import run
 
-    try:
-        _warn(SandboxKind.auto)
-        run(folder, find_course(), Console())
-    except AutograderError as error:
-        _stop(error)
+    _warn(SandboxKind.auto)
+    run(folder, find_course(), Console())
 
 
 @dev.command(epilog="Example: autograder dev sync")
@@ -99,10 +96,7 @@ def sync() -> None:
     """After editing source/: write the text twins in solutions/ and the releases in assignments/."""
     from autograder import upkeep
 
-    try:
-        written = list(upkeep.sync(find_course()))
-    except AutograderError as error:
-        _stop(error)
+    written = list(upkeep.sync(find_course()))
     for path in written:
         print(f"wrote {path}")
     if not written:
@@ -121,10 +115,12 @@ def catalogue() -> None:
     print(f"wrote {path}")
 
 
-def _stop(error: AutograderError) -> NoReturn:
-    """A user's mistake: one clear line, and exit code 2."""
-    Console(stderr=True).print(Text(f"autograder: {error}"))
-    raise typer.Exit(2)
+def _must_be_writable(path: Path | None) -> None:
+    """Said before the class is graded, not after."""
+    if path is None or path == Path("-"):
+        return
+    if not os.access(path if path.exists() else path.parent, os.W_OK) or path.is_dir():
+        raise AutograderError(f"{path} cannot be written; name a file in a folder that is there")
 
 
 def _warn(kind: SandboxKind) -> None:
@@ -160,11 +156,7 @@ def _write_json(reports: list[Report], path: Path) -> None:
     if path == Path("-"):
         print(text)
         return
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        Console(stderr=True).print(Text(f"autograder: {path} cannot be written: {error.strerror}"))
-        raise typer.Exit(2) from None
+    path.write_text(text + "\n", encoding="utf-8")
 
 
 def _show(reports: list[Report], console: Console) -> None:
@@ -207,5 +199,9 @@ def _marks(report: Report) -> str:
 
 
 def main() -> None:
-    """Entry point of `autograder`."""
-    app()
+    """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
+    try:
+        app()
+    except AutograderError as error:
+        Console(stderr=True).print(Text(f"autograder: {error}"))
+        sys.exit(2)

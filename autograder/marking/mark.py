@@ -12,13 +12,12 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from autograder.course import Assignment, Exercise
 from autograder.errors import CourseError, SubmissionError
 from autograder.marking.catalogue import read_catalogue
 from autograder.marking.diagnosis import Diagnoser, Diagnosis
-from autograder.marking.report import ExerciseResult, Picture, Report, State, TestResult
+from autograder.marking.picture import draw
+from autograder.marking.report import ExerciseResult, Report, State, TestResult
 from autograder.marking.student import (
     Missing,
     NotStarted,
@@ -26,7 +25,6 @@ from autograder.marking.student import (
     Recorded,
     Stopped,
     Student,
-    StudentError,
     here,
     signature_names,
 )
@@ -34,7 +32,6 @@ from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
 from autograder.sandbox.client import Submission as Running
 from autograder.submission import Submission, code_cells, read_notebook
-from autograder.visible.pictures import PICTURES, Example
 
 
 class Marker:
@@ -164,7 +161,8 @@ class Here:
 
 def _stand_ins_for(request: dict[str, Any], stand_ins: tuple[str, ...]) -> list[str]:
     """None for a call in PyTorch: the stand-ins are NumPy's, and handing tensors to them would be no PyTorch at all."""
-    in_torch = "forward" in request or any(hasattr(arg, "detach") for arg in request["args"])
+    given = [*request["args"], *request["kwargs"].values()]
+    in_torch = "forward" in request or any(hasattr(value, "detach") for value in given)
     return [] if in_torch else list(stand_ins)
 
 
@@ -283,51 +281,6 @@ def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...
             )
         )
     return tuple(results)
-
-
-def draw(transport: Behind | Here, result: ExerciseResult) -> Picture | None:
-    """What the student's function gives on the exercise's visible example, where that can be drawn."""
-    example = PICTURES.get(result.name)
-    if example is None or not result.started:
-        return None
-    transport.begin(result.with_reference)
-    try:
-        value = transport(_request(result.name, example)).get("value")
-    except StudentError:
-        return None
-    finally:
-        transport.isolate()
-    if example.part is not None:
-        value = value[example.part] if isinstance(value, tuple | list) and len(value) > example.part else None
-    return _as_picture(value, example)
-
-
-def _request(name: str, example: Example) -> dict[str, Any]:
-    def give(value: Any) -> Any:
-        return _tensor(value) if example.tensors and isinstance(value, np.ndarray) else value
-
-    request: dict[str, Any] = {"name": name, "args": [give(arg) for arg in example.args], "kwargs": {}}
-    if example.parameters is not None:
-        request["parameters"] = {key: give(value) for key, value in example.parameters.items()}
-        request["forward"] = {"args": [give(arg) for arg in example.forward], "kwargs": {}}
-    return request
-
-
-def _as_picture(value: Any, example: Example) -> Picture | None:
-    if not isinstance(value, np.ndarray) and not hasattr(value, "detach"):
-        return None
-    array = np.asarray(value.detach() if hasattr(value, "detach") else value)
-    if array.dtype.kind not in "bf" or array.shape[-2:] != example.shape or array.ndim not in (2, 3) or len(array) > 8:
-        return None
-    heads = array.reshape(-1, *example.shape).tolist()
-    matrices = tuple(tuple(tuple(row) for row in head) for head in heads)
-    return Picture(matrices, example.rows, example.columns, array.dtype.kind == "b")
-
-
-def _tensor(array: np.ndarray) -> Any:
-    import torch
-
-    return torch.from_numpy(np.ascontiguousarray(array))
 
 
 def _stopped(error: Exception) -> str:

@@ -33,25 +33,17 @@ READY_MADE = (
 class StudentError(Exception):
     """The student's code gave no value to judge; the text is the message for the report."""
 
-    kind = "error"
-
 
 class NotStarted(StudentError):
     """The stub is untouched."""
-
-    kind = "not started"
 
 
 class Missing(StudentError):
     """The name is not defined in the notebook."""
 
-    kind = "missing"
-
 
 class Raised(StudentError):
     """The student's code raised an exception."""
-
-    kind = "raised"
 
 
 class RaisedValueError(Raised, ValueError):
@@ -61,13 +53,9 @@ class RaisedValueError(Raised, ValueError):
 class Stopped(StudentError):
     """A call did not return in time, or ended its process."""
 
-    kind = "stopped"
-
 
 class ReadyMade(StudentError):
     """The student's code called PyTorch's own attention where it should write it."""
-
-    kind = "ready-made"
 
 
 class Transport(Protocol):
