@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["check", "heatmap"]
+__all__ = ["check", "grading", "heatmap"]
+
+# True only while a submission is graded: `if not grading:` keeps a long training out of it.
+grading = False
 
 
 def __getattr__(name: str) -> Any:

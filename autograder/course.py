@@ -11,12 +11,14 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import nbformat
 
 from autograder.errors import CourseError
 
 CONFIG = "nbgrader_config.py"
+BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
 CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
 
 
@@ -40,6 +42,11 @@ class Assignment:
     def exercises(self) -> tuple[Exercise, ...]:
         """Its exercises in order. Raises `CourseError` where a check cell is not in order."""
         return _exercises(self.notebook, self.notebook.stat().st_mtime_ns)
+
+    @property
+    def brought(self) -> tuple[str, ...]:
+        """Names that students bring from an earlier assignment; the reference stands in for what they lack."""
+        return _brought(self.notebook, self.notebook.stat().st_mtime_ns)
 
     @property
     def max_score(self) -> float:
@@ -117,12 +124,8 @@ def _read_assignment(root: Path, folder: Path) -> Assignment:
 @functools.lru_cache
 def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
     """The exercises of a source notebook; `changed` (its time) is there so that an edit is seen."""
-    try:
-        notebook = nbformat.read(path, as_version=4)
-    except Exception as error:
-        raise CourseError(f"{path}: not a notebook ({error})") from None
     found = []
-    for cell in notebook.cells:
+    for cell in _cells(path):
         data = cell.metadata.get("nbgrader", {})
         if not data.get("grade") or cell.cell_type != "code":
             continue
@@ -133,6 +136,19 @@ def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
             raise CourseError(f"{path}: cell '{grade_id}': no points; set them in JupyterLab's Create Assignment panel")
         found.append(Exercise(grade_id.removeprefix(CHECK), float(data["points"])))
     return tuple(found)
+
+
+@functools.lru_cache
+def _brought(path: Path, changed: int) -> tuple[str, ...]:
+    names = [cell.metadata.get("nbgrader", {}).get("grade_id", "") for cell in _cells(path)]
+    return tuple(name.removeprefix(BRING) for name in names if name.startswith(BRING))
+
+
+def _cells(path: Path) -> list[Any]:
+    try:
+        return list(nbformat.read(path, as_version=4).cells)
+    except Exception as error:
+        raise CourseError(f"{path}: not a notebook ({error})") from None
 
 
 def _load(path: Path) -> ModuleType:

@@ -30,7 +30,14 @@ def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, Exerci
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(_compiled(assignment.solution), names)
     names |= replaced
-    results = judge(suite_of(assignment), Here(names, module), assignment.exercises, module, diagnoser_of(assignment))
+    results = judge(
+        suite_of(assignment),
+        Here(names, module),
+        assignment.exercises,
+        module,
+        diagnoser_of(assignment),
+        assignment.brought,
+    )
     return {result.name: result for result in results}
 
 

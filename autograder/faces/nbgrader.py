@@ -8,6 +8,8 @@ exercise's points as the result of its check cell (nbgrader's own partial credit
 from __future__ import annotations
 
 import atexit
+import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -60,6 +62,8 @@ def api(root: Path) -> Any:
 
     # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
     warnings.filterwarnings("ignore", module="nbgrader")
+    # nbgrader calls `alembic` by name, which is not on the path where the environment has not been activated.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     config = Config()
     configure(config)
     config.CourseDirectory.root = str(root.resolve())

@@ -48,7 +48,8 @@ def check(exercise: Any) -> Points:
     # Earlier exercises are judged, too: whether they lost marks decides what stands behind their names here.
     diagnoser = Diagnoser(read_catalogue(assignment.suite), vars(module))
     index = [e.name for e in assignment.exercises].index(name)
-    results = judge(_suite(assignment), Here(names, module), assignment.exercises[: index + 1], module, diagnoser)
+    exercises = assignment.exercises[: index + 1]
+    results = judge(_suite(assignment), Here(names, module), exercises, module, diagnoser, assignment.brought)
     points = Points(results[-1].score)
     points.result = results[-1]
     return points

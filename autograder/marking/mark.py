@@ -7,8 +7,8 @@ with Marker(assignment, sandbox) as marker:
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +17,7 @@ from autograder.errors import CourseError, SubmissionError
 from autograder.marking.catalogue import read_catalogue
 from autograder.marking.diagnosis import Diagnoser, Diagnosis
 from autograder.marking.picture import draw
+from autograder.marking.questions import Questions, signature_names
 from autograder.marking.report import ExerciseResult, Report, State, TestResult
 from autograder.marking.student import (
     Missing,
@@ -26,7 +27,6 @@ from autograder.marking.student import (
     Stopped,
     Student,
     here,
-    signature_names,
 )
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
@@ -44,7 +44,7 @@ class Marker:
         self.module = assignment.reference()
         self.suite = Suite(assignment.suite)
         self.diagnoser = Diagnoser(read_catalogue(assignment.suite), vars(self.module))
-        _check_names(assignment, self.suite)
+        _check_names(assignment, self.suite, self.module)
 
     def __enter__(self) -> Marker:
         return self
@@ -80,7 +80,7 @@ class Marker:
         exercises = self.assignment.exercises if exercises is None else exercises
         with self.sandbox.open(cells) as running:
             behind = Behind(running, self.module)
-            results = judge(self.suite, behind, exercises, self.module, self.diagnoser)
+            results = judge(self.suite, behind, exercises, self.module, self.diagnoser, self.assignment.brought)
             if pictures:
                 results = tuple(replace(result, picture=draw(behind, result)) for result in results)
             printed = running.results
@@ -96,14 +96,13 @@ class Behind:
 
     def __init__(self, running: Running, module: ModuleType) -> None:
         self.running = running
-        self.module = module
+        self.questions = Questions(vars(module))
         self.process: TestProcess | None = None
         self.begin(())
 
     def begin(self, stand_ins: tuple[str, ...]) -> None:
-        """Begin an exercise's tests, with the reference behind the earlier exercises in `stand_ins`."""
-        self.stand_ins = stand_ins
-        self.asked: set[str] = set()  # those that were asked for
+        """Begin an exercise's tests, with the reference behind the names in `stand_ins`."""
+        self.questions.begin(stand_ins)
         self.seconds: float | None = None
         self.isolate()
 
@@ -118,19 +117,12 @@ class Behind:
         try:
             if self.process is None:
                 self.process = self.running.test()
-            request = request | {"behind": _stand_ins_for(request, self.stand_ins)}
-            return self.process.request(request, self._answer, self.seconds)
+            return self.process.request(self.questions.prepare(request), self.questions.answer, self.seconds)
         except (TooSlow, Gone, BadMessage) as error:
             if isinstance(error, TooSlow):
                 self.seconds = self.running.sandbox.limits.call_seconds_again
             self.isolate()
             raise Stopped(_stopped(error)) from None
-
-    def _answer(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if name not in self.stand_ins:
-            raise ValueError(f"{name} is not to be asked here")
-        self.asked.add(name)
-        return getattr(self.module, name)(*args, **kwargs)
 
 
 class Here:
@@ -138,32 +130,19 @@ class Here:
 
     def __init__(self, names: dict[str, Any], module: ModuleType | None) -> None:
         self.names = names
-        self.module = module
-        self._transport = here(names, self._answer)
-        self.begin(())
+        self.questions = Questions(vars(module) if module else {})
+        self._transport = here(names, self.questions)
 
     def begin(self, stand_ins: tuple[str, ...]) -> None:
-        """Begin an exercise's tests, with the reference behind the earlier exercises in `stand_ins`."""
-        self.stand_ins = stand_ins
-        self.asked: set[str] = set()
+        """Begin an exercise's tests, with the reference behind the names in `stand_ins`."""
+        self.questions.begin(stand_ins)
 
     def isolate(self) -> None:
         """One process is all there is here."""
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
         """Perform a request."""
-        return self._transport(request | {"behind": _stand_ins_for(request, self.stand_ins)})
-
-    def _answer(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        self.asked.add(name)
-        return getattr(self.module, name)(*args, **kwargs)
-
-
-def _stand_ins_for(request: dict[str, Any], stand_ins: tuple[str, ...]) -> list[str]:
-    """None for a call in PyTorch: the stand-ins are NumPy's, and handing tensors to them would be no PyTorch at all."""
-    given = [*request["args"], *request["kwargs"].values()]
-    in_torch = "forward" in request or any(hasattr(value, "detach") for value in given)
-    return [] if in_torch else list(stand_ins)
+        return self._transport(request)
 
 
 def judge(
@@ -172,12 +151,14 @@ def judge(
     exercises: Sequence[Exercise],
     module: ModuleType | None,
     diagnoser: Diagnoser | None = None,
+    brought: tuple[str, ...] = (),
 ) -> tuple[ExerciseResult, ...]:
     """Run the suite exercise by exercise, in order.
 
     Where earlier exercises lost marks, the reference stands behind their names. Where that does not give full marks,
     the student's own code stands there once more, and the better of the two counts: two mistakes that make up for
-    each other are paid for once, too.
+    each other are paid for once, too. Names that are `brought` from an earlier assignment are judged nowhere here, so
+    the student's own code comes first, and the reference where that does not give full marks.
     """
     namespace = vars(module) if module else getattr(transport, "names", {})
     names = lambda name: signature_names(namespace.get(name))  # noqa: E731
@@ -186,29 +167,49 @@ def judge(
     results: list[ExerciseResult] = []
     for exercise in exercises:
         tests = [test for test in suite.tests if test.exercise == exercise.name]
-        run = functools.partial(_run_tests, suite, transport, student, reference)
+        run = functools.partial(_run_tests, suite, transport, student, reference, tests)
         lost = tuple(result.name for result in results if result.score < result.max_score)
-        outcomes, asked = run(tests, lost)
-        calls = student.calls
-        if asked and any(outcome.error is not None for outcome in outcomes):
-            own, _ = run(tests, ())
-            if _earned(own) > _earned(outcomes):
-                outcomes, asked, calls = own, set(), student.calls
-        known = _diagnose(exercise, outcomes, calls, diagnoser)
-        results.append(_as_result(exercise, outcomes, asked, known))
+        attempt = _best(run, [(*lost, *brought), ()] if lost else [(), brought])
+        known = _diagnose(exercise, attempt, diagnoser)
+        results.append(_as_result(exercise, attempt, known))
     return tuple(results)
 
 
-def _diagnose(
-    exercise: Exercise, outcomes: list[Outcome], calls: list[Recorded], diagnoser: Diagnoser | None
-) -> Diagnosis | None:
-    if diagnoser is None or not any(_may_be_state(outcome) for outcome in outcomes):
+@dataclass(frozen=True)
+class _Attempt:
+    """An exercise's tests with the reference behind certain names: outcomes, names asked for, and all calls."""
+
+    outcomes: list[Outcome]
+    asked: frozenset[str]
+    calls: list[Recorded]
+
+    @property
+    def earned(self) -> float:
+        return sum(outcome.test.weight for outcome in self.outcomes if outcome.error is None)
+
+    @property
+    def full(self) -> bool:
+        return all(outcome.error is None for outcome in self.outcomes)
+
+
+def _best(run: Callable[[tuple[str, ...]], _Attempt], behind: list[tuple[str, ...]]) -> _Attempt:
+    """The best of up to two attempts, the first where they are equal; the second only where it can differ."""
+    first, second = behind
+    attempt = run(first)
+    if attempt.full or first == second or (first and not attempt.asked) or not _depends(attempt, second):
+        return attempt
+    return max(attempt, run(second), key=lambda one: one.earned)
+
+
+def _depends(attempt: _Attempt, stand_ins: tuple[str, ...]) -> bool:
+    """Could other names behind an exercise change what it gives? Not where it has not been started."""
+    return not stand_ins or not all(isinstance(o.error, NotStarted | Missing) for o in attempt.outcomes)
+
+
+def _diagnose(exercise: Exercise, attempt: _Attempt, diagnoser: Diagnoser | None) -> Diagnosis | None:
+    if diagnoser is None or not any(_may_be_state(outcome) for outcome in attempt.outcomes):
         return None
-    return diagnoser.diagnose(exercise.name, calls)
-
-
-def _earned(outcomes: list[Outcome]) -> float:
-    return sum(outcome.test.weight for outcome in outcomes if outcome.error is None)
+    return diagnoser.diagnose(exercise.name, attempt.calls)
 
 
 def _run_tests(
@@ -218,8 +219,8 @@ def _run_tests(
     reference: Student | None,
     tests: list[Test],
     stand_ins: tuple[str, ...],
-) -> tuple[list[Outcome], set[str]]:
-    """Run an exercise's tests with the reference behind the names in `stand_ins`; also which of them were asked for.
+) -> _Attempt:
+    """Run an exercise's tests with the reference behind the names in `stand_ins`.
 
     All tests run in one process while all goes well; after a failure, each in its own.
 
@@ -246,7 +247,7 @@ def _run_tests(
             alone = True
         outcomes.append(outcome)
     transport.isolate()
-    return outcomes, transport.asked
+    return _Attempt(outcomes, frozenset(transport.questions.asked), student.calls)
 
 
 def _may_be_state(outcome: Outcome) -> bool:
@@ -254,7 +255,8 @@ def _may_be_state(outcome: Outcome) -> bool:
     return outcome.error is not None and not isinstance(outcome.error, NotStarted | Missing)
 
 
-def _as_result(exercise: Exercise, outcomes: list[Outcome], asked: set[str], known: Diagnosis | None) -> ExerciseResult:
+def _as_result(exercise: Exercise, attempt: _Attempt, known: Diagnosis | None) -> ExerciseResult:
+    outcomes = attempt.outcomes
     ready_made = next((o.error for o in outcomes if isinstance(o.error, ReadyMade)), None)
     if ready_made is not None:
         # Noticed once, it costs the exercise: what the other tests saw was not the student's work either.
@@ -262,7 +264,7 @@ def _as_result(exercise: Exercise, outcomes: list[Outcome], asked: set[str], kno
     started = not all(isinstance(outcome.error, NotStarted | Missing) for outcome in outcomes)
     tests = _as_results(outcomes, exercise.points)
     name, hint = (known.name, known.hint) if known else (None, "")
-    return ExerciseResult(exercise.name, tests, exercise.points, started, name, hint, tuple(sorted(asked)))
+    return ExerciseResult(exercise.name, tests, exercise.points, started, name, hint, tuple(sorted(attempt.asked)))
 
 
 def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...]:
@@ -291,10 +293,13 @@ def _stopped(error: Exception) -> str:
     return f"what came back could not be read ({error})."
 
 
-def _check_names(assignment: Assignment, suite: Suite) -> None:
-    """The notebook's exercises and the suite's are the same."""
+def _check_names(assignment: Assignment, suite: Suite, module: ModuleType) -> None:
+    """The notebook's exercises have tests, and what it asks students to bring has a reference."""
     missing = [exercise.name for exercise in assignment.exercises if exercise.name not in suite.exercises()]
     if missing:
         raise CourseError(
             f"{suite.path}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
         )
+    unknown = [name for name in assignment.brought if not hasattr(module, name)]
+    if unknown:
+        raise CourseError(f"{assignment.notebook}: cell 'bring-{unknown[0]}' defines no {unknown[0]}")

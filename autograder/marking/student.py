@@ -12,7 +12,6 @@ Where the code runs is decided by the `Transport` behind: a process behind the w
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from autograder.marking.questions import Questions
 from autograder.sandbox import wire
 from autograder.sandbox.perform import perform
 
@@ -211,31 +211,30 @@ def _as_exception(name: str, error: Any) -> StudentError:
     return cls(f"raised {kind}{': ' if text else ''}{text}.{where}")
 
 
-def here(names: dict[str, Any], behind: Callable[[str, list[Any], dict[str, Any]], Any] | None = None) -> Transport:
+def here(names: dict[str, Any], questions: Questions | None = None) -> Transport:
     """A transport to `names` in this very process: for `check` in a notebook, and for trusted code.
 
     Arguments and values are copied as they would be over the wall. Printed text and warnings are dropped.
     """
+    questions = questions or Questions({})
+
+    def answer(question: dict[str, Any]) -> dict[str, Any]:
+        return _copied(questions.answer(_copied(question)))
 
     def transport(request: dict[str, Any]) -> dict[str, Any]:
-        copied = {key: _copy(value) for key, value in request.items()}
+        copied = _copied(questions.prepare(request))
         quiet = io.StringIO()
         with warnings.catch_warnings(), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
             warnings.simplefilter("ignore")
             with np.errstate(all="ignore"):
-                reply = perform(names, copied, behind)
-        return {key: value if key == "error" else _copy(value) for key, value in reply.items()}
+                return _copied(perform(names, copied, answer))
 
     return transport
 
 
+def _copied(request: dict[str, Any]) -> dict[str, Any]:
+    return {key: value if key == "error" else _copy(value) for key, value in request.items()}
+
+
 def _copy(value: Any) -> Any:
     return wire.decode(wire.encode(value))
-
-
-def signature_names(function: Any) -> list[str]:
-    """The names of a function's parameters; empty where it has no signature to read."""
-    try:
-        return [name for name in inspect.signature(function).parameters if name != "self"]
-    except (TypeError, ValueError):
-        return []

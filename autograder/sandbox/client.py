@@ -22,7 +22,7 @@ ATTEMPTS = 2  # a state process that was lost is made again once, by running the
 
 OUT_OF_TIME = "it ran out of time and was stopped"
 
-CallBack = Callable[[str, list[Any], dict[str, Any]], Any]
+Answer = Callable[[dict[str, Any]], dict[str, Any]]  # a question of student code's in, the reply out
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class TestProcess:
         self._sock.close()
 
     def request(
-        self, request: dict[str, Any], call_back: CallBack | None = None, seconds: float | None = None
+        self, request: dict[str, Any], answer: Answer | None = None, seconds: float | None = None
     ) -> dict[str, Any]:
         """The reply to `request` (see `perform`) within `seconds`, by default the limit of a call.
 
@@ -279,11 +279,9 @@ class TestProcess:
             wire.send(self._sock, {key: wire.encode(value) for key, value in request.items()}, deadline)
             while True:
                 reply = wire.receive(self._sock, deadline, self._limits.reply)
-                if "call_back" not in reply:
-                    return {key: wire.decode(value) for key, value in reply.items() if key != "error"} | (
-                        {"error": _error(wire.decode(reply["error"]))} if "error" in reply else {}
-                    )
-                wire.send(self._sock, _answer(reply["call_back"], call_back), deadline)
+                if "question" not in reply:
+                    return _reply(reply)
+                wire.send(self._sock, _answered(reply["question"], answer), deadline)
         except wire.Deadline:
             raise TooSlow(f"no answer after {seconds:g} seconds") from None
         except wire.Closed:
@@ -292,14 +290,17 @@ class TestProcess:
             raise BadMessage(str(error)) from None
 
 
-def _answer(question: Any, call_back: CallBack | None) -> dict[str, Any]:
-    if call_back is None:
+def _reply(data: dict[str, Any]) -> dict[str, Any]:
+    reply = {key: wire.decode(value) for key, value in data.items()}
+    return reply | {"error": _error(reply["error"])} if "error" in reply else reply
+
+
+def _answered(question: Any, answer: Answer | None) -> dict[str, Any]:
+    """The reply to a question of student code's, as it crosses the wall."""
+    if answer is None or not isinstance(question, dict):
         raise wire.WireError("a question that was not invited")
-    args, kwargs = wire.decode(question["args"]), wire.decode(question["kwargs"])
-    try:
-        return {"value": wire.encode(call_back(str(question["name"]), args, kwargs))}
-    except Exception as error:  # the student's arguments, the reference's complaint
-        return {"error": str(error)[:300]}
+    reply = answer({key: wire.decode(value) for key, value in question.items()})
+    return {key: wire.encode(value) for key, value in reply.items()}
 
 
 def _error(data: Any) -> dict[str, Any] | None:

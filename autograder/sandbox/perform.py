@@ -8,9 +8,10 @@ so a suite cannot tell the two apart. A request is a map:
     parameters  for an `nn.Module`: map of parameter name -> array to copy in after construction
     forward     for an `nn.Module`: {"args": [...], "kwargs": {...}}; absent: construct only
     cotangents  list of tensors or None, one per tensor of the output: also answer with gradients
-    behind      earlier exercises to be answered by `call_back` instead of the student's own code
+    behind      map of names that the trusted side answers for instead of the student's own code (see `stand_in`)
 
-and the reply is one of
+An argument that is a `Handle` becomes something to call. Where the request brings either, `ask` takes student code's
+questions to the trusted side. The reply is one of
 
     {"value": ..., "inputs": [...], "gradients": [...], "parameters": {...}, "shapes": {...}, "ready_made": ...}
     {"error": {"kind": ..., "text": ..., "lines": [...]}}
@@ -22,10 +23,11 @@ import builtins
 import contextlib
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
+from autograder.sandbox.stand_in import Ask, from_handle, stand_in
+from autograder.sandbox.wire import Handle
 
 KINDS = (
     "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",
@@ -35,22 +37,20 @@ KINDS = (
 )  # fmt: skip
 MAX_ERROR_TEXT = 400
 MAX_LINES = 3
-
-CallBack = Callable[[str, list[Any], dict[str, Any]], Any]
+ABSENT = object()
 
 
 class MissingName(Exception):
     """The student's names do not hold the one that was asked for."""
 
 
-def perform(names: dict[str, Any], request: dict[str, Any], call_back: CallBack | None = None) -> dict[str, Any]:
+def perform(names: dict[str, Any], request: dict[str, Any], ask: Ask | None = None) -> dict[str, Any]:
     """Run `request` against `names`; never raises for what student code does."""
-    hidden = {}
+    hidden: dict[str, Any] = {}
     try:
-        for name in request.get("behind", ()):
-            if name in names and call_back is not None:
-                hidden[name] = names[name]
-                names[name] = _stand_in(name, names[name], call_back)
+        if ask is not None:
+            request = _with_callables(request, ask)
+            _put_behind(names, request, ask, hidden)
         target = names.get(request["name"])
         if target is None:
             raise MissingName(request["name"])
@@ -62,7 +62,37 @@ def perform(names: dict[str, Any], request: dict[str, Any], call_back: CallBack 
     except BaseException as error:
         return {"error": describe(error, names)}
     finally:
-        names.update(hidden)
+        _put_back(names, hidden)
+
+
+def _with_callables(request: dict[str, Any], ask: Ask) -> dict[str, Any]:
+    """The request with something to call in place of every handle."""
+
+    def made(values: Any) -> Any:
+        items = values.items() if isinstance(values, dict) else enumerate(values)
+        found = {key: from_handle(value, ask) if isinstance(value, Handle) else value for key, value in items}
+        return found if isinstance(values, dict) else list(found.values())
+
+    request = request | {key: made(request[key]) for key in ("args", "kwargs")}
+    if request.get("forward"):
+        request["forward"] = {key: made(value) for key, value in request["forward"].items()}
+    return request
+
+
+def _put_behind(names: dict[str, Any], request: dict[str, Any], ask: Ask, hidden: dict[str, Any]) -> None:
+    """Put stand-ins behind names; what was there goes to `hidden`."""
+    in_torch = "forward" in request or any(map(_differentiable, [*request["args"], *request["kwargs"].values()]))
+    for name, spec in request.get("behind", {}).items():
+        hidden[name] = own = names.get(name, ABSENT)
+        names[name] = stand_in(name, spec, None if own is ABSENT else own, ask, in_torch)
+
+
+def _put_back(names: dict[str, Any], hidden: dict[str, Any]) -> None:
+    for name, own in hidden.items():
+        if own is ABSENT:
+            names.pop(name, None)
+        else:
+            names[name] = own
 
 
 # Parts of the names under which PyTorch's ready-made attention calls itself, however it was imported.
@@ -85,7 +115,8 @@ def _watch() -> Iterator[list[str]]:
                 seen.append(name)
             return func(*args, **(kwargs or {}))
 
-    with Watch():
+    # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
+    with Watch(), torch.enable_grad():
         yield seen
 
 
@@ -213,14 +244,3 @@ def _differentiable(value: Any) -> bool:
 
 def _leaf(value: Any) -> Any:
     return value.detach().requires_grad_(True) if _differentiable(value) else value
-
-
-def _stand_in(name: str, own: Any, call_back: CallBack) -> Any:
-    """The reference behind `name`: asked over the wall for NumPy and plain arguments, else the student's own."""
-
-    def stand_in(*args: Any, **kwargs: Any) -> Any:
-        values = [*args, *kwargs.values()]
-        plain = all(isinstance(v, np.ndarray | np.generic | int | float | list | tuple | None) for v in values)
-        return call_back(name, list(args), dict(kwargs)) if plain else own(*args, **kwargs)
-
-    return stand_in

@@ -345,8 +345,9 @@ class _Bounded(io.TextIOBase):
 
 
 def _student_package() -> types.ModuleType:
-    """`from autograder import check` works while grading, and does nothing."""
+    """`from autograder import check` works while grading, and does nothing; `autograder.grading` is True."""
     module = types.ModuleType("autograder")
+    module.grading = True  # type: ignore[attr-defined]
     module.__getattr__ = lambda name: _nothing  # type: ignore[method-assign]
     return module
 
@@ -375,14 +376,10 @@ class _Test:
                 return
             self.printed.clear()
             request = {key: wire.decode(value) for key, value in message.items()}
-            reply = perform(self.names, request, self._call_back)
+            reply = perform(self.names, request, self._ask)
             wire.send(self.sock, {key: wire.encode(value) for key, value in reply.items()})
 
-    def _call_back(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """Ask the trusted side for the reference's answer to an earlier exercise."""
-        question = {"name": name, "args": wire.encode(args), "kwargs": wire.encode(kwargs)}
-        wire.send(self.sock, {"call_back": question})
-        answer = wire.receive(self.sock)
-        if "error" in answer:
-            raise ValueError(str(answer["error"]))
-        return wire.decode(answer["value"])
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Take a question of student code's to the trusted side."""
+        wire.send(self.sock, {"question": {key: wire.encode(value) for key, value in question.items()}})
+        return {key: wire.decode(value) for key, value in wire.receive(self.sock).items()}

@@ -50,6 +50,18 @@ class Other:
         return f"a value of type {self.type_name}"
 
 
+class Handle:
+    """Something that can be called and stays on the side that made it; the other side asks for its answers.
+
+    `order` names its parameters; `parameters` are arrays by name where it is an `nn.Module`, else None.
+    """
+
+    def __init__(self, key: str, order: list[str], parameters: dict[str, Any] | None) -> None:
+        self.key = key
+        self.order = order
+        self.parameters = parameters
+
+
 # ---------------------------------------------------------------- values
 
 
@@ -74,6 +86,8 @@ def encode(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         pairs = [[encode(key, depth + 1), encode(item, depth + 1)] for key, item in dict.items(value)]
         return ["dict", pairs]
+    if kind is Handle:
+        return ["handle", [value.key, value.order, encode(value.parameters)]]
     return ["other", kind.__name__]
 
 
@@ -122,9 +136,20 @@ def decode(data: Any, depth: int = 0) -> Any:
         raise WireError("a tagged value has one field")
     if tag == "other" and type(fields[0]) is str:
         return Other(fields[0])
+    if tag == "handle":
+        return _decode_handle(fields[0], depth)
     if tag in ("list", "tuple", "dict"):
         return _decode_container(tag, fields[0], depth)
     raise WireError("an unknown tag")
+
+
+def _decode_handle(fields: Any, depth: int) -> Handle:
+    if type(fields) is not list or len(fields) != 3 or type(fields[0]) is not str or type(fields[1]) is not list:
+        raise WireError("not a handle")
+    key, order, parameters = fields[0], fields[1], decode(fields[2], depth + 1)
+    if any(type(name) is not str for name in order) or not isinstance(parameters, dict | None):
+        raise WireError("not a handle")
+    return Handle(key, order, parameters)
 
 
 def _decode_container(tag: str, items: Any, depth: int) -> Any:
