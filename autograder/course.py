@@ -49,6 +49,14 @@ class Assignment:
         return _brought(self.notebook, self.notebook.stat().st_mtime_ns)
 
     @property
+    def limits(self) -> dict[str, Any]:
+        """Limits for student code by name, as the notebook's metadata asks for them."""
+        limits = _notebook(self.notebook).metadata.get("autograder", {}).get("limits", {})
+        if not isinstance(limits, dict):
+            raise CourseError(f"{self.notebook}: the metadata's autograder.limits is not a map of names to numbers")
+        return dict(limits)
+
+    @property
     def max_score(self) -> float:
         """Points of all exercises that are graded by tests; written questions are not among them."""
         return sum(exercise.points for exercise in self.exercises)
@@ -66,8 +74,7 @@ class Assignment:
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
-        notebook = nbformat.read(self.notebook, as_version=4)
-        return frozenset(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        return frozenset(cell.source for cell in _cells(self.notebook) if cell.cell_type == "markdown")
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` where it cannot be imported."""
@@ -145,8 +152,12 @@ def _brought(path: Path, changed: int) -> tuple[str, ...]:
 
 
 def _cells(path: Path) -> list[Any]:
+    return list(_notebook(path).cells)
+
+
+def _notebook(path: Path) -> Any:
     try:
-        return list(nbformat.read(path, as_version=4).cells)
+        return nbformat.read(path, as_version=4)
     except Exception as error:
         raise CourseError(f"{path}: not a notebook ({error})") from None
 

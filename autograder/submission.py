@@ -17,6 +17,7 @@ import nbformat
 
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
+from autograder.text import printable
 
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 
@@ -110,7 +111,7 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     if name is None:
         raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
     student = folder.parent.name if folder.name == name else path.stem
-    return Submission(student, name, path)
+    return Submission(printable(student), name, path)
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
@@ -135,11 +136,11 @@ def _of_assignment(student: str, folder: Path, assignment: Assignment, only: str
         return
     path = folder / assignment.notebook.name
     if path.exists() or path.is_symlink():
-        yield Submission(student, assignment.name, path)
+        yield Submission(printable(student), assignment.name, path)
         return
     there = sorted(p.name for p in folder.iterdir())
     seen = f"the folder holds {', '.join(there[:5])}" if there else "the folder is empty"
-    yield Submission(student, assignment.name, path, f"no {path.name}: {seen}")
+    yield Submission(printable(student), assignment.name, path, f"no {path.name}: {seen}")
 
 
 def _read_text(path: Path) -> str:

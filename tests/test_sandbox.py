@@ -19,11 +19,11 @@ from autograder.sandbox.wire import Other
 from tests.conftest import ROOT
 
 
-def ask(running, name, *args):
+def ask(running, name, *args, seconds=None):
     """One call in a process of its own."""
     process = running.test()
     try:
-        reply = process.request({"name": name, "args": list(args), "kwargs": {}})
+        reply = process.request({"name": name, "args": list(args), "kwargs": {}}, seconds=seconds)
     finally:
         process.close()
     return reply.get("error") or reply["value"]
@@ -229,11 +229,10 @@ def test_one_cause_one_loss(sandbox):
                 try: os.fork()
                 except OSError: pass
     """
-    limits = Limits(call_seconds=0.7)
-    with Sandbox(limits, kind="bubblewrap") as own, define(own, code) as running:
+    with Sandbox(Limits(call_seconds=10), kind="bubblewrap") as own, define(own, code) as running:
         for name in ("loop", "stubborn", "in_c", "bomb"):
             with pytest.raises((TooSlow, Gone)):
-                ask(running, name)
+                ask(running, name, seconds=0.7)
             assert ask(running, "right", 1) == 2, name
         for name in ("vanish", "crash", "kill_parent"):
             with pytest.raises((Gone, TooSlow)):
@@ -247,6 +246,108 @@ def test_one_cause_one_loss(sandbox):
         assert ask(running, "flood") == 1
         assert ask(running, "raw_flood") == 1
         assert ask(running, "right", 1) == 2
+
+
+def test_the_whole_submission_has_one_limit_on_memory(sandbox):
+    """Four processes that each stay below it do not get four times as much; scratch space counts, too."""
+    code = """
+        import os, select, time
+        def hold(count, size):
+            read, write = os.pipe()
+            children = []
+            for number in range(count):
+                children.append(os.fork())
+                if children[-1] == 0:
+                    block = b"x" * size
+                    os.write(write, b"1")
+                    time.sleep(60)
+                    os._exit(0)
+            holding = 0
+            while holding < count and select.select([read], [], [], 5)[0]:
+                holding += len(os.read(read, count))
+            return sum(os.waitpid(child, os.WNOHANG) == (0, 0) for child in children) if holding else 0
+        def right(x): return x
+    """
+    size = 500 * 2**20
+    with define(sandbox, code) as running:
+        if sandbox._group is None:
+            pytest.skip("this machine lets this user make no control group")
+        assert ask(running, "hold", 1, size, seconds=20) == 1
+        try:
+            held = ask(running, "hold", 4, size, seconds=20)
+        except (Gone, TooSlow):
+            held = 0
+        assert held <= 2
+        assert ask(running, "right", 1) == 1
+    with define(sandbox, code) as another:
+        assert ask(another, "right", 1) == 1
+
+
+def test_no_control_group_means_fewer_processes(monkeypatch):
+    from autograder.sandbox import cgroup
+
+    monkeypatch.setattr(cgroup, "create", lambda: None)
+    code = """
+        import os, time
+        def children():
+            count = 0
+            try:
+                while True:
+                    if os.fork() == 0:
+                        time.sleep(60)
+                    count += 1
+            except OSError:
+                return count
+    """
+    with Sandbox(kind="bubblewrap") as own, define(own, code) as running:
+        assert ask(running, "children") < Limits().processes_uncounted
+
+
+def test_a_control_group_is_gone_with_its_sandbox():
+    own = Sandbox(kind="bubblewrap")
+    with own.open(["x = 1"]):
+        group = own._group
+    own.close()
+    assert group is None or not any(folder.exists() for folder in group.folders)
+
+
+def test_no_system_calls_that_only_an_attack_needs(sandbox):
+    code = """
+        import ctypes, errno, os, socket
+        libc = ctypes.CDLL(None, use_errno=True)
+        def call(number, *args):
+            ctypes.set_errno(0)
+            libc.syscall(number, *args)
+            return errno.errorcode.get(ctypes.get_errno(), "allowed")
+        def family(number):
+            try:
+                socket.socket(number, socket.SOCK_RAW if number == 16 else socket.SOCK_STREAM).close()
+                return "allowed"
+            except OSError as error:
+                return errno.errorcode[error.errno]
+        def threads():
+            import threading
+            done = []
+            thread = threading.Thread(target=lambda: done.append(1))
+            thread.start(); thread.join()
+            return len(done)
+        def shell():
+            import subprocess
+            return subprocess.run(["sh", "-c", "echo hello"], capture_output=True, text=True).stdout
+    """
+    from autograder.sandbox.seccomp import MACHINES, REFUSED
+
+    column = MACHINES[os.uname().machine][0]
+    with define(sandbox, code) as running:
+        refused = {name: ask(running, "call", numbers[column], 0, 0, 0, 0) for name, numbers in REFUSED.items()}
+        assert set(refused.values()) == {"EPERM"}, refused
+        for number in (16, 17, 38, 40):  # netlink, packet, the kernel's own cryptography, a virtual machine's host
+            assert ask(running, "family", number) == "EAFNOSUPPORT"
+        for number in (1, 2, 10):
+            assert ask(running, "family", number) == "allowed"
+        assert ask(running, "call", 56, 0x10000000 | 17) == "EPERM"  # clone with a new user namespace
+        assert ask(running, "threads") == 1
+        assert ask(running, "shell") == "hello\n"
 
 
 def test_no_state(sandbox):

@@ -31,7 +31,9 @@ from autograder.marking.student import (
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox.client import BadMessage, CellResult, Gone, Sandbox, TestProcess, TooSlow
 from autograder.sandbox.client import Submission as Running
+from autograder.sandbox.limits import Limits
 from autograder.submission import Submission, code_cells, read_notebook
+from autograder.text import one_line
 
 
 class Marker:
@@ -40,6 +42,7 @@ class Marker:
     def __init__(self, assignment: Assignment, sandbox: Sandbox) -> None:
         self.assignment = assignment
         self.sandbox = sandbox
+        self.limits = _limits(assignment, sandbox)
         sandbox.warm_up()  # while the reference is loaded
         self.module = assignment.reference()
         self.suite = Suite(assignment.suite)
@@ -68,7 +71,7 @@ class Marker:
 
     def failed(self, student: str, reason: str) -> Report:
         """A report that says why there is no mark."""
-        return Report(student, self.assignment.name, (), self.assignment.max_score, reason)
+        return Report(student, self.assignment.name, (), self.assignment.max_score, one_line(reason))
 
     def mark_cells(
         self, student: str, cells: list[str], exercises: Sequence[Exercise] | None = None, pictures: bool = False
@@ -78,7 +81,7 @@ class Marker:
         With `pictures`, an exercise's result holds what it gives on the visible example.
         """
         exercises = self.assignment.exercises if exercises is None else exercises
-        with self.sandbox.open(cells) as running:
+        with self.sandbox.open(cells, self.limits) as running:
             behind = Behind(running, self.module)
             results = judge(self.suite, behind, exercises, self.module, self.diagnoser, self.assignment.brought)
             if pictures:
@@ -120,7 +123,7 @@ class Behind:
             return self.process.request(self.questions.prepare(request), self.questions.answer, self.seconds)
         except (TooSlow, Gone, BadMessage) as error:
             if isinstance(error, TooSlow):
-                self.seconds = self.running.sandbox.limits.call_seconds_again
+                self.seconds = self.running.limits.call_seconds_again
             self.isolate()
             raise Stopped(_stopped(error)) from None
 
@@ -291,6 +294,13 @@ def _stopped(error: Exception) -> str:
     if isinstance(error, Gone):
         return "the Python process ended during the call. Does the code exit, or use far more memory than its input?"
     return f"what came back could not be read ({error})."
+
+
+def _limits(assignment: Assignment, sandbox: Sandbox) -> Limits:
+    try:
+        return sandbox.limits.changed(assignment.limits)
+    except ValueError as error:
+        raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None
 
 
 def _check_names(assignment: Assignment, suite: Suite, module: ModuleType) -> None:

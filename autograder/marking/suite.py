@@ -18,6 +18,7 @@ import pytest
 from autograder.errors import CourseError
 from autograder.marking.expect import Mismatch
 from autograder.marking.student import Student, StudentError
+from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.
 OFF = (
@@ -53,7 +54,7 @@ class Outcome:
         if self.error is None:
             return ""
         if isinstance(self.error, StudentError | Mismatch):
-            return f"{self.call}: {self.error}" if self.call else str(self.error)
+            return one_line(f"{self.call}: {self.error}" if self.call else str(self.error))
         return f"this test could not judge what came back ({type(self.error).__name__}). Please tell your instructor."
 
 

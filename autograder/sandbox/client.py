@@ -9,16 +9,18 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.errors import MachineError
-from autograder.sandbox import launch, wire
+from autograder.sandbox import cgroup, launch, wire
 from autograder.sandbox.limits import Limits
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 ATTEMPTS = 2  # a state process that was lost is made again once, by running the cells anew
+
+OWN_PROCESSES = 8  # bubblewrap's, the warm process, a submission's guards
 
 OUT_OF_TIME = "it ran out of time and was stopped"
 
@@ -67,6 +69,8 @@ class Sandbox:
         self.isolated = reason is None
         self.warning = None if self.isolated or kind == "process" else reason
         self._ids = itertools.count(1)
+        self._group: cgroup.ControlGroup | None = None
+        self._held = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._ready = False
@@ -77,9 +81,12 @@ class Sandbox:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def open(self, cells: Sequence[str]) -> Submission:
-        """A submission whose `cells` (source texts) have been run in order, or where that failed, as far as it went."""
-        return Submission(self, list(cells))
+    def open(self, cells: Sequence[str], limits: Limits | None = None) -> Submission:
+        """A submission whose `cells` (source texts) have been run in order, or where that failed, as far as it went.
+
+        `limits` are the sandbox's own where not given.
+        """
+        return Submission(self, list(cells), limits or self.limits)
 
     def close(self) -> None:
         """End the warm process and all below it."""
@@ -92,13 +99,17 @@ class Sandbox:
             if self._process.stderr:
                 self._process.stderr.close()
             self._process = None
+        if self._group is not None:
+            self._group.close()
+            self._group = None
 
     def warm_up(self) -> None:
         """Begin to start the warm process, and do not wait for it."""
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._control, inside = socket.socketpair()
-            self._process = launch.start(inside, self.isolated)
+            self._group = cgroup.create()
+            self._process = launch.start(inside, self.isolated, self._group)
             self._ready = False
             inside.close()
 
@@ -113,6 +124,7 @@ class Sandbox:
                 self.close()
                 raise MachineError(f"the sandbox did not start: {text}") from None
             self._ready = True
+            self._held = self._group.held() if self._group else 0
         return self._control
 
     def _last_words(self) -> str:
@@ -121,12 +133,12 @@ class Sandbox:
             return "no message"
         return stream.read1(2000).decode(errors="replace").strip()[-500:] or "no message"  # type: ignore[attr-defined]
 
-    def _open(self) -> tuple[int, socket.socket]:
+    def _open(self, limits: Limits) -> tuple[int, socket.socket]:
         for _ in range(ATTEMPTS):
             control = self._start()
             outer, inner = socket.socketpair()
             number = next(self._ids)
-            message = {"op": "open", "id": number, "limits": self.limits.to_dict()}
+            message = {"op": "open", "id": number, "limits": self._within(limits).to_dict()}
             try:
                 with inner:
                     wire.send_with_descriptor(control, message, inner, time.monotonic() + FORK_SECONDS)
@@ -135,6 +147,15 @@ class Sandbox:
                 outer.close()
                 self.close()
         raise MachineError("the sandbox's warm process ends again and again; is the machine out of memory?")
+
+    def _within(self, limits: Limits) -> Limits:
+        """Limits of the whole, put on the control group; where there is none, fewer processes."""
+        if self._group is None:
+            return replace(limits, processes=min(limits.processes, limits.processes_uncounted))
+        # One process meets its own limit first, and a MemoryError says more than a process that is gone.
+        memory = self._held + limits.memory + 2 * limits.scratch
+        self._group.limit(memory, limits.processes + OWN_PROCESSES)
+        return limits
 
     def _end(self, number: int) -> None:
         if self._control is None:
@@ -152,13 +173,14 @@ class Submission:
 
     sandbox: Sandbox
     cells: list[str]
+    limits: Limits
     results: list[CellResult] = field(init=False)
     _number: int | None = field(init=False, default=None)
     _sock: socket.socket | None = field(init=False, default=None)
     _skip: dict[int, CellResult] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._ends_at = time.monotonic() + self.sandbox.limits.submission_seconds
+        self._ends_at = time.monotonic() + self.limits.submission_seconds
         self.results = self._run_cells()
 
     def __enter__(self) -> Submission:
@@ -182,7 +204,7 @@ class Submission:
             if self._sock is None:
                 self._run_cells()
             with contextlib.suppress(wire.Closed, wire.Deadline, wire.WireError):
-                return TestProcess(self._fork(), self.sandbox.limits, self._ends_at)
+                return TestProcess(self._fork(), self.limits, self._ends_at)
             self.close()
         raise Gone("the notebook's process ends before the test can start")
 
@@ -202,14 +224,14 @@ class Submission:
         """Run all cells; one that kills its process, or must be killed, is left out and the rest run anew."""
         while True:
             self.close()
-            self._number, self._sock = self.sandbox._open()
+            self._number, self._sock = self.sandbox._open(self.limits)
             results = self._attempt()
             if results is not None:
                 return results
 
     def _attempt(self) -> list[CellResult] | None:
         assert self._sock is not None
-        limits = self.sandbox.limits
+        limits = self.limits
         cells_end = time.monotonic() + limits.cells_seconds
         results: list[CellResult] = []
         seconds = limits.cell_seconds
@@ -235,7 +257,7 @@ class Submission:
         deadline = min(cells_end, time.monotonic() + seconds + 1)
         try:
             wire.send(self._sock, {"op": "cell", "source": source, "seconds": seconds}, deadline)
-            reply = wire.receive(self._sock, deadline, self.sandbox.limits.reply)
+            reply = wire.receive(self._sock, deadline, self.limits.reply)
         except (wire.Closed, wire.Deadline, wire.WireError) as stop:
             return stop
         if "broken" in reply:

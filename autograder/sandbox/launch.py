@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from autograder.sandbox.cgroup import ControlGroup
 
 ROOM = Path(__file__).resolve().parent
 INSIDE = "/kit/autograder/sandbox"
@@ -36,15 +39,23 @@ ENVIRONMENT = {
 PROGRAM = "import sys; sys.path.insert(0, {path!r}); from autograder.sandbox.server import main; main({fd}, {isolated})"
 
 
-def start(control: socket.socket, isolated: bool) -> subprocess.Popen[bytes]:
-    """Start the warm process with `control` as its control socket."""
+# Joins the control group and becomes the warm process: nothing below it was ever outside.
+JOIN = 'for file in {files}; do echo $$ > "$file" || exit 97; done; exec "$@"'
+
+
+def start(control: socket.socket, isolated: bool, group: ControlGroup | None) -> subprocess.Popen[bytes]:
+    """Start the warm process with `control` as its control socket, in `group` where there is one."""
     descriptor = control.fileno()
     scratch = None if isolated else tempfile.mkdtemp(prefix="autograder-")
     path = str(Path(INSIDE).parents[1] if isolated else ROOM.parents[1])
     interpreter = _interpreter_inside() if isolated else sys.executable
     python = [interpreter, "-I", "-B", "-c", PROGRAM.format(path=path, fd=descriptor, isolated=isolated)]
+    command = [*bubblewrap_arguments(), *python] if isolated else python
+    if group is not None:
+        join = JOIN.format(files=" ".join(map(shlex.quote, group.procs())))
+        command = ["/bin/sh", "-c", join, "sh", *command]
     return subprocess.Popen(
-        [*bubblewrap_arguments(), *python] if isolated else python,
+        command,
         pass_fds=[descriptor],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

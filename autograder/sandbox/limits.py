@@ -1,8 +1,14 @@
-"""How much a submission may use. One place, each number with its reason."""
+"""How much a submission may use. One place, each number with its reason.
+
+An assignment that needs other numbers says so in its source notebook's metadata, beside the points: in JupyterLab's
+property inspector, *Notebook Metadata*, `"autograder": {"limits": {"call_seconds": 10}}`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 MIB = 2**20
 
@@ -23,16 +29,33 @@ class Limits:
     call_seconds_again: float = 1.0
     # One looping exercise costs its tests 3 s and then 1 s each; a whole looping notebook must still end.
     submission_seconds: float = 180.0
-    # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB.
+    # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB. All processes of a
+    # submission together where the machine has control groups, each of them where not.
     memory: int = 1024 * MIB
     # subprocess and a shell line need a few, a fork bomb needs thousands.
     processes: int = 32
+    # Where nothing counts their memory together, so that the worst case is 8 GiB and not 32.
+    processes_uncounted: int = 8
     open_files: int = 128
     scratch: int = 64 * MIB
     # A suite's largest honest answer is well under 1 MiB.
     reply: int = 32 * MIB
     # What a person would still read of a cell's printed text.
     printed_characters: int = 20_000
+
+    def changed(self, wishes: Mapping[str, Any]) -> Limits:
+        """These limits with some of them replaced by name.
+
+        Raises `ValueError` on a name there is not, or a value that is no positive number.
+        """
+        known = {field.name: field.type for field in fields(self)}
+        for name, value in wishes.items():
+            if name not in known:
+                raise ValueError(f"there is no limit {name!r}; there are {', '.join(known)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+                raise ValueError(f"the limit {name} is {value!r}, it should be a number above 0")
+        numbers: dict[str, Any] = {n: int(v) if known[n] == "int" else float(v) for n, v in wishes.items()}
+        return replace(self, **numbers)
 
     def to_dict(self) -> dict[str, float]:
         """The limits as plain data, to cross the wall."""

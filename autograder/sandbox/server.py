@@ -24,7 +24,7 @@ import sys
 import types
 from typing import Any
 
-from autograder.sandbox import wire
+from autograder.sandbox import seccomp, wire
 from autograder.sandbox.perform import describe, perform
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
@@ -44,7 +44,7 @@ def main(descriptor: int, isolated: bool) -> None:
     control = socket.socket(fileno=descriptor)
     _leave_root(isolated)
     shell = _warm_shell()
-    held = _private_memory()
+    held = _held()
     guards: dict[int, int] = {}
     wire.send(control, {"ready": True})
     while True:
@@ -127,14 +127,14 @@ def _quiet_shell_class(base: type) -> type:
     return QuietShell
 
 
-def _private_memory() -> int:
-    """Bytes of private writable memory that this process holds, as RLIMIT_DATA counts them."""
+def _held() -> dict[str, int]:
+    """Bytes that this process holds: private writable memory (RLIMIT_DATA), address space (RLIMIT_AS)."""
     with open("/proc/self/status") as file:
         fields = dict(line.split(":", 1) for line in file)
-    return int(fields["VmData"].split()[0]) * 1024
+    return {"data": int(fields["VmData"].split()[0]) * 1024, "space": int(fields["VmSize"].split()[0]) * 1024}
 
 
-def _fork_guard(control: socket.socket, descriptor: int, limits: dict[str, float], shell: Any, isolated: bool) -> int:
+def _fork_guard(control: socket.socket, descriptor: int, limits: dict[str, Any], shell: Any, isolated: bool) -> int:
     """Fork a submission: new namespaces, limits, then the guard and the state process."""
     pid = os.fork()
     if pid:
@@ -143,6 +143,7 @@ def _fork_guard(control: socket.socket, descriptor: int, limits: dict[str, float
         control.close()
         os.setsid()
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _first_to_go()
         if isolated:
             _enter_namespaces()
             inner = os.fork()
@@ -153,12 +154,20 @@ def _fork_guard(control: socket.socket, descriptor: int, limits: dict[str, float
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             _private_places(int(limits["scratch"]))
             _drop_capabilities()
+        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        seccomp.apply()
         _guard(descriptor, limits, shell, isolated)
     except BaseException as error:
         with contextlib.suppress(BaseException):
             wire.send(socket.socket(fileno=descriptor), {"broken": f"{type(error).__name__}: {error}"})
     finally:
         os._exit(1)
+
+
+def _first_to_go() -> None:
+    """Where memory runs out, the kernel ends this submission's processes before the warm one."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
 
 
 def _end_guard(pid: int) -> None:
@@ -200,10 +209,9 @@ def _drop_capabilities() -> None:
         libc.syscall(keyctl, KEYCTL_JOIN_SESSION_KEYRING, None)
         header = (ctypes.c_uint32 * 2)(0x20080522, 0)
         libc.syscall(capset, header, (ctypes.c_uint32 * 6)())
-    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
-def _guard(descriptor: int, limits: dict[str, float], shell: Any, isolated: bool) -> None:
+def _guard(descriptor: int, limits: dict[str, Any], shell: Any, isolated: bool) -> None:
     """Fork the state process and reap orphans until it ends."""
     state = os.fork()
     if state == 0:
@@ -219,10 +227,12 @@ def _guard(descriptor: int, limits: dict[str, float], shell: Any, isolated: bool
             os._exit(0)
 
 
-def _set_limits(limits: dict[str, float]) -> None:
+def _set_limits(limits: dict[str, Any]) -> None:
     """Per-process limits. Memory counts on top of what Python and PyTorch hold already."""
     soft = {
-        resource.RLIMIT_DATA: int(limits["held"] + limits["memory"]),
+        resource.RLIMIT_DATA: int(limits["held"]["data"] + limits["memory"]),
+        # Shared mappings, too; address space that is reserved and never used needs some room.
+        resource.RLIMIT_AS: int(limits["held"]["space"] + 2 * limits["memory"]),
         resource.RLIMIT_NPROC: int(limits["processes"]),
         resource.RLIMIT_NOFILE: int(limits["open_files"]),
         resource.RLIMIT_FSIZE: int(limits["scratch"]),
@@ -240,7 +250,7 @@ def _set_limits(limits: dict[str, float]) -> None:
 class _State:
     """Runs the cells once, then forks for each test."""
 
-    def __init__(self, sock: socket.socket, limits: dict[str, float], shell: Any, isolated: bool) -> None:
+    def __init__(self, sock: socket.socket, limits: dict[str, Any], shell: Any, isolated: bool) -> None:
         self.sock = sock
         self.limits = limits
         self.shell = shell

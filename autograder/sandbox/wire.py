@@ -206,7 +206,8 @@ def _tensor(array: np.ndarray) -> Any:
 
 def pack(message: dict[str, Any]) -> bytes:
     """One frame, ready to send."""
-    body = msgpack.packb(message, use_bin_type=True)
+    # A text may hold half a character, which no UTF-8 can; a question mark takes its place.
+    body = msgpack.packb(message, use_bin_type=True, unicode_errors="replace")
     return bytes(_LENGTH.pack(len(body)) + body)
 
 

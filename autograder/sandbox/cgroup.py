@@ -1,0 +1,152 @@
+"""A control group around the warm process and everything below it: limits for a submission as a whole.
+
+Limits of a process (`setrlimit`) are each process's own; thirty of them together may still take the machine's memory.
+Where this user may make control groups (root; a systemd user session; a container that was given its own), one is made
+for each sandbox. Both versions are known: one tree (v2), or one tree a controller (v1).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+MOUNTS = Path("/proc/self/mountinfo")
+OWN = Path("/proc/self/cgroup")
+NAME = "autograder-{pid}-{number}"
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class ControlGroup:
+    """Folders of the group: one, or in version 1 one a controller."""
+
+    folders: tuple[Path, ...]
+
+    def procs(self) -> list[str]:
+        """Files into which a process writes its number to join."""
+        return [str(folder / "cgroup.procs") for folder in self.folders]
+
+    def held(self) -> int:
+        """Bytes in use now."""
+        return int(self._read("memory.current", "memory.usage_in_bytes"))
+
+    def limit(self, memory: int, processes: int) -> None:
+        """At most `memory` bytes and `processes` tasks for all together, no swap, one processor."""
+        self._write("memory.max", "memory.limit_in_bytes", str(memory))
+        self._write("pids.max", "pids.max", str(processes))
+        with contextlib.suppress(OSError):  # where swap is not counted, or the processor not shared out
+            self._write("memory.swap.max", "memory.memsw.limit_in_bytes", "0", str(memory))
+        with contextlib.suppress(OSError):
+            self._write("cpu.max", "cpu.cfs_quota_us", "100000 100000", "100000")
+
+    def close(self) -> None:
+        """Remove the group; its last processes may need a moment to go."""
+        for _ in range(50):
+            left = [folder for folder in self.folders if folder.exists() and not _removed(folder)]
+            if not left:
+                return
+            time.sleep(0.01)
+
+    def _read(self, *names: str) -> str:
+        return next((f / name).read_text() for f in self.folders for name in names if (f / name).exists())
+
+    def _write(self, new: str, old: str, text: str, old_text: str | None = None) -> None:
+        for folder in self.folders:
+            for name, value in ((new, text), (old, old_text or text)):
+                if (folder / name).exists():
+                    (folder / name).write_text(value)
+                    return
+
+
+def create() -> ControlGroup | None:
+    """A new group with limits on memory and processes, or None where this user may make none."""
+    if not MOUNTS.exists() or not OWN.exists():
+        return None
+    name = NAME.format(pid=os.getpid(), number=next(_numbers))
+    return _create_in_one_tree(name) or _create_in_many(name)
+
+
+def _create_in_one_tree(name: str) -> ControlGroup | None:
+    """Version 2: beside or above the own group, where memory and processes are handed down."""
+    root = next((place for place, kind, _ in _mounts() if kind == "cgroup2"), None)
+    own = next((path for controllers, path in _own_groups() if controllers == ""), None)
+    if root is None or own is None:
+        return None
+    here = root / own.lstrip("/")
+    for parent in (here, *here.parents):
+        if root not in (parent, *parent.parents):
+            return None
+        if _hands_down(parent) and (folder := _made(parent / name)):
+            return ControlGroup((folder,))
+    return None
+
+
+def _hands_down(folder: Path) -> bool:
+    try:
+        return {"memory", "pids"} <= set((folder / "cgroup.subtree_control").read_text().split())
+    except OSError:
+        return False
+
+
+def _create_in_many(name: str) -> ControlGroup | None:
+    """Version 1: a folder in the tree of each controller, below the own group."""
+    folders = []
+    for controller in ("memory", "pids", "cpu"):
+        root = next((place for place, kind, options in _mounts() if kind == "cgroup" and controller in options), None)
+        own = next((path for controllers, path in _own_groups() if controller in controllers.split(",")), None)
+        folder = _made(root / own.lstrip("/") / name) if root is not None and own is not None else None
+        if folder is not None:
+            folders.append(folder)
+        elif controller != "cpu":
+            for made in folders:
+                _removed(made)
+            return None
+    return ControlGroup(tuple(folders))
+
+
+def _made(folder: Path) -> Path | None:
+    _sweep(folder.parent)
+    try:
+        folder.mkdir()
+    except OSError:
+        return None
+    if os.access(folder / "cgroup.procs", os.W_OK):
+        return folder
+    _removed(folder)
+    return None
+
+
+def _sweep(parent: Path) -> None:
+    """Remove groups of graders that were killed."""
+    for folder in parent.glob("autograder-*"):
+        pid = folder.name.split("-")[1]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            _removed(folder)
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except OSError:
+        return not folder.exists()
+    return True
+
+
+def _mounts() -> list[tuple[Path, str, list[str]]]:
+    """Place, kind and options of every mount."""
+    found = []
+    for line in MOUNTS.read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split(" ", 2)
+        found.append((Path(before.split()[4]), kind, options.split(",")))
+    return found
+
+
+def _own_groups() -> list[tuple[str, str]]:
+    """Controllers and path of each tree this process is in."""
+    lines = [line.split(":", 2) for line in OWN.read_text().splitlines()]
+    return [(controllers, path) for _, controllers, path in lines]
