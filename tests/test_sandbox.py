@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 
+from autograder.marking.mark import Marker
 from autograder.sandbox.client import BadMessage, Gone, Sandbox, TooSlow
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.wire import Other
@@ -361,6 +362,22 @@ def test_no_state(sandbox):
     """
     with define(sandbox, code) as running:
         assert [ask(running, "count") for _ in range(3)] == [1, 1, 1]
+
+
+def test_no_state_reaches_the_next_test_of_an_exercise(sandbox, course):
+    """Right from the second call on is wrong from the first: every test's first call must be right."""
+    own = """
+        import numpy as np
+        calls = []
+        def softmax(x, axis=-1):
+            calls.append(1)
+            right = np.exp(x - x.max(axis=axis, keepdims=True))
+            right = right / right.sum(axis=axis, keepdims=True)
+            return right if len(calls) > 1 else right * 0
+    """
+    with Marker(course.assignment("a1_scaled_dot_product"), sandbox) as marker:
+        result = marker.mark_cells("one", [textwrap.dedent(own)])[0].exercises[0]
+    assert result.score < result.max_score / 2
 
 
 def test_a_cell_that_loops_or_ends_python_costs_itself_only():

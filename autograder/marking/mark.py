@@ -6,6 +6,7 @@ with Marker(assignment, sandbox) as marker:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -83,7 +84,10 @@ class Marker:
         exercises = self.assignment.exercises if exercises is None else exercises
         with self.sandbox.open(cells, self.limits) as running:
             behind = Behind(running, self.module)
-            results = judge(self.suite, behind, exercises, self.module, self.diagnoser, self.assignment.brought)
+            run = functools.partial(judge, self.suite, behind, exercises, self.module, self.diagnoser)
+            results = run(self.assignment.brought)
+            if not behind.same_again():
+                results = run(self.assignment.brought, shared=False)
             if pictures:
                 results = tuple(replace(result, picture=draw(behind, result)) for result in results)
             printed = running.results
@@ -94,13 +98,15 @@ class Marker:
 class Behind:
     """A transport over the wall that shares one forked process among the tests that follow each other.
 
-    `isolate` begins a new one. The process is dropped after a call that did not answer.
+    `isolate` begins a new one. The process is dropped after a call that did not answer. `same_again` says whether
+    sharing made a difference.
     """
 
     def __init__(self, running: Running, module: ModuleType) -> None:
         self.running = running
         self.questions = Questions(vars(module))
         self.process: TestProcess | None = None
+        self.exchanges: list[tuple[dict[str, Any], dict[str, Any]]] = []
         self.begin(())
 
     def begin(self, stand_ins: tuple[str, ...]) -> None:
@@ -120,12 +126,29 @@ class Behind:
         try:
             if self.process is None:
                 self.process = self.running.test()
-            return self.process.request(self.questions.prepare(request), self.questions.answer, self.seconds)
+            reply = self.process.request(self.questions.prepare(request), self.questions.answer, self.seconds)
+            if self.process.exchange is not None:
+                self.exchanges.append(self.process.exchange)
+            return reply
         except (TooSlow, Gone, BadMessage) as error:
             if isinstance(error, TooSlow):
                 self.seconds = self.running.limits.call_seconds_again
             self.isolate()
             raise Stopped(_stopped(error)) from None
+
+    def same_again(self) -> bool:
+        """Are all calls so far answered the same in another process and the other way round?
+
+        Where they are, nothing that one test left behind has reached the next: the price of a process for each test
+        is paid only by code that remembers.
+        """
+        backwards = self.exchanges[::-1]
+        self.isolate()
+        try:
+            with contextlib.closing(self.running.test()) as process:
+                return bool(process.repeat([sent for sent, _ in backwards]) == [reply for _, reply in backwards])
+        except (TooSlow, Gone, BadMessage):
+            return not backwards
 
 
 class Here:
@@ -155,13 +178,15 @@ def judge(
     module: ModuleType | None,
     diagnoser: Diagnoser | None = None,
     brought: tuple[str, ...] = (),
+    shared: bool = True,
 ) -> tuple[ExerciseResult, ...]:
     """Run the suite exercise by exercise, in order.
 
     Where earlier exercises lost marks, the reference stands behind their names. Where that does not give full marks,
     the student's own code stands there once more, and the better of the two counts: two mistakes that make up for
     each other are paid for once, too. Names that are `brought` from an earlier assignment are judged nowhere here, so
-    the student's own code comes first, and the reference where that does not give full marks.
+    the student's own code comes first, and the reference where that does not give full marks. Tests may run in one
+    process (see `_run_tests`) unless `shared` is off.
     """
     namespace = vars(module) if module else getattr(transport, "names", {})
     names = lambda name: signature_names(namespace.get(name))  # noqa: E731
@@ -170,7 +195,7 @@ def judge(
     results: list[ExerciseResult] = []
     for exercise in exercises:
         tests = [test for test in suite.tests if test.exercise == exercise.name]
-        run = functools.partial(_run_tests, suite, transport, student, reference, tests)
+        run = functools.partial(_run_tests, suite, transport, student, reference, tests, shared)
         lost = tuple(result.name for result in results if result.score < result.max_score)
         attempt = _best(run, [(*lost, *brought), ()] if lost else [(), brought])
         known = _diagnose(exercise, attempt, diagnoser)
@@ -221,6 +246,7 @@ def _run_tests(
     student: Student,
     reference: Student | None,
     tests: list[Test],
+    shared: bool,
     stand_ins: tuple[str, ...],
 ) -> _Attempt:
     """Run an exercise's tests with the reference behind the names in `stand_ins`.
@@ -238,7 +264,7 @@ def _run_tests(
     outcomes = []
     student.calls = []
     transport.begin(stand_ins)
-    alone = False
+    alone = not shared
     for number, test in enumerate(tests):
         if alone:
             transport.isolate()

@@ -8,7 +8,7 @@ import select
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -283,6 +283,8 @@ class TestProcess:
         self._sock = sock
         self._limits = limits
         self._ends_at = ends_at
+        # The last request and its reply as they crossed the wall; None where student code asked questions meanwhile.
+        self.exchange: tuple[dict[str, Any], dict[str, Any]] | None = None
 
     def close(self) -> None:
         """Hang up; the process ends, or is ended with the next test."""
@@ -296,20 +298,55 @@ class TestProcess:
         Raises `TooSlow`, `Gone` or `BadMessage`; the process is of no use after that.
         """
         seconds = self._limits.call_seconds if seconds is None else seconds
+        message = {key: wire.encode(value) for key, value in request.items()}
+        self.exchange, asked = None, []
+
+        def reply_to(question: Any) -> dict[str, Any]:
+            asked.append(question)
+            return _answered(question, answer)
+
+        with _readable():
+            reply = self._exchange(message, reply_to, seconds)
+            if not asked and not _holds_handle(request):
+                self.exchange = (message, reply)
+            return _reply(reply)
+
+    def repeat(self, messages: list[dict[str, Any]]) -> Any:
+        """Replies to messages that `exchange` kept, in this order, as they cross the wall. Raises as `request` does."""
+        with _readable():
+            return self._exchange({"repeat": messages}, _uninvited, self._limits.call_seconds).get("replies")
+
+    def _exchange(self, message: dict[str, Any], answer: Answer, seconds: float) -> dict[str, Any]:
+        """Send a message, answer questions, and receive the reply, all before the deadline."""
         deadline = min(time.monotonic() + seconds, self._ends_at)
         try:
-            wire.send(self._sock, {key: wire.encode(value) for key, value in request.items()}, deadline)
-            while True:
-                reply = wire.receive(self._sock, deadline, self._limits.reply)
-                if "question" not in reply:
-                    return _reply(reply)
-                wire.send(self._sock, _answered(reply["question"], answer), deadline)
+            wire.send(self._sock, message, deadline)
+            while "question" in (reply := wire.receive(self._sock, deadline, self._limits.reply)):
+                wire.send(self._sock, answer(reply["question"]), deadline)
         except wire.Deadline:
             raise TooSlow(f"no answer after {seconds:g} seconds") from None
         except wire.Closed:
             raise Gone("the Python process ended during the call") from None
-        except (wire.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
-            raise BadMessage(str(error)) from None
+        return reply
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """Whatever reading a message stumbles over is the message's fault."""
+    try:
+        yield
+    except (wire.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
+        raise BadMessage(str(error)) from None
+
+
+def _uninvited(question: Any) -> dict[str, Any]:
+    raise wire.WireError("a question that was not invited")
+
+
+def _holds_handle(request: dict[str, Any]) -> bool:
+    forward = request.get("forward") or {"args": [], "kwargs": {}}
+    given = [*request["args"], *request["kwargs"].values(), *forward["args"], *forward["kwargs"].values()]
+    return any(isinstance(value, wire.Handle) for value in given)
 
 
 def _reply(data: dict[str, Any]) -> dict[str, Any]:
@@ -320,7 +357,8 @@ def _reply(data: dict[str, Any]) -> dict[str, Any]:
 def _answered(question: Any, answer: Answer | None) -> dict[str, Any]:
     """The reply to a question of student code's, as it crosses the wall."""
     if answer is None or not isinstance(question, dict):
-        raise wire.WireError("a question that was not invited")
+        _uninvited(question)
+    assert answer is not None
     reply = answer({key: wire.decode(value) for key, value in question.items()})
     return {key: wire.encode(value) for key, value in reply.items()}
 
