@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,10 +16,12 @@ from typing import Any
 
 import nbformat
 
-from autograder.course import CHECK, Assignment, Course
+from autograder.course import Assignment, Course
 from autograder.errors import SubmissionError
 from autograder.text import printable
 
+_PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from autograder[\w.]* import check")
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 
 
@@ -41,38 +44,68 @@ class Cell:
 
 
 def read_notebook(path: Path) -> Any:
-    """The notebook at `path`, in the form of nbformat 4, not validated: what is odd in it is passed over later."""
-    text = _read_text(path)
+    """The notebook at `path` as nbformat 4.5, with whatever is no cell left out and what a cell lacks filled in."""
+    return parse_notebook(_read_text(path), path.name)
+
+
+def parse_notebook(text: str, name: str) -> Any:
+    """The same for a notebook's text; `name` is for the message of `SubmissionError`."""
     try:
         notebook = json.loads(text)
         if notebook["nbformat"] < 4:
             notebook = nbformat.convert(nbformat.reader.reads(text), 4)
         cells = notebook["cells"]
+        if not isinstance(cells, list):
+            raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are no list)")
+        tidy = [_tidy(number, cell) for number, cell in enumerate(cells) if isinstance(cell, dict)]
+        return nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": tidy})
+    except SubmissionError:
+        raise
     except RecursionError:
-        raise SubmissionError(f"{path.name} is nested too deeply to be a notebook") from None
+        raise SubmissionError(f"{name} is nested too deeply to be a notebook") from None
     except Exception as error:
-        raise SubmissionError(f"{path.name} is not a Jupyter notebook ({_short(error)})") from None
-    if not isinstance(cells, list):
-        raise SubmissionError(f"{path.name} is not a Jupyter notebook (its cells are no list)")
-    return notebook
+        raise SubmissionError(f"{name} is not a Jupyter notebook ({_short(error)})") from None
+
+
+def _tidy(number: int, cell: dict[str, Any]) -> dict[str, Any]:
+    """What matters of a cell: its kind, its text, nbgrader's name for it, and pictures pasted into its text."""
+    source = cell.get("source", "")
+    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    # Half a character would end in no file; it is no Python either.
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    kind = cell.get("cell_type") if cell.get("cell_type") in ("code", "markdown") else "raw"
+    name = grade_id(cell)
+    metadata = {"nbgrader": {"grade_id": name}} if name else {}
+    tidy: dict[str, Any] = {"id": f"cell-{number}", "cell_type": kind, "metadata": metadata, "source": text}
+    if kind == "code":
+        return tidy | {"outputs": [], "execution_count": None}
+    return tidy | ({"attachments": pasted} if (pasted := _pictures(cell.get("attachments"))) else {})
+
+
+def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
+    """Pasted pictures of the kinds that only show something."""
+    found = {}
+    for name, bundle in attachments.items() if isinstance(attachments, dict) else ():
+        kinds = bundle.items() if isinstance(bundle, dict) else ()
+        kept = {kind: data for kind, data in kinds if kind in PICTURES and isinstance(data, str)}
+        if kept and isinstance(name, str):
+            found[name] = kept
+    return found
 
 
 def code_cells(notebook: Any) -> list[Cell]:
-    """The cells to run: all code cells but the course's check cells."""
+    """The cells to run: all code cells but checks, which are for the student's screen."""
     cells = []
     for index, cell in enumerate(notebook["cells"]):
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code" or is_check(cell):
-            continue
-        source = cell.get("source", "")
-        text = "".join(map(str, source)) if isinstance(source, list) else str(source)
-        if text.strip():
-            cells.append(Cell(index, text))
+        if cell["cell_type"] == "code" and cell["source"].strip() and not is_plain_check(cell["source"]):
+            cells.append(Cell(index, cell["source"]))
     return cells
 
 
-def is_check(cell: Any) -> bool:
-    """Is this one of the course's check cells?"""
-    return grade_id(cell).startswith(CHECK)
+def is_plain_check(source: str) -> bool:
+    """Does a cell hold nothing but the course's own call of `check`?"""
+    lines = [line for line in source.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return all(_PLAIN_CHECK.fullmatch(line.strip()) for line in lines)
 
 
 def grade_id(cell: Any) -> str:
@@ -104,7 +137,7 @@ def find_submissions(paths: list[Path], course: Course, only: str | None = None)
 
 def _single(path: Path, course: Course, only: str | None) -> Submission:
     """One notebook: its assignment by option, by folder, or by file name; its student by folder."""
-    folder = path.absolute().parent
+    folder = _absolute(path).parent
     names = course.assignments()
     assignment = course.of_notebook(path.name)
     name = only or (folder.name if folder.name in names else assignment.name if assignment else None)
@@ -117,30 +150,41 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
     names = course.assignments()
     if folder.name in names:  # STUDENT/ASSIGNMENT itself
-        yield from _of_assignment(folder.absolute().parent.name, folder, names[folder.name], only)
+        yield from of_assignment(_absolute(folder).parent.name, folder, names[folder.name], only)
         return
-    children = sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith("."))
+    children = sorted(p for p in folder.iterdir() if p.is_dir())
     if any(child.name in names for child in children):  # one student's folder
         for child in children:
             if child.name in names:
-                yield from _of_assignment(folder.absolute().name, child, names[child.name], only)
+                yield from of_assignment(_absolute(folder).name, child, names[child.name], only)
         return
     for student in children:
         for child in sorted(student.iterdir()):
             if child.name in names and child.is_dir():
-                yield from _of_assignment(student.name, child, names[child.name], only)
+                yield from of_assignment(student.name, child, names[child.name], only)
 
 
-def _of_assignment(student: str, folder: Path, assignment: Assignment, only: str | None) -> Iterator[Submission]:
+def of_assignment(student: str, folder: Path, assignment: Assignment, only: str | None = None) -> Iterator[Submission]:
+    """The submission in a student's folder of an assignment; nothing where `only` asks for another assignment."""
     if only is not None and assignment.name != only:
         return
     path = folder / assignment.notebook.name
+    yield Submission(printable(student), assignment.name, path, _problem(student, path))
+
+
+def _absolute(path: Path) -> Path:
+    """With `..` taken away and links left alone."""
+    return Path(os.path.abspath(path))
+
+
+def _problem(student: str, path: Path) -> str | None:
+    if student.startswith("."):
+        return f"the folder's name {printable(student)!r} begins with a dot, and nbgrader passes it over; rename it"
     if path.exists() or path.is_symlink():
-        yield Submission(printable(student), assignment.name, path)
-        return
-    there = sorted(p.name for p in folder.iterdir())
+        return None
+    there = sorted(p.name for p in path.parent.iterdir())
     seen = f"the folder holds {', '.join(there[:5])}" if there else "the folder is empty"
-    yield Submission(printable(student), assignment.name, path, f"no {path.name}: {seen}")
+    return f"no {path.name}: {seen}"
 
 
 def _read_text(path: Path) -> str:

@@ -1,0 +1,59 @@
+"""nbgrader's autograde with our marks; everything else is nbgrader's own.
+
+`Autograde` reads what strangers handed in, `RestoreCells` gives every cell of the course its own metadata back,
+`Mark` takes the place of `Execute`: it runs the notebook in the sandbox, leaves each exercise's points as the result of
+its check cell (nbgrader's own partial credit) and the rubric beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from autograder.faces.nbgrader.autograde import take_autogrades_place
+from autograder.faces.nbgrader.mark import Mark
+from autograder.faces.nbgrader.restore import RestoreCells
+
+__all__ = ["Mark", "RestoreCells", "api", "configure"]
+
+
+def configure(config: Any) -> None:
+    """What a course's `nbgrader_config.py` needs: our folders, our reader, our preprocessors in nbgrader's lists."""
+    take_autogrades_place()
+    config.CourseDirectory.release_directory = "assignments"
+    # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
+    config.GenerateAssignment.force = True
+    config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+    config.Autograde.sanitize_preprocessors = [
+        "autograder.faces.nbgrader.RestoreCells",
+        "nbgrader.preprocessors.ClearOutput",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    config.Autograde.autograde_preprocessors = [
+        "autograder.faces.nbgrader.Mark",
+        "nbgrader.preprocessors.IgnorePattern",
+        "nbgrader.preprocessors.LimitOutput",
+        "nbgrader.preprocessors.SaveAutoGrades",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+
+
+def api(root: Path) -> Any:
+    """nbgrader's own interface to the course in `root`, the one behind formgrader's buttons."""
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+
+    # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
+    warnings.filterwarnings("ignore", module="nbgrader")
+    # nbgrader calls `alembic` by name, which is not on the path where the environment has not been activated.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    config = Config()
+    configure(config)
+    config.CourseDirectory.root = str(root.resolve())
+    return NbGraderAPI(config=config, log_level="ERROR")
