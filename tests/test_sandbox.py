@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from autograder.marking.mark import Marker
-from autograder.sandbox.client import BadMessage, Gone, Sandbox, TooSlow
+from autograder.sandbox.client import BadMessage, Gone, Sandbox, TooSlow, read_reply
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.wire import Other
 from tests.conftest import ROOT
@@ -24,7 +24,7 @@ def ask(running, name, *args, seconds=None):
     """One call in a process of its own."""
     process = running.test()
     try:
-        reply = process.request({"name": name, "args": list(args), "kwargs": {}}, seconds=seconds)
+        reply = read_reply(process.request({"name": name, "args": list(args), "kwargs": {}}, seconds=seconds))
     finally:
         process.close()
     return reply.get("error") or reply["value"]

@@ -283,82 +283,66 @@ class TestProcess:
         self._sock = sock
         self._limits = limits
         self._ends_at = ends_at
-        # The last request and its reply as they crossed the wall; None where student code asked questions meanwhile.
-        self.exchange: tuple[dict[str, Any], dict[str, Any]] | None = None
 
     def close(self) -> None:
         """Hang up; the process ends, or is ended with the next test."""
         self._sock.close()
 
-    def request(
-        self, request: dict[str, Any], answer: Answer | None = None, seconds: float | None = None
-    ) -> dict[str, Any]:
-        """The reply to `request` (see `perform`) within `seconds`, by default the limit of a call.
+    def request(self, request: dict[str, Any], answer: Answer | None = None, seconds: float | None = None) -> bytes:
+        """The reply to `request` (see `perform`) within `seconds`, by default the limit of a call; see `read_reply`.
 
         Raises `TooSlow`, `Gone` or `BadMessage`; the process is of no use after that.
         """
         seconds = self._limits.call_seconds if seconds is None else seconds
-        message = {key: wire.encode(value) for key, value in request.items()}
-        self.exchange, asked = None, []
-
-        def reply_to(question: Any) -> dict[str, Any]:
-            asked.append(question)
-            return _answered(question, answer)
-
-        with _readable():
-            reply = self._exchange(message, reply_to, seconds)
-            if not asked and not _holds_handle(request):
-                self.exchange = (message, reply)
-            return _reply(reply)
-
-    def repeat(self, messages: list[dict[str, Any]]) -> Any:
-        """Replies to messages that `exchange` kept, in this order, as they cross the wall. Raises as `request` does."""
-        with _readable():
-            return self._exchange({"repeat": messages}, _uninvited, self._limits.call_seconds).get("replies")
-
-    def _exchange(self, message: dict[str, Any], answer: Answer, seconds: float) -> dict[str, Any]:
-        """Send a message, answer questions, and receive the reply, all before the deadline."""
         deadline = min(time.monotonic() + seconds, self._ends_at)
-        try:
-            wire.send(self._sock, message, deadline)
-            while "question" in (reply := wire.receive(self._sock, deadline, self._limits.reply)):
-                wire.send(self._sock, answer(reply["question"]), deadline)
-        except wire.Deadline:
-            raise TooSlow(f"no answer after {seconds:g} seconds") from None
-        except wire.Closed:
-            raise Gone("the Python process ended during the call") from None
-        return reply
+        with _in_words(seconds):
+            wire.send(self._sock, {key: wire.encode(value) for key, value in request.items()}, deadline)
+            while True:
+                body = wire.receive_body(self._sock, deadline, self._limits.reply)
+                if not body.startswith(QUESTION):
+                    return body
+                wire.send(self._sock, _answered(wire.parse(body)["question"], answer), deadline)
+
+    def stream(self, requests: Sequence[bytes]) -> Iterator[bytes]:
+        """Replies to encoded requests, in order, as they come. Raises as `request` does."""
+        seconds, left = self._limits.foreseen_seconds, self._limits.reply
+        with _in_words(seconds):
+            wire.send(self._sock, {"stream": list(requests)}, min(time.monotonic() + seconds, self._ends_at))
+            for _ in requests:
+                deadline = min(time.monotonic() + seconds, self._ends_at)
+                body = wire.receive_body(self._sock, deadline, left)
+                left -= len(body)
+                yield body
+
+
+# A map of one pair whose key is this word: how a question begins.
+QUESTION = wire.body({"question": None})[:-1]
+
+
+def read_reply(body: bytes) -> dict[str, Any]:
+    """The reply in `body`; raises `BadMessage` where there is none."""
+    with _in_words(0):
+        reply = {key: wire.decode(value) for key, value in wire.parse(body).items()}
+        return reply | {"error": _error(reply["error"])} if "error" in reply else reply
 
 
 @contextlib.contextmanager
-def _readable() -> Iterator[None]:
-    """Whatever reading a message stumbles over is the message's fault."""
+def _in_words(seconds: float) -> Iterator[None]:
+    """What went wrong, as what it means; whatever reading a message stumbles over is the message's fault."""
     try:
         yield
+    except wire.Deadline:
+        raise TooSlow(f"no answer after {seconds:g} seconds") from None
+    except wire.Closed:
+        raise Gone("the Python process ended during the call") from None
     except (wire.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
         raise BadMessage(str(error)) from None
-
-
-def _uninvited(question: Any) -> dict[str, Any]:
-    raise wire.WireError("a question that was not invited")
-
-
-def _holds_handle(request: dict[str, Any]) -> bool:
-    forward = request.get("forward") or {"args": [], "kwargs": {}}
-    given = [*request["args"], *request["kwargs"].values(), *forward["args"], *forward["kwargs"].values()]
-    return any(isinstance(value, wire.Handle) for value in given)
-
-
-def _reply(data: dict[str, Any]) -> dict[str, Any]:
-    reply = {key: wire.decode(value) for key, value in data.items()}
-    return reply | {"error": _error(reply["error"])} if "error" in reply else reply
 
 
 def _answered(question: Any, answer: Answer | None) -> dict[str, Any]:
     """The reply to a question of student code's, as it crosses the wall."""
     if answer is None or not isinstance(question, dict):
-        _uninvited(question)
-    assert answer is not None
+        raise wire.WireError("a question that was not invited")
     reply = answer({key: wire.decode(value) for key, value in question.items()})
     return {key: wire.encode(value) for key, value in reply.items()}
 

@@ -385,10 +385,9 @@ class _Test:
                 message = wire.receive(self.sock)
             except wire.Closed:
                 return
-            if "repeat" in message:
-                replies = [self._perform(request, None) for request in message["repeat"]]
-                wire.send(self.sock, {"replies": replies})
-            else:
+            for body in message.get("stream", ()):
+                wire.send(self.sock, self._perform(wire.parse(body), None))
+            if "stream" not in message:
                 wire.send(self.sock, self._perform(message, self._ask))
 
     def _perform(self, message: dict[str, Any], ask: Ask | None) -> dict[str, Any]:

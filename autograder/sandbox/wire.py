@@ -204,11 +204,31 @@ def _tensor(array: np.ndarray) -> Any:
 # ---------------------------------------------------------------- frames
 
 
+def body(message: dict[str, Any]) -> bytes:
+    """A message as it travels, without its length."""
+    # A text may hold half a character, which no UTF-8 can; a question mark takes its place.
+    return bytes(msgpack.packb(message, use_bin_type=True, unicode_errors="replace"))
+
+
 def pack(message: dict[str, Any]) -> bytes:
     """One frame, ready to send."""
-    # A text may hold half a character, which no UTF-8 can; a question mark takes its place.
-    body = msgpack.packb(message, use_bin_type=True, unicode_errors="replace")
+    return framed(body(message))
+
+
+def framed(body: bytes) -> bytes:
+    """A frame that holds `body`."""
     return bytes(_LENGTH.pack(len(body)) + body)
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """The message in `body`; raises `WireError` where there is none."""
+    try:
+        message = msgpack.unpackb(body, raw=False, strict_map_key=True)
+    except Exception as error:
+        raise WireError(f"not msgpack ({type(error).__name__})") from None
+    if type(message) is not dict:
+        raise WireError("a message is a map")
+    return message
 
 
 def send(sock: socket.socket, message: dict[str, Any], deadline: float | None = None) -> None:
@@ -232,7 +252,15 @@ def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) 
 
 def receive(sock: socket.socket, deadline: float | None = None, limit: int = 2**31) -> dict[str, Any]:
     """One frame's message; raises `Deadline`, `Closed`, or `WireError` on a malformed one."""
-    return _receive_rest(sock, b"", deadline, limit)
+    return parse(receive_body(sock, deadline, limit))
+
+
+def receive_body(sock: socket.socket, deadline: float | None = None, limit: int = 2**31, start: bytes = b"") -> bytes:
+    """One frame's body, unread, after the bytes of it in `start`; raises as `receive` does."""
+    (size,) = _LENGTH.unpack(start + _exactly(sock, _LENGTH.size - len(start), deadline))
+    if size > limit:
+        raise WireError("a message over the size limit")
+    return _exactly(sock, size, deadline)
 
 
 def receive_with_descriptor(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -240,7 +268,7 @@ def receive_with_descriptor(sock: socket.socket) -> tuple[dict[str, Any], list[i
     first, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
     if not first:
         raise Closed("end of stream")
-    return _receive_rest(sock, first, None, 2**31), descriptors
+    return parse(receive_body(sock, start=first)), descriptors
 
 
 def send_with_descriptor(sock: socket.socket, message: dict[str, Any], passed: socket.socket, deadline: float) -> None:
@@ -253,20 +281,6 @@ def send_with_descriptor(sock: socket.socket, message: dict[str, Any], passed: s
     except OSError as error:
         raise Closed(str(error)) from None
     send_bytes(sock, frame[1:], deadline)
-
-
-def _receive_rest(sock: socket.socket, start: bytes, deadline: float | None, limit: int) -> dict[str, Any]:
-    (size,) = _LENGTH.unpack(start + _exactly(sock, _LENGTH.size - len(start), deadline))
-    if size > limit:
-        raise WireError("a message over the size limit")
-    body = _exactly(sock, size, deadline)
-    try:
-        message = msgpack.unpackb(body, raw=False, strict_map_key=True)
-    except Exception as error:
-        raise WireError(f"not msgpack ({type(error).__name__})") from None
-    if type(message) is not dict:
-        raise WireError("a message is a map")
-    return message
 
 
 def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
