@@ -32,7 +32,6 @@ def configure(config: Any) -> None:
         "nbgrader.preprocessors.ClearOutput",
         "nbgrader.preprocessors.OverwriteKernelspec",
         "nbgrader.preprocessors.OverwriteCells",
-        "nbgrader.preprocessors.CheckCellMetadata",
     ]
     config.Autograde.autograde_preprocessors = [
         "autograder.faces.nbgrader.Mark",
