@@ -221,17 +221,15 @@ class _Attempt:
 
 
 def _best(run: Callable[[tuple[str, ...]], _Attempt], behind: list[tuple[str, ...]]) -> _Attempt:
-    """The best of up to two attempts, the first where they are equal; the second only where it can differ."""
+    """The best of up to two attempts, the first where they are equal; the second only where it can differ.
+
+    It can where all tests say "not started", too: the stub they met may be that of a name still to be brought.
+    """
     first, second = behind
     attempt = run(first)
-    if attempt.full or first == second or (first and not attempt.asked) or not _depends(attempt, second):
+    if attempt.full or first == second or (first and not attempt.asked):
         return attempt
     return max(attempt, run(second), key=lambda one: one.earned)
-
-
-def _depends(attempt: _Attempt, stand_ins: tuple[str, ...]) -> bool:
-    """Could other names behind an exercise change what it gives? Not where it has not been started."""
-    return not stand_ins or not all(isinstance(o.error, NotStarted | Missing) for o in attempt.outcomes)
 
 
 def _diagnose(exercise: Exercise, attempt: _Attempt, diagnoser: Diagnoser | None) -> Diagnosis | None:

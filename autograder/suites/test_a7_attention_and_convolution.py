@@ -22,7 +22,7 @@ LOUD = 1e3  # what one row is changed by, to see which rows hear of it
 
 @pytest.mark.exercise("offset_attention")
 class TestOffsetAttention:
-    OFFSETS = ((7, -1), (6, 2), (8, -3), (5, 4), (9, 1))  # length, offset
+    BACK, AHEAD = ((7, -1), (6, -2), (8, -5)), ((9, 1), (6, 2), (5, 4))  # length, offset
 
     def weights(self, student: Any, length: int, offset: int) -> np.ndarray:
         """The weights as numbers; whether they are floating numbers is judged in a test of its own."""
@@ -32,33 +32,39 @@ class TestOffsetAttention:
 
     def looks_like_an_attempt(self, student: Any) -> None:
         """Whom the queries attend to hangs on the offset."""
-        responds(student.offset_attention, [7, -2], [None, 3], ["length", "offset"])
-        for offset in (-2, 3):
-            if not self.weights(student, 7, offset).any():
-                expect.fail("no query attends to anything.", "Which queries have a key at this offset?")
+        responds(student.offset_attention, [7, -2], [None, -4], ["length", "offset"])
+        if not self.weights(student, 7, -2).any():
+            expect.fail("no query attends to anything.", "Which queries have a key at this offset?")
+
+    def compare(self, student: Any, cases: tuple[tuple[int, int], ...]) -> None:
+        """The rows of all queries that have a key at their offset."""
+        hint = "Take query 3: at which place stands the key that it looks at?"
+        for length, offset in cases:
+            got = self.weights(student, length, offset)
+            for query in range(max(0, -offset), min(length, length - offset)):
+                expect.close(got[query], np.eye(length)[query + offset], hint, f"the row of query {query}", ATOL)
 
     @pytest.mark.weight(0.75)
     def test_shape(self, student):
         """For six words the weights have shape (6, 6)."""
-        self.weights(student, 6, 1)
+        self.weights(student, 6, -1)
 
-    @pytest.mark.weight(6)
-    def test_values(self, student):
-        """A query attends to the key at its offset, with weight 1, and to no other."""
-        hint = "Take query 3: at which place stands the key that it looks at?"
-        for length, offset in self.OFFSETS:
-            got = self.weights(student, length, offset)
-            queries = np.arange(max(0, -offset), min(length, length - offset))
-            wanted = np.eye(length)[queries + offset]
-            for query, row, right in zip(queries, got[queries], wanted, strict=True):
-                expect.close(row, right, hint, f"the row of query {query}", ATOL)
+    @pytest.mark.weight(3)
+    def test_looking_back(self, student):
+        """With a negative offset a query attends to the key so many places before it, and to no other."""
+        self.compare(student, self.BACK)
+
+    @pytest.mark.weight(3)
+    def test_looking_ahead(self, student):
+        """With a positive offset a query attends to the key so many places after it, and to no other."""
+        self.compare(student, self.AHEAD)
 
     @pytest.mark.weight(2)
     def test_border(self, student):
         """A query with no key at its offset gets a row of zeros: as many rows as the offset is long."""
         self.looks_like_an_attempt(student)
         hint = "The key would stand outside the sentence. Is another one taken in its place?"
-        for length, offset in self.OFFSETS:
+        for length, offset in (*self.BACK, *self.AHEAD, (4, 4), (4, -4)):
             empty = int((~self.weights(student, length, offset).any(axis=1)).sum())
             if empty != abs(offset):
                 expect.fail(f"{empty} rows are all zero.", hint)
@@ -71,9 +77,9 @@ class TestOffsetAttention:
 
     @pytest.mark.weight(1)
     def test_far_outside(self, student):
-        """An offset as long as the sentence, or longer, on either side: nobody attends to anything."""
+        """An offset longer than the sentence, on either side: nobody attends to anything."""
         self.looks_like_an_attempt(student)
-        for length, offset in ((4, 4), (4, -4), (3, 11), (5, -8), (1, 1)):
+        for length, offset in ((4, 6), (4, -6), (3, 11), (5, -8), (1, 3)):
             got = self.weights(student, length, offset)
             expect.equal(got, np.zeros((length, length)), "Is there any key so far away?")
 
@@ -82,7 +88,7 @@ class TestOffsetAttention:
         """Weights are floating numbers: float64."""
         self.looks_like_an_attempt(student)
         hint = "Weights will be multiplied with values. What does == give, and which dtype has a weight?"
-        expect.dtype(expect.array(student.offset_attention(5, 1)), np.float64, hint)
+        expect.dtype(expect.array(student.offset_attention(5, -1)), np.float64, hint)
 
     @pytest.mark.weight(0.5)
     def test_keywords(self, student):
@@ -105,9 +111,7 @@ class TestConvolutionHeads:
 
     def parts(self, student: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The three parts in their shapes, for whatever d_v."""
-        got = student.convolution_heads(kernel)
-        if not isinstance(got, tuple) or len(got) != 3:
-            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
+        got = self.answer(student, kernel)
         k, d_in, d_out = kernel.shape
         W_V, W_O = expect.array(got[1], what="W_V"), expect.array(got[2], what="W_O")
         if W_V.ndim != 3 or W_V.shape[:2] != (k, d_in):
@@ -115,6 +119,13 @@ class TestConvolutionHeads:
             expect.fail(f"W_V has shape {W_V.shape}, it should be ({k}, {d_in}, d_v).", hint)
         expect.shape(W_O, (k * W_V.shape[2], d_out), "Each head has d_v rows in it.", "W_O")
         return self.offsets(got[0], k), W_V, W_O
+
+    def answer(self, student: Any, kernel: np.ndarray) -> tuple[Any, Any, Any]:
+        """The tuple of three."""
+        got = student.convolution_heads(kernel)
+        if not isinstance(got, tuple) or len(got) != 3:
+            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
+        return got
 
     def offsets(self, got: Any, k: int) -> np.ndarray:
         """The offsets as numbers; whether they are whole is judged where the number of taps is even."""
@@ -140,7 +151,7 @@ class TestConvolutionHeads:
         """The heads look where the reference's look, in any order."""
         for k in taps:
             kernel = normal(710 + k, k, 4, 3)
-            got, _ = self.heads(student, kernel)
+            got = self.offsets(self.answer(student, kernel)[0], k)
             wanted = reference.convolution_heads(kernel)[0]
             if sorted(got.tolist()) != sorted(map(float, wanted)):
                 expect.fail(f"the offsets of {k} taps are {_listed(got)}.", hint)
@@ -177,7 +188,9 @@ class TestConvolutionHeads:
         self.looks_like_an_attempt(student)
         offsets, products = self.heads(student, self.ORDINARY[:1])
         if offsets[0] != 0:
-            expect.fail(f"the offset of a single tap is {offsets[0]:g}.", "Where does the middle one of one tap listen?")
+            expect.fail(
+                f"the offset of a single tap is {offsets[0]:g}.", "Where does the middle one of one tap listen?"
+            )
         among_others = self.heads(student, np.concatenate([self.ORDINARY[:1], np.zeros((1, 4, 3))]))[1]
         hint = "Does this tap give the same product among others?"
         if not any(np.allclose(products[0], other, atol=ATOL) for other in among_others):
@@ -252,7 +265,9 @@ class TestConvolutionByAttention:
     @pytest.mark.weight(7)
     def test_values(self, student, reference):
         """Where every tap finds a word: the sum over the taps of what each hears, times its matrix."""
-        hint = "Take one row by hand: which words do its taps hear, through which matrix each, and what is done with them?"
+        hint = (
+            "Take one row by hand: which words do its taps hear, through which matrix each, and what is done with them?"
+        )
         self.compare_inside(student, reference, (3, 5), hint)
 
     @pytest.mark.weight(2)
@@ -375,16 +390,16 @@ def places_alone(X: np.ndarray) -> np.ndarray:
     return np.broadcast_to(_positions(X), (len(X), 3)).copy()
 
 
-def running_sum(X: np.ndarray) -> np.ndarray:
-    """Adds up from the left."""
-    return np.cumsum(X, axis=0)
+def backwards(X: np.ndarray) -> np.ndarray:
+    """The last row first: what goes to the right comes out further to the left."""
+    return X[::-1].copy()
 
 
 def attention(X: np.ndarray) -> np.ndarray:
-    """Self-attention without positions: every row looks at all rows."""
+    """Self-attention without positions: every row looks at all rows. Rounding has a test of its own."""
     scores = X @ X.T / 2
     exps = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exps / exps.sum(axis=1, keepdims=True) @ X
+    return np.round(exps / exps.sum(axis=1, keepdims=True) @ X, 9)
 
 
 def attention_with_places(X: np.ndarray) -> np.ndarray:
@@ -437,12 +452,11 @@ class TestTranslationTest:
             expect.fail(f"gave back {expect.kind_of(answer)}, not True or False.")
 
     def tells_apart(self, student: Any) -> None:
-        """An attempt: at a shift of 0 all pass, and among ordinary layers not all get the same answer."""
-        hint = "Does the answer come from comparing the two outputs?"
-        layers = [(circular, 0), (knows_places, 3), (louder_by_place, 3)]
-        answers = [student.translation_test(layer, self.X, shift, 2) for layer, shift in layers]
-        if len({bool(answer) for answer in answers}) < 2:
-            expect.fail(f"always {bool(answers[0])}, whatever the layer.", hint)
+        """An attempt: not always the same answer, be it that a shift of 0 is needed to see it."""
+        first, *others = (circular, 3), (knows_places, 3), (each_alone, 0)
+        answer = bool(student.translation_test(first[0], self.X, first[1], 2))
+        if all(bool(student.translation_test(layer, self.X, shift, 2)) == answer for layer, shift in others):
+            expect.fail(f"always {answer}, whatever the layer.", "Does the answer come from comparing two outputs?")
 
     @pytest.mark.weight(1)
     def test_true_or_false(self, student):
@@ -461,7 +475,7 @@ class TestTranslationTest:
             (circular, self.AGAIN_AFTER_6, 3, 2, True),
             (knows_places, self.X, 3, 2, False),
             (louder_by_place, self.X, 5, 2, False),
-            (running_sum, self.X, 1, 2, False),
+            (backwards, self.X, 4, 2, False),
             (places_alone, self.X, 3, 2, False),
             (attention_with_places, self.X, 3, 2, False),
         ]
@@ -485,8 +499,7 @@ class TestTranslationTest:
         hint = "Which rows does the margin leave out: of the one output, of the other, at both ends?"
         first, last = off_at(slice(0, 2)), off_at(slice(-2, None))
         cases = [(layer, self.X, s, 2, True) for layer in (with_zeros_outside, first, last) for s in (3, -3, 1)]
-        cases += [(with_zeros_outside, self.X, s, 0, False) for s in (3, -3)]
-        self.verdicts(student, cases, hint)
+        self.verdicts(student, [*cases, (knows_places, self.X, 1, 2, False)], hint)
 
     @pytest.mark.weight(1)
     def test_every_row(self, student):
@@ -523,7 +536,7 @@ class TestTranslationTest:
     def test_no_margin(self, student):
         """A margin of 0: all rows are compared that have a partner."""
         hint = "With a margin of 0, how many rows does your slice hold?"
-        self.verdicts(student, [(circular, self.X, 3, 0, True), (louder_by_place, self.X, 3, 0, False)], hint)
+        self.verdicts(student, [(each_alone, self.X, 3, 0, True), (louder_by_place, self.X, 3, 0, False)], hint)
 
     @pytest.mark.weight(0.5)
     def test_no_shift(self, student):
