@@ -198,8 +198,10 @@ class TestConvolutionHeads:
 
     @pytest.mark.weight(0.5)
     def test_dtype(self, student):
-        """float32 stays float32, float64 stays float64, in both matrices."""
+        """float32 stays float32, float64 stays float64, in both matrices; offsets are ints."""
         self.looks_like_an_attempt(student)
+        if not all(isinstance(offset, int | np.integer) for offset in self.answer(student, self.ORDINARY)[0]):
+            expect.fail("an offset is no int.", "np.eye(L, k=1.0) refuses: which division gives a whole number?")
         hint = "Is an array made on the way, by np.eye or np.zeros, say? Which dtype does it get?"
         for dtype in (np.float32, np.float64):
             _, W_V, W_O = self.parts(student, self.ORDINARY.astype(dtype))
@@ -241,10 +243,10 @@ class TestConvolutionByAttention:
         """The values where every tap finds a word, for kernels with so many taps."""
         for k in taps:
             for d_in, d_out in ((4, 3), (3, 3)):
-                X, kernel = normal(740 + k, 9, d_in), normal(760 + k, k, d_in, d_out)
+                X, kernel = normal(740 + k, 13, d_in), normal(760 + k, k, d_in, d_out)
                 got = self.convolve(student, X, kernel)
-                expect.shape(got, (9, d_out), "One row a word, as wide as a tap's result.")
-                inside = slice(k - 1, 10 - k) if 2 * k < 10 else slice(4, 5)
+                expect.shape(got, (13, d_out), "One row a word, as wide as a tap's result.")
+                inside = slice(k - 1, 14 - k)
                 wanted = reference.convolution_by_attention(X, kernel)
                 expect.close(got[inside], wanted[inside], hint, f"the result, from row {inside.start} on,", ATOL)
 
@@ -283,7 +285,7 @@ class TestConvolutionByAttention:
         """An even number of taps: the right side gets one more."""
         self.looks_like_an_attempt(student)
         hint = "Where does the first tap of an even number listen?"
-        self.compare_inside(student, reference, (2, 4), hint)
+        self.compare_inside(student, reference, (2, 4, 6), hint)
 
     @pytest.mark.weight(1)
     def test_who_hears(self, student):
@@ -343,67 +345,73 @@ class TestConvolutionByAttention:
 
 
 # ---------------------------------------------------------------- layers for translation_test
+# A layer's docstring is how a message speaks of it.
 
 TAPS = normal(781, 5, 4, 3)  # five taps, so a reach of two to either side
 L = 24
 
 
 def circular(X: np.ndarray) -> np.ndarray:
-    """A convolution on a circle: the same at every place, with no border; to the last bit, term by term."""
+    """a convolution on a circle, with no border"""
     result = np.zeros((len(X), 3))
     for j, tap in enumerate(TAPS):
         moved = np.roll(X, 2 - j, axis=0)
-        for column in range(4):
+        for column in range(4):  # term by term, so that it is the same to the last bit at every place
             result += moved[:, column, None] * tap[column]
     return result
 
 
 def with_zeros_outside(X: np.ndarray) -> np.ndarray:
-    """An ordinary convolution: right at the borders it hears zeros."""
+    """a convolution with zeros outside"""
     padded = np.pad(X, ((2, 2), (0, 0)))
     return circular(padded)[2:-2]
 
 
 def by_fourier(X: np.ndarray) -> np.ndarray:
-    """The same numbers as `circular`, up to the last digits."""
+    """a convolution whose last digits are rounded differently at each place"""
     spectrum = np.fft.fft(circular(X), axis=0) * np.exp(0.1j)
     return np.fft.ifft(spectrum * np.exp(-0.1j), axis=0).real
 
 
 def each_alone(X: np.ndarray) -> np.ndarray:
-    """Each row on its own."""
+    """a layer that works on each row alone"""
     return X * X - 2 * X
 
 
 def knows_places(X: np.ndarray) -> np.ndarray:
-    """Adds something to each row that depends on where it stands."""
+    """a convolution that adds something to each row, by where it stands"""
     return circular(X) + _positions(X)
 
 
 def louder_by_place(X: np.ndarray) -> np.ndarray:
-    """The further to the right, the louder."""
+    """a convolution that gets louder to the right"""
     return circular(X) * np.linspace(1.0, 2.0, len(X))[:, None]
 
 
 def places_alone(X: np.ndarray) -> np.ndarray:
-    """Says where each row stands, whatever is in it."""
+    """a layer that only says where each row stands"""
     return np.broadcast_to(_positions(X), (len(X), 3)).copy()
 
 
+def every_other(X: np.ndarray) -> np.ndarray:
+    """a layer that changes the sign of every second row"""
+    return X * (1 - 2 * (np.arange(len(X)) % 2))[:, None]
+
+
 def backwards(X: np.ndarray) -> np.ndarray:
-    """The last row first: what goes to the right comes out further to the left."""
+    """a layer that turns the rows around"""
     return X[::-1].copy()
 
 
 def attention(X: np.ndarray) -> np.ndarray:
-    """Self-attention without positions: every row looks at all rows. Rounding has a test of its own."""
+    """attention without positions, which looks at all rows"""
     scores = X @ X.T / 2
     exps = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.round(exps / exps.sum(axis=1, keepdims=True) @ X, 9)
+    return np.round(exps / exps.sum(axis=1, keepdims=True) @ X, 9)  # rounding has a test of its own
 
 
 def attention_with_places(X: np.ndarray) -> np.ndarray:
-    """Self-attention with an absolute position added to every row."""
+    """attention with an absolute position added to each row"""
     return attention(X + _positions(X))
 
 
@@ -411,12 +419,13 @@ def _positions(X: np.ndarray) -> np.ndarray:
     return np.sin(0.7 * np.arange(len(X)))[:, None] + 0.1 * np.arange(len(X))[:, None]
 
 
-def off_at(rows: Any, by: float = 1.0, columns: Any = slice(None)) -> Any:
-    """`circular`, but off by so much at some rows, wherever X is moved."""
+def off_at(rows: Any, columns: Any = slice(None)) -> Any:
+    """`circular`, but off at some rows or columns, wherever X is moved."""
 
     def layer(X: np.ndarray) -> np.ndarray:
+        """a convolution that is off at some fixed places"""
         result = circular(X)
-        result[rows, columns] += by * (1 + np.arange(len(result)))[rows, None]
+        result[rows, columns] += (1 + np.arange(len(result)))[rows, None]
         return result
 
     return layer
@@ -424,7 +433,12 @@ def off_at(rows: Any, by: float = 1.0, columns: Any = slice(None)) -> Any:
 
 def off_by(size: float) -> Any:
     """`circular`, with something small added that depends on the place."""
-    return lambda X: circular(X) + size * np.cos(2.0 * np.arange(len(X)))[:, None]
+
+    def layer(X: np.ndarray) -> np.ndarray:
+        """a convolution that adds a hundredth or less to each row, by where it stands"""
+        return circular(X) + size * np.cos(2.0 * np.arange(len(X)))[:, None]
+
+    return layer
 
 
 Case = tuple[Any, np.ndarray, int, int, bool]  # layer, X, shift, margin, and whether it passes
@@ -438,31 +452,33 @@ class TestTranslationTest:
 
     def verdicts(self, student: Any, cases: list[Case], hint: str) -> None:
         """Both kinds of layers are told apart. All are asked before any is judged."""
-        answers = [student.translation_test(*case[:4]) for case in cases]
-        for answer in answers:
-            self.truth(answer)
-        for (_, _, shift, margin, passes), answer in zip(cases, answers, strict=True):
-            if bool(answer) != passes:
-                layer = "a layer that does the same at every place" if passes else "a layer that depends on the place"
-                expect.fail(f"{bool(answer)} for {layer} (shift {shift}, margin {margin}).", hint)
+        answers = [self.verdict(student, *case[:4]) for case in cases]
+        for (*call, passes), answer in zip(cases, answers, strict=True):
+            if answer != passes:
+                student.translation_test(*call)  # once more, so that it is the call that the message speaks of
+                expect.fail(f"{answer} for {call[0].__doc__}.", hint)
 
-    def truth(self, answer: Any) -> None:
-        """True or False; NumPy's own are as good."""
-        if not isinstance(answer, bool | np.bool_):
+    def verdict(self, student: Any, *call: Any, **options: Any) -> bool:
+        """The answer as True or False; whether it is a truth value and no number is judged in a test of its own."""
+        answer = student.translation_test(*call, **options)
+        if not isinstance(answer, bool | int | float | np.generic):
             expect.fail(f"gave back {expect.kind_of(answer)}, not True or False.")
+        return bool(answer)
 
     def tells_apart(self, student: Any) -> None:
         """An attempt: not always the same answer, be it that a shift of 0 is needed to see it."""
         first, *others = (circular, 3), (knows_places, 3), (each_alone, 0)
-        answer = bool(student.translation_test(first[0], self.X, first[1], 2))
-        if all(bool(student.translation_test(layer, self.X, shift, 2)) == answer for layer, shift in others):
+        answer = self.verdict(student, first[0], self.X, first[1], 2)
+        if all(self.verdict(student, layer, self.X, shift, 2) == answer for layer, shift in others):
             expect.fail(f"always {answer}, whatever the layer.", "Does the answer come from comparing two outputs?")
 
     @pytest.mark.weight(1)
     def test_true_or_false(self, student):
         """The answer is True or False."""
         for layer in (circular, knows_places):
-            self.truth(student.translation_test(layer, self.X, 3, 2))
+            answer = student.translation_test(layer, self.X, 3, 2)
+            if not isinstance(answer, bool | np.bool_):
+                expect.fail(f"gave back {expect.kind_of(answer)}, not True or False.")
 
     @pytest.mark.weight(5)
     def test_values(self, student):
@@ -532,6 +548,20 @@ class TestTranslationTest:
         ]
         self.verdicts(student, cases, hint)
 
+    @pytest.mark.weight(1)
+    def test_this_shift(self, student):
+        """A layer that treats even and odd rows differently passes an even shift, and not an odd one."""
+        hint = "Is it this shift that is put to the test, and no other?"
+        cases = [(every_other, self.X, shift, 2, shift % 2 == 0) for shift in (2, 3, -4, -1)]
+        self.verdicts(student, cases, hint)
+
+    @pytest.mark.weight(0.5)
+    def test_this_input(self, student):
+        """It is about this X: a layer that gets louder to the right passes where there is nothing to hear."""
+        hint = "What does the layer get from you: X?"
+        cases = [(louder_by_place, self.X, 3, 2, False), (louder_by_place, np.zeros((L, 4)), 3, 2, True)]
+        self.verdicts(student, cases, hint)
+
     @pytest.mark.weight(0.5)
     def test_no_margin(self, student):
         """A margin of 0: all rows are compared that have a partner."""
@@ -551,8 +581,8 @@ class TestTranslationTest:
         """Arguments may come by keyword, and X is not changed."""
         self.tells_apart(student)
         for layer in (circular, knows_places):
-            plain = student.translation_test(layer, self.X, 3, 2)
-            by_name = student.translation_test(margin=2, shift=3, X=self.X, layer=layer)
+            plain = self.verdict(student, layer, self.X, 3, 2)
+            by_name = self.verdict(student, margin=2, shift=3, X=self.X, layer=layer)
             if plain != by_name:
                 expect.fail("gave back something else than with the same arguments by position.")
             after = student.translation_test.inputs_after(layer, self.X, 3, 2)
