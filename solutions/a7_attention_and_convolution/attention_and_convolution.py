@@ -333,8 +333,12 @@ def convolution_by_attention(X, kernel):
 # smooth = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1)
 # edges = np.array([-1.0, 0.0, 1.0]).reshape(3, 1, 1)
 #
-# rows = [signal] + [convolution_by_attention(signal[:, None], kernel)[:, 0] for kernel in (smooth, edges)]
-# heatmap(np.stack(rows), rows=["signal", "smooth", "edges"], title="one signal, two filters")
+# smoothed = convolution_by_attention(signal[:, None], smooth)[:, 0]       # (12, 1) -> (12, 1) -> (12,)
+# heatmap(np.stack([signal, smoothed]), rows=["signal", "smooth"], title="one signal, smoothed: (1/4, 1/2, 1/4)")
+
+# %% tags=["active-ipynb"]
+# found = convolution_by_attention(signal[:, None], edges)[:, 0]
+# heatmap(np.stack([signal, found]), rows=["signal", "edges"], title="its edges: (-1, 0, 1); white is down, dark is up")
 
 # %% [markdown]
 # ### See it: a sentence
@@ -375,7 +379,7 @@ def convolution_by_attention(X, kernel):
 #
 # ### What a head can do and a tap cannot
 #
-# The other way round it does not hold. In *Keys on the table belong to Sarah*, who belongs to Sarah? *Keys*, four words
+# The other way round it does not hold. In *Keys on the table belong to Sarah*, what belongs to Sarah? The *keys*, four words
 # before *belong*. A tap at offset -4 finds them. So does a head that looks for a *thing that can be owned*. Now add two
 # words:
 
@@ -464,7 +468,7 @@ def translation_test(layer, X, shift, margin):
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(2)
 # X = random.normal(size=(24, 4))                                                # 24 places, width 4
-# kernel = random.normal(size=(3, 4, 4))
+# kernel = random.normal(size=(3, 4, 4))                                         # three taps
 # W_Q, W_K, W_V, W_O = random.normal(size=(4, 4, 4))                             # two heads of width two
 # positions = np.sin(np.arange(24)[:, None] / np.array([1.0, 2.0, 4.0, 8.0]))    # (24, 4): one row for each place
 #
@@ -487,13 +491,18 @@ def translation_test(layer, X, shift, margin):
 # for name, layer in (("convolution", convolution), ("attention", attention),
 #                     ("attention with positions added", attention_with_positions), ("soft taps", soft_taps)):
 #     print(f"{name:32s}", *(f"{translation_test(layer, X, shift, margin=5)!s:>5}" for shift in (-3, -1, 0, 1, 6)))
+#
+# order = random.permutation(24)
+# print()
+# print("shuffled input, shuffled output?  convolution", np.allclose(convolution(X[order]), convolution(X)[order]),
+#       "  attention", np.allclose(attention(X[order]), attention(X)[order]))
 
 # %% [markdown]
 # **What to notice.**
 #
 # - The convolution passes: the same taps at every place.
 # - Attention *without* positions passes, too, and more than that: shuffle its words in any way, and its output is shuffled
-#   alike. It does not know about places at all, so it cannot tell *Keys belong to Sarah* from *Sarah belongs to keys*.
+#   alike. It does not know about places at all: the same words in another order are the same to it.
 # - With positions *added* it knows places, and loses the test: the same three words mean something else at the beginning
 #   than at the end. (A shift by 0 anybody passes.)
 # - Weights that depend on the *distance* know about order and pass all the same. So relative positions give attention
@@ -506,13 +515,13 @@ def translation_test(layer, X, shift, margin):
 # there = np.roll(here, 4, axis=0)
 # one, where = np.ones((1, 1)), np.sin(np.arange(12.0) / 2)[:, None]             # a head of width one; positions
 #
-# def smoothed(X):
+# def smoothing(X):
 #     return convolution_by_attention(X, smooth)
 #
-# def attended(X):
+# def attending(X):
 #     return multi_head_attention(X + where, one, one, one, one, num_heads=1)[0]
 #
-# rows = [smoothed(here), smoothed(there), attended(here), attended(there)]
+# rows = [smoothing(here), smoothing(there), attending(here), attending(there)]
 # names = ["convolution", "moved by 4", "attention + positions", "moved by 4"]
 # heatmap(np.stack([row[:, 0] for row in rows]), rows=names, title="does the output move along?")
 
