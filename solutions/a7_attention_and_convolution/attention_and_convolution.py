@@ -338,7 +338,7 @@ def convolution_by_attention(X, kernel):
 
 # %% tags=["active-ipynb"]
 # found = convolution_by_attention(signal[:, None], edges)[:, 0]
-# heatmap(np.stack([signal, found]), rows=["signal", "edges"], title="its edges: (-1, 0, 1); white is down, dark is up")
+# heatmap(np.stack([signal, found]), rows=["signal", "edges"], title="the same signal, its edges: (-1, 0, 1)")
 
 # %% [markdown]
 # ### See it: a sentence
