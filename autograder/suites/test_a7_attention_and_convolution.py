@@ -25,14 +25,19 @@ class TestOffsetAttention:
     BACK, AHEAD = ((7, -1), (6, -2), (8, -5)), ((9, 1), (6, 2), (5, 4))  # length, offset
 
     def weights(self, student: Any, length: int, offset: int) -> np.ndarray:
+        """The weights as numbers, for a call by position."""
+        return self.numbers(student.offset_attention(length, offset), length)
+
+    def numbers(self, got: Any, length: int) -> np.ndarray:
         """The weights as numbers; whether they are an array of floating numbers is judged in tests of their own."""
-        got = student.offset_attention(length, offset)
-        got = expect.array(np.array(got) if isinstance(got, list) else got)
+        if isinstance(got, list) and all(_are_numbers(row) and len(row) == length for row in got):
+            got = np.array(got)
+        got = expect.array(got)
         expect.shape(got, (length, length), "One row a query, one column a key.")
         return got.astype(float)
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """Whom the queries attend to hangs on the offset."""
+        """Whom the queries attend to depends on the offset."""
         responds(student.offset_attention, [7, -2], [None, -4], ["length", "offset"])
         if not self.weights(student, 7, -2).any():
             expect.fail("no query attends to anything.", "Which queries have a key at this offset?")
@@ -97,7 +102,7 @@ class TestOffsetAttention:
         """Arguments may come by keyword, and the offset from an array."""
         self.looks_like_an_attempt(student)
         plain = self.weights(student, 6, -2)
-        by_name = np.asarray(student.offset_attention(offset=np.int64(-2), length=6), dtype=float)
+        by_name = self.numbers(student.offset_attention(offset=np.int64(-2), length=6), 6)
         expect.close(by_name, plain, "Which names does the first line of the stub give?", atol=ATOL)
 
 
@@ -109,7 +114,7 @@ class TestConvolutionHeads:
         """Offsets as they came, and each head's product, (k, d_in, d_out)."""
         offsets, W_V, W_O = self.parts(student, kernel)
         k, _, d_out = kernel.shape
-        return offsets, W_V.astype(float) @ W_O.astype(float).reshape(k, -1, d_out)
+        return offsets, W_V.astype(float) @ W_O.astype(float).reshape(k, W_V.shape[2], d_out)
 
     def parts(self, student: Any, kernel: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         """Offsets as they came, and the matrices in their shapes, for whatever d_v."""
@@ -138,7 +143,7 @@ class TestConvolutionHeads:
         return np.array(got, dtype=float)
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """The products of the heads hang on the kernel."""
+        """The products of the heads depend on the kernel."""
         products = lambda kernel: self.heads(student, kernel)[1]  # noqa: E731
         responds(products, [self.ORDINARY], [normal(702, 3, 4, 3)], ["kernel"])
 
@@ -232,12 +237,11 @@ class TestConvolutionHeads:
         expect.unchanged(after, [view], ["kernel"], "Look for operators like *= on an argument.")
 
 
-def _are_numbers(offsets: Any) -> bool:
+def _are_numbers(got: Any) -> bool:
     """Is it a list or an array of numbers?"""
-    if isinstance(offsets, np.ndarray):
-        return offsets.ndim == 1 and offsets.dtype.kind in "if"
-    kinds = int | float | np.integer | np.floating
-    return isinstance(offsets, list | tuple) and all(isinstance(offset, kinds) for offset in offsets)
+    if isinstance(got, np.ndarray):
+        return got.ndim == 1 and got.dtype.kind in "if"
+    return isinstance(got, list | tuple) and all(isinstance(n, int | float | np.integer | np.floating) for n in got)
 
 
 def _listed(offsets: np.ndarray) -> str:
@@ -314,7 +318,7 @@ class TestConvolutionByAttention:
             kernel = normal(738, k, 4, 3)
             before, after = self.convolve(student, self.X, kernel), self.convolve(student, louder, kernel)
             expect.shape(after, before.shape)
-            heard = np.flatnonzero((np.abs(after - before) > 1e-3).any(axis=tuple(range(1, after.ndim))))
+            heard = np.flatnonzero((np.abs(after.astype(float) - before) > 1e-3).any(axis=tuple(range(1, after.ndim))))
             if len(heard) != k or heard[-1] - heard[0] != k - 1:
                 places = ", ".join(map(str, heard.tolist())) or "none"
                 expect.fail(f"when word 4 changes, these rows change: {places}.", f"How many taps are there? {k}.")

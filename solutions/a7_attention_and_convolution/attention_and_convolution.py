@@ -17,7 +17,7 @@
 # \text{attention:}\quad y_i = \sum_{\text{head } h} \Big( \sum_m A^{(h)}_{im}\, x_m \Big) W_V^{(h)} W_O^{(h)}$$
 #
 # Put side by side they look like relatives. In this notebook you show how close: a head that always attends to the same
-# offset $o$ **is** a tap, and heads enough make any convolution. The result is due to
+# offset $o$ **is** a tap, and enough of them make any convolution. The result is due to
 # [Cordonnier, Loukas and Jaggi (2020)](https://arxiv.org/abs/1911.03584), who prove it for images.
 #
 # 1. `offset_attention`
@@ -462,7 +462,7 @@ def translation_test(layer, X, shift, margin):
 # ### Who passes?
 #
 # Your convolution, and your multi-head attention from assignment 4, once without positions and once with a position
-# added to each word, as most transformers do. And last the soft taps from above, whose weights depend on the *distance*
+# added to each word, as in the original transformer. And last the soft taps from above, whose weights depend on the *distance*
 # between query and key.
 
 # %% tags=["active-ipynb"]
