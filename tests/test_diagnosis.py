@@ -117,3 +117,32 @@ def test_named_behind_the_wall_too(sandbox):
     assert report.exercises[0].diagnosis == "no-max-subtraction"
     assert report.exercises[0].hint
     assert [exercise.diagnosis for exercise in report.exercises[1:]] == [None, None, None]
+
+
+def test_two_slips_in_a_convolution_are_both_named():
+    """A flipped kernel and the mean of the heads, written as loops."""
+    a7 = COURSE.assignment("a7_attention_and_convolution")
+
+    def convolution_by_attention(X, kernel):
+        k, L = len(kernel), len(X)
+        result = np.zeros((L, kernel.shape[2]), dtype=X.dtype)
+        for i in range(L):
+            for j in range(k):
+                place = i + j - (k - 1) // 2
+                if 0 <= place < L:
+                    result[i] += X[place] @ kernel[k - 1 - j] / k
+        return result
+
+    names = {"convolution_by_attention": convolution_by_attention}
+    assert judged(a7, names)["convolution_by_attention"].diagnosis == "kernel-flipped+heads-averaged"
+
+
+def test_a_mistake_about_a_function_given_as_an_argument_is_named():
+    a7 = COURSE.assignment("a7_attention_and_convolution")
+
+    def translation_test(layer, X, shift, margin):
+        before, after = layer(X).tolist(), layer(np.concatenate([X[-shift:], X[:-shift]]) if shift else X).tolist()
+        pairs = [(i, i + shift) for i in range(len(X)) if 0 <= i + shift < len(X)]
+        return all(abs(a - b) < 1e-6 for i, j in pairs for a, b in zip(before[i], after[j], strict=True))
+
+    assert judged(a7, {"translation_test": translation_test})["translation_test"].diagnosis == "borders-compared"

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from autograder import upkeep
+from autograder.course import BRING
 from autograder.submission import code_cells, grade_id
 from tests.in_process import ASSIGNMENTS, COURSE, judged, suite_of
 
@@ -85,6 +86,9 @@ def test_course_is_complete(assignment):
         grade_id(c) for c in notebook.cells if c.cell_type == "code" and c.metadata.get("nbgrader", {}).get("solution")
     ]
     exercises = [exercise.name for exercise in assignment.exercises]
+    brought = [BRING + name for name in assignment.brought]
+    assert [name for name in solutions if name.startswith(BRING)] == brought
+    solutions = [name for name in solutions if name not in brought]
     assert solutions == exercises == suite_of(assignment).exercises()
     assert all(exercise.points > 0 for exercise in assignment.exercises)
     assert sum(exercise.points for exercise in assignment.exercises) == 20

@@ -81,6 +81,11 @@ def test_no_attempt_earns_at_most_a_tenth(assignment, attempt):
         assert result.score <= exercise.points / 10, (exercise.name, passed)
 
 
+def written(args, kwargs):
+    """A call's arguments as text; what can be called is made anew for each call and has no text of its own."""
+    return repr([["a function" if callable(a) else a for a in args], kwargs])
+
+
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_the_visible_example_hard_coded_earns_at_most_a_tenth(assignment):
     """A function that knows the answers to the visible checks by heart, and nothing else."""
@@ -92,11 +97,11 @@ def test_the_visible_example_hard_coded_earns_at_most_a_tenth(assignment):
         known = {}
 
         def remember(*args, right=right, known=known, **kwargs):
-            known[repr((args, kwargs))] = right(*args, **kwargs)
-            return known[repr((args, kwargs))]
+            known[written(args, kwargs)] = right(*args, **kwargs)
+            return known[written(args, kwargs)]
 
         def recite(*args, known=known, **kwargs):
-            return known.get(repr((args, kwargs)), 0.0)
+            return known.get(written(args, kwargs), 0.0)
 
         assert examine(exercise.name, dict(reference) | {exercise.name: remember}).passed
         assert any(t.state == "passed" for t in examine(exercise.name, {exercise.name: recite}).result.tests)
@@ -107,8 +112,10 @@ def test_the_visible_example_hard_coded_earns_at_most_a_tenth(assignment):
 
 def slightly_off(value):
     """An answer of the right kind and shape with wrong values."""
-    if isinstance(value, tuple):
-        return tuple(slightly_off(part) for part in value)
+    if isinstance(value, tuple | list):
+        return type(value)(slightly_off(part) for part in value)
+    if isinstance(value, bool | int):
+        return not value if isinstance(value, bool) else value + 1
     if isinstance(value, dict):
         return {key: tuple(size + 1 for size in shape) for key, shape in value.items()}
     return ~value if str(value.dtype).endswith("bool") else value + 0.5

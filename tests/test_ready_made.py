@@ -71,3 +71,27 @@ class MultiHeadAttention(nn.Module):
     assert last.score == 0
     assert "ready-made" in last.tests[0].message
     assert all(exercise.score == exercise.max_score for exercise in others)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "F.conv1d(x, w, padding='same')",
+        "torch.conv1d(x, w, padding=1)",
+        "torch.ops.aten.conv1d(x, w, padding=[1])",
+        "nn.Conv1d(x.shape[1], 3, 3, dtype=x.dtype)(x)",
+    ],
+)
+def test_a_ready_made_convolution_is_noticed_where_heads_should_make_it(sandbox, call):
+    code = f"""
+def convolution_by_attention(X, kernel):
+    x, w = torch.from_numpy(X.T.copy())[None], torch.from_numpy(kernel.transpose(2, 1, 0).copy())
+    return {call}.detach().numpy()[0].T.copy()
+"""
+    with Marker(Course(ROOT).assignment("a7_attention_and_convolution"), sandbox) as marker:
+        imports = "import numpy as np, torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
+        report, _ = marker.mark_cells("x", [imports, *model_answers(marker.assignment).values(), code])
+    by_name = {exercise.name: exercise for exercise in report.exercises}
+    assert by_name["convolution_by_attention"].score == 0
+    assert "ready-made" in by_name["convolution_by_attention"].tests[0].message
+    assert by_name["translation_test"].score == by_name["translation_test"].max_score

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
@@ -85,3 +87,47 @@ def test_the_books_example_has_the_books_shapes():
     output, weights = a4.multi_head_attention(X, W_Q, W_K, W_V, W_O, 2)
     assert output.shape == (2, 3)
     assert weights.shape == (2, 2, 2)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6, 15])
+def test_convolution_by_attention_agrees_with_pytorchs_own(k):
+    a7 = reference("a7_attention_and_convolution")
+    X, kernel = draw((9, 4), (k, 4, 3))
+    signal = F.pad(torch.from_numpy(X.T.copy()), ((k - 1) // 2, k // 2))  # channels before places
+    own = F.conv1d(signal, torch.from_numpy(kernel.transpose(2, 1, 0).copy())).numpy().T
+    np.testing.assert_allclose(a7.convolution_by_attention(X, kernel), own, atol=1e-12)
+
+
+def test_pytorchs_same_padding_is_ours():
+    """Also for an even number of taps, where one more zero is needed on the right."""
+    a7 = reference("a7_attention_and_convolution")
+    for k in (3, 4):
+        X, kernel = draw((9, 4), (k, 4, 3))
+        weight = torch.from_numpy(kernel.transpose(2, 1, 0).copy())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an even kernel may need a copy
+            own = F.conv1d(torch.from_numpy(X.T.copy()), weight, padding="same").numpy().T
+        np.testing.assert_allclose(a7.convolution_by_attention(X, kernel), own, atol=1e-12)
+
+
+def test_a_layer_passes_the_translation_test_where_positions_are_relative():
+    a7 = reference("a7_attention_and_convolution")
+    a4 = reference("a4_multi_head_attention")
+    X, kernel, positions, *weights = draw((20, 4), (4, 4, 4), (20, 4), *[(4, 4)] * 4)
+
+    def attention(x):
+        return a4.multi_head_attention(x, *weights, 2)[0]
+
+    for shift in (-4, 1, 6):
+        assert a7.translation_test(lambda x: a7.convolution_by_attention(x, kernel), X, shift, 2)
+        assert a7.translation_test(attention, X, shift, 0)
+        assert not a7.translation_test(lambda x: attention(x + positions), X, shift, 2)
+
+
+def test_what_is_brought_is_what_the_earlier_assignment_asked_for():
+    """A brought function's reference is the earlier one's, answer for answer."""
+    a4, a7 = reference("a4_multi_head_attention"), reference("a7_attention_and_convolution")
+    X, W_Q, W_K, W_V, W_O = draw((3, 5, 6), *[(6, 6)] * 4)
+    mask = np.tril(np.ones((5, 5), dtype=bool), -1)  # the first query may attend to nothing
+    for mine, theirs in zip(*(a.multi_head_attention(X, W_Q, W_K, W_V, W_O, 2, mask) for a in (a4, a7)), strict=True):
+        np.testing.assert_array_equal(mine, theirs)

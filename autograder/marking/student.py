@@ -188,6 +188,8 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
         if hasattr(value, "shape"):
             written.append(f"{label}={label}" if keyword else label)
             shapes.append(f"{label} {tuple(value.shape)}")
+        elif callable(value):  # a function or a model of the suite's: its name there says nothing to a student
+            written.append(f"{label}={label}" if keyword else label)
         else:
             written.append(f"{label}={value!r}" if keyword or names else repr(value))
     text = f"{function}({', '.join(written)})"

@@ -95,8 +95,9 @@ def _put_back(names: dict[str, Any], hidden: dict[str, Any]) -> None:
             names[name] = own
 
 
-# Parts of the names under which PyTorch's ready-made attention calls itself, however it was imported.
-READY_MADE = ("scaled_dot_product", "multi_head_attention", "flex_attention", "_transformer_encoder_layer_fwd")
+# Parts of the names under which PyTorch's ready-made attention calls itself, however it was imported; and convolution,
+# which an exercise makes out of heads.
+READY_MADE = ("scaled_dot_product", "multi_head_attention", "flex_attention", "_transformer_encoder_layer_fwd", "conv")
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""One visible example for each exercise that gives weights or a mask: what a feedback page draws of a student's answer.
+"""One visible example for exercises that give weights, a mask, or the like: what a feedback page draws of an answer.
 
 Small, by hand, the same for everybody. Nothing here is an expected answer.
 """
@@ -19,6 +19,9 @@ SEEN = np.array([[True, True, False], [True, True, False], [True, False, True]])
 EYE = np.eye(3)
 # Two heads: the second takes a word's three numbers in the other order for its queries.
 W_Q, W_K, W_V, W_O = np.hstack([EYE, EYE[:, ::-1]]), np.hstack([EYE, EYE]), np.hstack([EYE, EYE]), np.vstack([EYE, EYE])
+
+SENTENCE = ("Keys", "on", "the", "table", "belong", "to", "Sarah")
+MIXING = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1) * np.eye(7)
 
 
 @dataclass(frozen=True)
@@ -59,4 +62,7 @@ PICTURES = {
         parameters={f"{name}.weight": W.T for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V), ("W_O", W_O))},
         forward=(Q,),
     ),
+    "offset_attention": Example((7, -1), rows=SENTENCE, columns=SENTENCE),
+    # One-hot words and taps that hand on the whole word: the result says who hears whom, and how loud.
+    "convolution_by_attention": Example((np.eye(7), MIXING), rows=SENTENCE, columns=SENTENCE),
 }

@@ -1,0 +1,37 @@
+"""What students bring from an earlier assignment costs no marks: forgotten, undone, or wrong."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from autograder.classroom import model_answers
+from autograder.course import BRING
+from autograder.marking.mark import Marker
+from autograder.submission import grade_id
+from tests.in_process import ASSIGNMENTS, COURSE
+
+BRINGING = [assignment for assignment in ASSIGNMENTS if assignment.brought]
+IMPORTS = "import math\nimport numpy as np, torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
+
+
+def stubs(assignment):
+    """The released cells for what is brought, untouched."""
+    path = COURSE.root / "assignments" / assignment.name / assignment.notebook.name
+    cells = nbformat.read(path, as_version=4).cells
+    found = [cell.source for cell in cells if grade_id(cell).startswith(BRING)]
+    assert found and all("raise NotImplementedError()" in source for source in found)
+    return found
+
+
+@pytest.mark.parametrize("assignment", BRINGING, ids=lambda a: a.name)
+@pytest.mark.parametrize("what", ["undone", "forgotten", "wrong"])
+def test_full_marks_whatever_was_brought(assignment, what, sandbox):
+    brought = {
+        "undone": stubs(assignment),
+        "forgotten": [],
+        "wrong": [f"{name} = None" for name in assignment.brought],
+    }[what]
+    with Marker(assignment, sandbox) as marker:
+        report, _ = marker.mark_cells("x", [IMPORTS, *brought, *model_answers(assignment).values()])
+    assert {e.name: e.score for e in report.exercises} == {e.name: e.max_score for e in report.exercises}
