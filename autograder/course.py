@@ -6,6 +6,7 @@ Points are read from the source notebooks' nbgrader metadata and stand nowhere e
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.util
 import sys
 from dataclasses import dataclass
@@ -71,6 +72,16 @@ class Assignment:
         """The hidden pytest suite; the course's own, or the one that came with the kit."""
         own = self.root / "autograder" / "suites" / f"test_{self.name}.py"
         return own if own.is_file() else Path(__file__).parent / "suites" / own.name
+
+    def version(self) -> str:
+        """A word that changes with everything a mark depends on: notebook, solution, suites, and the kit's code."""
+        suites = self.suite.parent
+        files = [self.notebook, self.solution, self.suite, suites / "mistakes" / f"{self.name}.py"]
+        files += [path for path in suites.glob("*.py") if not path.name.startswith("test_")]
+        digest = hashlib.sha256(_kit_version().encode())
+        for path in sorted(files):
+            digest.update(path.read_bytes() if path.is_file() else b"")
+        return digest.hexdigest()
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
@@ -143,6 +154,16 @@ def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
             raise CourseError(f"{path}: cell '{grade_id}': no points; set them in JupyterLab's Create Assignment panel")
         found.append(Exercise(grade_id.removeprefix(CHECK), float(data["points"])))
     return tuple(found)
+
+
+@functools.cache
+def _kit_version() -> str:
+    """A word that changes with the code that marks; read once, as the running code is."""
+    digest = hashlib.sha256()
+    for room in ("sandbox", "marking"):
+        for path in sorted((Path(__file__).parent / room).glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @functools.lru_cache

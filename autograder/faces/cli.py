@@ -10,24 +10,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from autograder.course import find_course
 from autograder.errors import AutograderError, MachineError
-from autograder.faces import rubric
-from autograder.marking.many import grade_many, worker_count
+from autograder.faces.grading import How, grade_class, grade_files, show
+from autograder.marking.journal import write_whole
 from autograder.marking.report import Report
 from autograder.sandbox.launch import why_no_bubblewrap
-from autograder.submission import Submission, find_submissions
+from autograder.submission import find_submissions
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
 app.add_typer(dev, name="dev")
-FEW = 3  # up to this many submissions are shown test by test, and need no progress bar
 
 
 class SandboxKind(StrEnum):
@@ -46,8 +42,9 @@ def autograder() -> None:
 @app.command(epilog="Example: autograder grade submitted/ --json marks.json")
 def grade(
     paths: Annotated[
-        list[Path], typer.Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.")
-    ],
+        list[Path] | None,
+        typer.Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
+    ] = None,
     assignment: Annotated[
         str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
     ] = None,
@@ -55,11 +52,24 @@ def grade(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
     ] = None,
+    gradebook: Annotated[
+        bool, typer.Option("--gradebook", help="Grade the course's submitted/ into nbgrader's gradebook.")
+    ] = False,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
+    scheduler: Annotated[
+        str, typer.Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
+    ] = "",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
     sandbox: Annotated[
         SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
     ] = SandboxKind.auto,
 ) -> None:
     """Grade notebooks with the hidden suites. Low marks are no failure.
+
+    A run that was interrupted goes on where it stopped when it is started again.
 
     Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
     reason), 2 when the call itself is wrong.
@@ -68,13 +78,23 @@ def grade(
     course = find_course()
     if assignment is not None:
         course.assignment(assignment)
+    how = How(jobs, sandbox.value, scheduler, quiet)
+    if gradebook:
+        if paths or json_file:
+            raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
+        _warn(sandbox)
+        raise typer.Exit(grade_class(course, assignment, how, console, feedback, force))
+    if feedback or force:
+        raise AutograderError("--feedback and --force go with --gradebook")
+    if not paths:
+        raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)
     _warn(sandbox)
     _must_be_writable(json_file)
-    reports = _with_progress(found, course.root, worker_count(jobs, len(found)), sandbox.value, console)
+    reports = grade_files(found, course, how, console, json_file)
     if json_file is not None:
         _write_json(reports, json_file)
-    _show(reports, console)
+    show(reports, console, quiet)
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
 
@@ -132,70 +152,12 @@ def _warn(kind: SandboxKind) -> None:
         Console(stderr=True, style="yellow").print(Text(text))
 
 
-def _with_progress(found: list[Submission], root: Path, jobs: int, kind: str, console: Console) -> list[Report]:
-    columns = (
-        TextColumn("grading"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[failed]}"),
-    )
-    with Progress(*columns, console=console, transient=True, disable=len(found) <= FEW) as progress:
-        task = progress.add_task("", total=len(found), failed="")
-        reports: list[Report] = []
-        failed = 0
-        for report in grade_many(found, root, jobs, kind):
-            reports.append(report)
-            failed += report.status == "failed"
-            progress.update(task, advance=1, failed=f"{failed} not gradable" if failed else "")
-    return reports
-
-
 def _write_json(reports: list[Report], path: Path) -> None:
     text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False)
     if path == Path("-"):
         print(text)
         return
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-def _show(reports: list[Report], console: Console) -> None:
-    if len(reports) <= FEW:
-        for report in reports:
-            _show_one(report, console)
-        return
-    for assignment in dict.fromkeys(report.assignment for report in reports):
-        console.print(class_table(assignment, [r for r in reports if r.assignment == assignment]))
-
-
-def class_table(assignment: str, reports: list[Report]) -> Table:
-    """One assignment's marks: a row a student, a column an exercise."""
-    names = next(([e.name for e in report.exercises] for report in reports if report.exercises), [])
-    table = Table(title=assignment, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("student")
-    table.add_column("marks", justify="right")
-    for name in names:
-        table.add_column(name, justify="right", overflow="fold")
-    for report in reports:
-        scores = [rubric.points(exercise.score) for exercise in report.exercises]
-        table.add_row(Text(report.student), _marks(report), *scores)
-    reasons = [f"{report.student}: {report.reason}" for report in reports if report.reason]
-    table.caption, table.caption_justify = Text("\n".join(reasons)), "left"
-    return table
-
-
-def _show_one(report: Report, console: Console) -> None:
-    console.print(Text(f"\n{report.student}, {report.assignment}: {_marks(report)}", style="bold"))
-    if report.reason:
-        console.print(Text(f"  {report.reason}"))
-    for exercise in report.exercises:
-        console.print(Text(rubric.as_text(exercise)))
-
-
-def _marks(report: Report) -> str:
-    if report.status == "failed":
-        return "not graded"
-    return f"{rubric.points(report.score)} / {rubric.points(report.max_score)}"
+    write_whole(path, text + "\n")
 
 
 def main() -> None:

@@ -1,22 +1,62 @@
-"""Many submissions over worker processes, each with a sandbox of its own. Reports come back in the order asked."""
+"""Many submissions over workers: processes of this machine, or any executor of the standard library's kind.
+
+A task holds all that a worker needs of a submission, so a worker may be on another machine; the course must be there,
+too, in the same place and in the same version. Results come back in the order of the tasks, at most `WINDOW` ahead of
+who takes them, so that a class of any size takes the same memory.
+"""
 
 from __future__ import annotations
 
-import atexit
 import contextlib
+import functools
 import multiprocessing
 import os
+import signal
+import threading
+import time
 import traceback
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.course import Course
-from autograder.errors import MachineError
+from autograder.course import Course, Exercise
+from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.marking.mark import Marker
 from autograder.marking.report import Report
-from autograder.sandbox.client import Sandbox
-from autograder.submission import Submission
+from autograder.sandbox.client import CellResult, Sandbox
+from autograder.submission import Submission, code_cells, read_notebook
+from autograder.text import one_line
+
+WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
+CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
+BREAKS = 3  # a task that was under way when its worker was lost is tried this often
+LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission on its way to a worker. `problem` is set where there is nothing to grade.
+
+    `version` is the course's: a worker with another one refuses. `exercises` are the assignment's own where not given.
+    """
+
+    student: str
+    assignment: str
+    version: str
+    cells: tuple[str, ...] = ()
+    problem: str | None = None
+    exercises: tuple[Exercise, ...] | None = None
+    pictures: bool = False
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What comes back: the report, and what running each cell gave."""
+
+    report: Report
+    cells: tuple[CellResult, ...] = ()
 
 
 def worker_count(jobs: int, submissions: int) -> int:
@@ -24,57 +64,249 @@ def worker_count(jobs: int, submissions: int) -> int:
     return max(1, min(jobs or len(os.sched_getaffinity(0)), submissions))
 
 
-def grade_many(submissions: Sequence[Submission], root: Path, jobs: int, kind: str = "auto") -> Iterator[Report]:
-    """One report a submission, as they are ready, in order."""
+def grade_many(
+    submissions: Iterable[Submission], root: Path, jobs: int, kind: str = "auto", scheduler: str = ""
+) -> Iterator[Report]:
+    """One report a submission, in order, by `jobs` processes here or by the Dask cluster at `scheduler`."""
+    course = Course(root)
+    versions = functools.cache(lambda name: course.assignment(name).version())
+    tasks = (as_task(submission, versions(submission.assignment)) for submission in submissions)
+    with contextlib.closing(Workers(root, jobs, kind, scheduler)) as workers:
+        yield from (marked.report for _, marked in workers.mark(tasks))
+
+
+def as_task(submission: Submission, version: str) -> Task:
+    """Read a submission; one that cannot be read becomes a task with its problem."""
+    task = Task(submission.student, submission.assignment, version, problem=submission.problem)
+    if task.problem:
+        return task
+    try:
+        return replace(task, cells=tuple(cell.source for cell in code_cells(read_notebook(submission.path))))
+    except SubmissionError as error:
+        return replace(task, problem=str(error))
+
+
+class Workers:
+    """Workers for one course; `mark` may be called many times.
+
+    jobs: processes on this machine; with 1, this very process
+    scheduler: address of a Dask cluster, in place of processes here
+    """
+
+    def __init__(self, root: Path, jobs: int = 1, kind: str = "auto", scheduler: str = "") -> None:
+        self._work = _Work(str(root), kind)
+        self._make: Callable[[], Executor] = lambda: _executor(jobs, scheduler)
+        self._executor: Executor | None = None
+        self._window = CLUSTER_WINDOW if scheduler else 0 if jobs == 1 else WINDOW + 2 * jobs
+
+    def close(self) -> None:
+        """End the workers; what they are doing is dropped."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=not isinstance(self._executor, ProcessPoolExecutor), cancel_futures=True)
+            self._executor = None
+
+    def mark(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Marked]]:
+        """Each task with its result, in order. A lost worker's tasks are done by another."""
+        waiting: deque[_Waiting] = deque()
+        for task in tasks:
+            waiting.append(self._submit(_Waiting(task)))
+            if len(waiting) > self._window:
+                yield self._next(waiting)
+        while waiting:
+            yield self._next(waiting)
+
+    def _submit(self, one: _Waiting) -> _Waiting:
+        if self._executor is None:
+            self._executor = self._make()
+        with contextlib.suppress(BrokenExecutor):  # noticed when its result is asked for
+            one.future = self._executor.submit(self._work, one.task)
+        return one
+
+    def _next(self, waiting: deque[_Waiting]) -> tuple[Task, Marked]:
+        one = waiting[0]
+        while True:
+            try:
+                marked = one.result()
+            except _Gone:
+                one.breaks += 1
+                if one.breaks >= BREAKS:
+                    marked = Marked(failed(one.task, LOST))
+                    break
+                self._begin_again(waiting)
+            except CourseError:
+                raise
+            except Exception as error:  # a worker's fault, such as a version of the kit that is not ours
+                marked = Marked(failed(one.task, f"no worker could grade it: {error}"))
+                break
+            else:
+                break
+        waiting.popleft()
+        return one.task, marked
+
+    def _begin_again(self, waiting: deque[_Waiting]) -> None:
+        """Hand out again what was lost; a pool of processes is broken as a whole, a cluster is not."""
+        if isinstance(self._executor, ProcessPoolExecutor):
+            self.close()
+        for one in waiting:
+            if one.future is None or one.lost():
+                self._submit(one)
+
+
+@dataclass
+class _Waiting:
+    task: Task
+    future: Future[Marked] | None = None
+    breaks: int = 0
+
+    def lost(self) -> bool:
+        return self.future is not None and self.future.done() and _is_lost(self.future.exception())
+
+    def result(self) -> Marked:
+        if self.future is None:
+            raise _Gone
+        try:
+            return self.future.result()
+        except Exception as error:
+            if _is_lost(error):
+                raise _Gone from None
+            raise
+
+
+class _Gone(Exception):
+    """The worker that had a task is gone."""
+
+
+def _is_lost(error: BaseException | None) -> bool:
+    # Dask says KilledWorker, and CancelledError where the scheduler forgot a task.
+    return isinstance(error, BrokenExecutor) or type(error).__name__ in ("KilledWorker", "CancelledError")
+
+
+def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:
+    """A report that says why there is no mark."""
+    return Report(task.student, task.assignment, (), max_score, one_line(reason))
+
+
+# ---------------------------------------------------------------- executors
+
+
+def _executor(jobs: int, scheduler: str) -> Executor:
+    if scheduler:
+        return _cluster(scheduler)
     if jobs == 1:
-        with contextlib.closing(_Worker(root, kind)) as worker:
-            yield from map(worker.grade, submissions)
-        return
+        return _ThisProcess()
     # A fresh interpreter each: a fork of this process would share its threads' locks.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(root, kind)) as pool:
-        yield from pool.map(_grade, submissions)
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
 
 
-class _Worker:
+def _cluster(address: str) -> Executor:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MachineError("a cluster needs Dask: pip install 'multi-head-attention-course[cluster]'") from None
+    try:
+        client = Client(address, timeout="20s")
+    except (OSError, ValueError) as error:
+        raise MachineError(f"no Dask scheduler answers at {address} ({error})") from None
+    executor: Executor = client.get_executor(pure=False)
+    return executor
+
+
+class _ThisProcess(Executor):
+    """Does a task when it is handed in."""
+
+    def submit(self, fn: Callable[..., Marked], /, *args: Task, **kwargs: Task) -> Future[Marked]:  # type: ignore[override]
+        future: Future[Marked] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        close_desks()
+
+
+def _begin(parent: int) -> None:
+    """In a new process: leave Ctrl-C to the parent, and end when it has."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+# ---------------------------------------------------------------- in a worker
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What is sent to a worker: which course, and how student code is run."""
+
+    root: str
+    kind: str
+
+    def __call__(self, task: Task) -> Marked:
+        with _desks_lock:  # a Dask worker may have several threads, and a desk is one person's
+            if self not in _desks:
+                _desks[self] = _Desk(Path(self.root), self.kind)
+            return _desks[self].mark(task)
+
+
+class _Desk:
     """One sandbox, and one marker for each assignment met."""
 
     def __init__(self, root: Path, kind: str) -> None:
         self.course = Course(root)
         self.sandbox = Sandbox(kind=kind)
         self.sandbox.warm_up()
-        self.markers: dict[str, Marker] = {}
+        self.markers: dict[str, tuple[str, Marker]] = {}
 
-    def grade(self, submission: Submission) -> Report:
-        name = submission.assignment
-        if name not in self.markers:
-            self.markers[name] = Marker(self.course.assignment(name), self.sandbox)
-        marker = self.markers[name]
+    def mark(self, task: Task) -> Marked:
         try:
-            return marker.mark(submission)
+            marker = self._marker(task)
+            if task.problem:
+                return Marked(marker.failed(task.student, task.problem))
+            report, cells = marker.mark_cells(task.student, list(task.cells), task.exercises, task.pictures)
+            return Marked(report, tuple(cells))
+        except CourseError:
+            raise
         except MachineError as error:
-            return marker.failed(submission.student, f"this machine could not run it: {error}")
+            return Marked(failed(task, f"this machine could not run it: {error}"))
         except Exception as error:
             # A bug of the kit's. It is shown in full, and costs this submission its mark but not the class its run.
             traceback.print_exc()
             reason = f"the grader itself failed ({type(error).__name__}: {error}); not the student's fault"
-            return marker.failed(submission.student, reason)
+            return Marked(failed(task, reason))
+
+    def _marker(self, task: Task) -> Marker:
+        version, marker = self.markers.get(task.assignment, ("", None))
+        if marker is not None and version == task.version:
+            return marker
+        if marker is not None:
+            marker.close()
+        if not (self.course.root / "source").is_dir():
+            raise CourseError(f"{self.course.root} is not on this worker; the course must lie in the same place there")
+        assignment = self.course.assignment(task.assignment)
+        if assignment.version() != task.version:
+            raise CourseError(
+                f"{self.course.root} on this worker is another version of the course than the one asked for"
+            )
+        self.markers[task.assignment] = task.version, Marker(assignment, self.sandbox)
+        return self.markers[task.assignment][1]
 
     def close(self) -> None:
-        for marker in self.markers.values():
+        for _, marker in self.markers.values():
             marker.close()
         self.sandbox.close()
 
 
-_worker: _Worker | None = None
+_desks: dict[_Work, _Desk] = {}
+_desks_lock = threading.Lock()
 
 
-def _begin(root: Path, kind: str) -> None:
-    global _worker
-    _worker = _Worker(root, kind)
-    atexit.register(_worker.close)
-
-
-def _grade(submission: Submission) -> Report:
-    assert _worker is not None
-    return _worker.grade(submission)
+def close_desks() -> None:
+    """End the sandboxes of this process."""
+    with _desks_lock:
+        while _desks:
+            _desks.popitem()[1].close()

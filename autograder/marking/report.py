@@ -117,3 +117,18 @@ class Report:
         if self.reason:
             result["reason"] = self.reason
         return result
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Report:
+        """The report behind `to_dict`."""
+        exercises = tuple(_exercise(exercise) for exercise in data["exercises"])
+        return cls(data["student"], data["assignment"], exercises, data["max_score"], data.get("reason"))
+
+
+def _exercise(data: dict[str, Any]) -> ExerciseResult:
+    """The result behind `ExerciseResult.to_dict`."""
+    tests = tuple(
+        TestResult(**{key: value for key, value in test.items() if key != "passed"}) for test in data["tests"]
+    )
+    known = {key: value for key, value in data.items() if key not in ("tests", "score", "with_reference")}
+    return ExerciseResult(tests=tests, with_reference=tuple(data["with_reference"]), **known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
 from autograder.course import CHECK, Assignment, Exercise, find_course
+from autograder.errors import MachineError
 from autograder.faces import rubric
-from autograder.marking.mark import Marker
-from autograder.sandbox.client import CellResult, Sandbox
+from autograder.marking.many import Marked, Task, Workers
+from autograder.sandbox.client import CellResult
 from autograder.submission import code_cells, grade_id
 
 MAX_OUTPUT = 20_000
+STAMP = "graded"  # in the autograded notebook's metadata: what was graded, written when all of it was
 
 
 class Mark(NbGraderPreprocessor):
@@ -31,30 +33,46 @@ class Mark(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Grade one notebook in place."""
+        """Grade one notebook in place. Raises `MachineError` where it could not be graded."""
         info = resources["nbgrader"]
-        course = find_course(Path(resources["metadata"]["path"]))
-        marker = _marker(course.assignment(info["assignment"]), self.sandbox)
-        if marker.sandbox.warning:
-            self.log.warning("Student code runs without a sandbox: %s", marker.sandbox.warning)
+        assignment = find_course(Path(resources["metadata"]["path"])).assignment(info["assignment"])
         cells = code_cells(nb)
-        exercises = _exercises(nb, marker.assignment)
-        report, results = marker.mark_cells(info["student"], [cell.source for cell in cells], exercises, pictures=True)
-        for cell, result in zip(cells, results, strict=True):
+        sources = tuple(cell.source for cell in cells)
+        exercises = exercises_worth(
+            {grade_id(c): c.metadata.nbgrader.get("points") for c in nb.cells if grade_id(c)}, assignment
+        )
+        task = Task(info["student"], assignment.name, assignment.version(), sources, None, exercises, pictures=True)
+        marked = self._marked(task, assignment)
+        if marked.report.reason:
+            raise MachineError(marked.report.reason)
+        for cell, result in zip(cells, marked.cells, strict=True):
             nb.cells[cell.index].outputs = _cell_outputs(result)
-        graded = {CHECK + exercise.name: exercise for exercise in report.exercises}
+        graded = {CHECK + exercise.name: exercise for exercise in marked.report.exercises}
         for cell in nb.cells:
             if grade_id(cell) in graded and cell.cell_type == "code":
                 exercise = graded[grade_id(cell)]
                 data = {"text/plain": rubric.points(exercise.score), "text/html": rubric.as_html(exercise)}
                 cell.outputs = [new_output("execute_result", data=data, execution_count=None)]
+        nb.metadata["autograder"] = {STAMP: getattr(self._converter, "stamp", "")}
         return nb, resources
 
+    @property
+    def _converter(self) -> Any:
+        """The converter whose exporter this is a step of."""
+        return getattr(self.parent, "parent", None)
 
-def _exercises(nb: NotebookNode, assignment: Assignment) -> list[Exercise]:
-    """The course's exercises with the points of the gradebook, which `RestoreCells` put into the cells."""
-    points = {grade_id(cell): cell.metadata.nbgrader.get("points") for cell in nb.cells if grade_id(cell)}
-    return [Exercise(e.name, points.get(CHECK + e.name, e.points)) for e in assignment.exercises]
+    def _marked(self, task: Task, assignment: Assignment) -> Marked:
+        """Marked ahead with the rest of the class, or now, in this process."""
+        ahead = getattr(self._converter, "ahead", None)
+        marked = ahead.take(task) if ahead else None
+        if marked is None:
+            ((_, marked),) = Workers(assignment.root, 1, self.sandbox).mark([task])
+        return marked
+
+
+def exercises_worth(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:
+    """The course's exercises with the gradebook's points, by name of their check cell."""
+    return tuple(Exercise(e.name, points.get(CHECK + e.name) or e.points) for e in assignment.exercises)
 
 
 def _cell_outputs(result: CellResult) -> list[NotebookNode]:
@@ -72,25 +90,3 @@ def _cell_outputs(result: CellResult) -> list[NotebookNode]:
 
 def _error_output(name: str, text: str, lines: list[str]) -> NotebookNode:
     return new_output("error", ename=name, evalue=text, traceback=[*lines, f"{name}: {text}"])
-
-
-# nbgrader makes a preprocessor for each notebook; what is expensive to start lives as long as this process.
-_sandboxes: dict[str, Sandbox] = {}
-_markers: dict[tuple[Any, ...], Marker] = {}
-
-
-def _marker(assignment: Assignment, kind: str) -> Marker:
-    key = (assignment, kind, assignment.solution.stat().st_mtime_ns, assignment.suite.stat().st_mtime_ns)
-    if key not in _markers:
-        if kind not in _sandboxes:
-            _sandboxes[kind] = Sandbox(kind=kind)
-        _markers[key] = Marker(assignment, _sandboxes[kind])
-    return _markers[key]
-
-
-@atexit.register
-def _close() -> None:
-    for marker in _markers.values():
-        marker.close()
-    for sandbox in _sandboxes.values():
-        sandbox.close()

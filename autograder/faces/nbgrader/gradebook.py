@@ -1,0 +1,68 @@
+"""A whole class into nbgrader's gradebook: one call of our `Autograde` for each assignment, feedback if asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nbgrader.converters import GenerateFeedback
+from nbgrader.converters.base import NbGraderException
+from nbgrader.utils import temp_attrs
+
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError
+from autograder.faces.nbgrader.autograde import Autograde, Outcome
+
+
+def grade_into_gradebook(
+    course: Course,
+    assignments: Iterable[Assignment],
+    settings: dict[str, Any],
+    kind: str,
+    on_graded: Callable[[Outcome], None],
+    feedback: bool = False,
+) -> list[Outcome]:
+    """Grade what was submitted and has changed; what became of each submission that was looked at.
+
+    settings: traits of `Autograde` (`jobs`, `scheduler`, `force`); kind: the sandbox's
+    Raises `CourseError` where an assignment was not released, or another run is under way.
+    """
+    from autograder.faces.nbgrader import api
+
+    nbgrader = api(course.root)
+    nbgrader.config.Mark.sandbox = kind
+    nbgrader.log.disabled = True  # every outcome comes back, and is shown by who asked for it
+    outcomes: list[Outcome] = []
+    for assignment in assignments:
+        with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
+            converter = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, on_graded=on_graded, **settings)
+            try:
+                converter.start()
+            except NbGraderException as error:
+                if not any(outcome.reason for outcome in getattr(converter, "outcomes", [])):
+                    raise CourseError(str(error)) from None
+            outcomes += converter.outcomes
+            if feedback:
+                _give_feedback(nbgrader, converter)
+    return outcomes
+
+
+def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
+    """Assignments that somebody has handed in, and how many have; raises `CourseError` where nobody has anything."""
+    folder = course.root / "submitted"
+    found = []
+    for name, assignment in course.assignments().items():
+        count = len(list(folder.glob(f"*/{name}")))
+        if count and only in (None, name):
+            found.append((assignment, count))
+    if not found:
+        raise CourseError(f"{folder}: nothing handed in; the layout is STUDENT/ASSIGNMENT/NOTEBOOK.ipynb")
+    return found
+
+
+def _give_feedback(nbgrader: Any, converter: Autograde) -> None:
+    """nbgrader's feedback pages for those graded in this run."""
+    for outcome in converter.outcomes:
+        if outcome.reason is None:
+            with temp_attrs(nbgrader.coursedir, student_id=outcome.student):
+                GenerateFeedback(coursedir=nbgrader.coursedir, parent=nbgrader, force=True).start()

@@ -1,0 +1,86 @@
+"""Reports written down as they come, so that a run that was interrupted goes on where it stopped.
+
+One line of JSON a report, with the stamp of what was graded: the submission's bytes and the course's version. A line
+that was cut off is passed over, and its submission graded again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+from autograder.marking.report import Report
+from autograder.submission import Submission
+
+
+class Journal:
+    """The journal of the report at `path`; lies beside it until the report is complete."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.with_name(path.name + ".part")
+        self._known = dict(_lines(self.path))
+        self._file = self.path.open("a", encoding="utf-8")
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._file.close()
+        if kind is None:
+            self.path.unlink(missing_ok=True)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def grade(
+        self, stamped: list[tuple[Submission, str]], grade: Callable[[Iterable[Submission]], Iterator[Report]]
+    ) -> Iterator[Report]:
+        """A report for each submission, in order: the one that was written down, or what `grade` gives."""
+        fresh = grade(submission for submission, stamp in stamped if stamp not in self._known)
+        for _, stamp in stamped:
+            known = self._known.get(stamp)
+            if known is None:
+                known = next(fresh)
+                self._file.write(json.dumps({"stamp": stamp, "report": known.to_dict()}) + "\n")
+                self._file.flush()
+            yield known
+
+
+def stamp(submission: Submission, version: str) -> str:
+    """A word that changes with the submission and with the course."""
+    try:
+        content = (
+            submission.path.read_bytes() if submission.path.is_file() and not submission.path.is_symlink() else b""
+        )
+    except OSError:
+        content = b""
+    words = [submission.student, submission.assignment, str(submission.problem), version]
+    return hashlib.sha256(b"\0".join([*(word.encode("utf-8", "replace") for word in words), content])).hexdigest()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that at any moment it is the old one or the new one."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")  # a terminal, a pipe
+        return
+    beside = path.with_name(path.name + ".new")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Report]]:
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            data = json.loads(line)
+            yield data["stamp"], Report.from_dict(data["report"])
+        except (ValueError, KeyError, TypeError):
+            continue

@@ -1,0 +1,270 @@
+"""A whole class: into the gradebook over several workers, interrupted, run twice at once, on a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.faces.nbgrader import api
+from autograder.faces.nbgrader.autograde import LOCK
+from autograder.faces.nbgrader.gradebook import grade_into_gradebook
+from autograder.submission import grade_id
+from tests.conftest import copy_course
+
+pytestmark = pytest.mark.slow
+NAME = "a3_heads"
+SLOW = "import time\ntime.sleep(0.6)"  # so that a run can be interrupted in the middle
+
+
+def class_of(course, count, slow=False):
+    """A class with right, wrong and unfinished submissions; the last one cannot be read."""
+    assignment = course.assignment(NAME)
+    assert api(course.root).generate_assignment(NAME)["success"]
+    released = course.root / "assignments" / NAME / assignment.notebook.name
+    answers = model_answers(assignment)
+    kinds = [answers, answers | mistake(assignment, "heads-interleaved"), {}]
+    for number in range(count - 1):
+        notebook = fill(released, kinds[number % 3])
+        if slow:
+            notebook.cells.insert(0, nbformat.v4.new_code_cell(SLOW))
+        hand_in(notebook, course.root / "submitted", f"student-{number:02}", assignment)
+    broken = course.root / "submitted" / "zoe" / NAME
+    broken.mkdir(parents=True)
+    (broken / assignment.notebook.name).write_text("{")
+    return course
+
+
+@pytest.fixture
+def course(tmp_path):
+    return class_of(copy_course(tmp_path / "course"), 10)
+
+
+@pytest.fixture
+def slow_course(tmp_path):
+    return class_of(copy_course(tmp_path / "course"), 13, slow=True)
+
+
+def run(course, *words, wait=True):
+    command = [sys.executable, "-m", "autograder", "grade", *words]
+    process = subprocess.Popen(
+        command, cwd=course.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+    return (process, *process.communicate(timeout=240)) if wait else process
+
+
+def scores(course):
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        return {one.student.id: one.score for one in book.assignment_submissions(NAME)}
+
+
+def autograded(course):
+    """What formgrader and feedback are made of: each cell's text and outputs."""
+    found = {}
+    for path in sorted((course.root / "autograded").glob("*/*/*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        found[path.parents[1].name] = [(grade_id(c), c.source, c.get("outputs")) for c in cells]
+    return found
+
+
+def test_the_one_command_leaves_what_nbgrader_autograde_leaves(course):
+    done, out, _ = run(course, "--gradebook", "--jobs", "2", "--feedback")
+    assert done.returncode == 1, out
+    assert "9 graded, 1 could not be graded" in out
+    assert "zoe, a3_heads: heads.ipynb is not a Jupyter notebook" in out
+    assert len(list((course.root / "feedback").glob("*/*/*.html"))) == 9
+    together, marks = autograded(course), scores(course)
+    assert len(marks) == 9
+    assert not api(course.root).autograde(NAME, "*", force=True)["success"]
+    assert scores(course) == marks
+    assert autograded(course) == together
+    assert marks["student-00"] == 20
+    assert 0 < marks["student-01"] < 20
+    assert marks["student-02"] == 0
+
+
+def test_only_what_changed_is_graded_again(course):
+    run(course, "--gradebook", "--jobs", "1", "--quiet")
+    _, out, _ = run(course, "--gradebook", "--jobs", "1", "--quiet")
+    assert "0 graded, 9 unchanged since they were graded, 1 could not be graded" in out
+    assignment = course.assignment(NAME)
+    released = course.root / "assignments" / NAME / assignment.notebook.name
+    hand_in(fill(released, model_answers(assignment)), course.root / "submitted", "student-02", assignment)
+    _, out, _ = run(course, "--gradebook", "--quiet")
+    assert "1 graded, 8 unchanged" in out
+    assert scores(course)["student-02"] == 20
+    solution = course.root / "solutions" / NAME / "heads.py"
+    solution.write_text(solution.read_text() + "\n# another version of the course\n")
+    _, out, _ = run(course, "--gradebook", "--quiet")
+    assert "9 graded, 1 could" in out
+    _, out, _ = run(course, "--gradebook", "--quiet", "--force")
+    assert "9 graded, 1 could" in out
+
+
+def until(condition, seconds=120):
+    for _ in range(int(seconds * 20)):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("it did not come to that")
+
+
+def finished(course):
+    return [student for student, cells in _read(course) if any(outputs for name, _, outputs in cells if name)]
+
+
+def _read(course):
+    try:
+        return list(autograded(course).items())
+    except Exception:  # a notebook that is being written
+        return []
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_was_interrupted_goes_on(slow_course, how):
+    process = run(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 3)
+    process.send_signal(how) if how == signal.SIGINT else process.kill()
+    process.communicate(timeout=60)
+    before = len(finished(slow_course))
+    assert 3 <= before < 12
+    _, out, _ = run(slow_course, "--gradebook", "--jobs", "2", "--quiet")
+    graded, unchanged = (
+        int(word) for word in (out.split(" graded,")[0].split()[-1], out.split(" unchanged")[0].split()[-1])
+    )
+    assert graded + unchanged == 12
+    assert unchanged >= before - 1
+    marks = scores(slow_course)
+    assert len(marks) == 12
+    assert [marks[f"student-{n:02}"] for n in (0, 3, 6, 9)] == [20] * 4
+
+
+def test_workers_of_a_killed_run_end(slow_course):
+    process = run(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 1)
+    below = psutil.Process(process.pid).children(recursive=True)
+    assert below
+    process.kill()
+    process.communicate(timeout=60)
+    until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in below), 20)
+
+
+def test_a_worker_that_is_killed_loses_nothing(slow_course):
+    process = run(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 2)
+    workers = [c for c in psutil.Process(process.pid).children() if "spawn_main" in " ".join(c.cmdline())]
+    workers[0].kill()
+    out, _ = process.communicate(timeout=240)
+    assert "12 graded, 1 could not be graded" in out
+    assert len(scores(slow_course)) == 12
+
+
+def test_a_second_run_at_once_says_so(slow_course):
+    first = run(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 1)
+    second, out, _ = run(slow_course, "--gradebook")
+    assert second.returncode == 2
+    assert "another run is grading" in out
+    assert "Traceback" not in out
+    out, _ = first.communicate(timeout=240)
+    assert "12 graded" in out
+    assert (slow_course.root / LOCK).exists()
+
+
+def test_a_report_that_was_interrupted_goes_on(slow_course):
+    words = ("submitted", "--json", "marks.json", "--jobs", "2")
+    process = run(slow_course, *words, wait=False)
+    part = slow_course.root / "marks.json.part"
+    until(lambda: part.exists() and part.read_text().count("\n") >= 3)
+    process.kill()
+    process.communicate(timeout=60)
+    assert not (slow_course.root / "marks.json").exists()
+    with part.open("a") as file:
+        file.write('{"stamp": "cut o')
+    done, out, _ = run(slow_course, *words)
+    assert done.returncode == 1, out
+    assert "going on: " in out
+    assert not part.exists()
+    marks = json.loads((slow_course.root / "marks.json").read_text())
+    assert [entry["student"] for entry in marks] == [f"student-{n:02}" for n in range(12)] + ["zoe"]
+    whole = slow_course.root / "whole.json"
+    run(slow_course, "submitted", "--json", whole.name, "--jobs", "1")
+    assert json.loads(whole.read_text()) == marks
+
+
+def test_what_does_not_go_together_says_so(course):
+    for words, sentence in (
+        (("--gradebook", "submitted"), "leave PATH and --json away"),
+        (("--force", "submitted"), "go with --gradebook"),
+        ((), "what is to be graded?"),
+        (("--gradebook", "--assignment", "a1_scaled_dot_product"), "nothing handed in"),
+        (("submitted", "--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler answers"),
+    ):
+        done, out, _ = run(course, *words)
+        assert done.returncode == 2, out
+        assert sentence in out
+        assert "Traceback" not in out
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A real scheduler and two real workers, each a process of its own with an address of its own."""
+    processes = []
+
+    def start(*words, host):
+        log = (tmp_path / f"{host}.log").open("w")
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+        processes.append(
+            subprocess.Popen([sys.executable, "-m", "distributed.cli." + words[0], *words[1:], "--host", host],
+                             stdout=log, stderr=log, env=environment, cwd=tmp_path)
+        )  # fmt: skip
+
+    file = tmp_path / "scheduler.json"
+    start("dask_scheduler", "--port", "0", "--dashboard-address", ":0", "--scheduler-file", str(file), host="127.0.0.2")
+    until(lambda: file.exists() and file.stat().st_size)
+    for host in ("127.0.0.3", "127.0.0.4"):
+        start("dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard", host=host)
+    yield json.loads(file.read_text())["address"], processes
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_many_machines_one_of_which_is_lost(slow_course, cluster):
+    address, processes = cluster
+    grader = run(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 2)
+    for process in psutil.Process(processes[1].pid).children(recursive=True):
+        process.kill()
+    processes[1].kill()
+    out, _ = grader.communicate(timeout=240)
+    assert "12 graded, 1 could not be graded" in out
+    assert len(scores(slow_course)) == 12
+    _, out, _ = run(slow_course, "--gradebook", "--scheduler", address, "--quiet")
+    assert "0 graded, 12 unchanged" in out
+
+
+def test_a_worker_with_another_course_refuses(course, tmp_path):
+    from autograder.errors import CourseError
+    from autograder.marking.many import Task, Workers
+
+    task = Task("ana", NAME, "another version", ("x = 1",))
+    with pytest.raises(CourseError, match="another version of the course"):
+        list(Workers(course.root, 1).mark([task]))
+
+
+def test_outcomes_are_reported_as_they_come(course):
+    seen = []
+    outcomes = grade_into_gradebook(course, [course.assignment(NAME)], {"jobs": 1}, "auto", seen.append)
+    assert seen == outcomes
+    assert [one.student for one in outcomes if one.reason] == ["zoe"]
