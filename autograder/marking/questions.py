@@ -60,6 +60,13 @@ class Questions:
             return perform(self._callables, question)
         if name not in self.stand_ins:
             return _no("is not to be asked here")
+        try:
+            question |= {
+                "args": self._with_callables(question["args"]),
+                "kwargs": self._with_callables(question["kwargs"]),
+            }
+        except KeyError:
+            return _no("is about something that is not there")
         reply = perform(dict(self._names), question)
         if "error" not in reply:
             self.asked.add(str(name))
@@ -69,6 +76,12 @@ class Questions:
         if isinstance(values, dict):
             return {key: self._without_callable(value) for key, value in values.items()}
         return [self._without_callable(value) for value in values]
+
+    def _with_callables(self, values: Any) -> Any:
+        """The request's own callables in place of their handles; raises `KeyError` for one that it does not have."""
+        items = values.items() if isinstance(values, dict) else enumerate(values)
+        found = {key: self._callables[v.key] if isinstance(v, Handle) else v for key, v in items}
+        return found if isinstance(values, dict) else list(found.values())
 
     def _without_callable(self, value: Any) -> Any:
         if not callable(value):
