@@ -7,10 +7,9 @@ what a suite passes as an argument that can be called, such as a small model. Bo
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from autograder.sandbox.perform import perform
 from autograder.sandbox.wire import Handle
@@ -123,21 +122,28 @@ def _is_question(question: dict[str, Any]) -> bool:
     )
 
 
-def _is_small(value: Any) -> bool:
+def _is_small(question: dict[str, Any]) -> bool:
     """May the reference be run on this?"""
+    calls = [question, question.get("forward") or {}]
+    sizes = [[*call.get("args", []), *call.get("kwargs", {}).values()] for call in calls]
+    return all(map(_is_small_together, sizes)) and _is_small_data(list(question.values()))
+
+
+def _is_small_together(sizes: list[Any]) -> bool:
+    """Numbers that are arguments themselves are sizes, so their product counts; a list of numbers is data, such as ids."""
+    numbers = [max(1, abs(n)) for n in sizes if isinstance(n, int)]
+    return len(numbers) <= 16 and math.prod(numbers) <= MAX_PRODUCT
+
+
+def _is_small_data(value: Any) -> bool:
     if hasattr(value, "shape"):
         shape = tuple(value.shape)
-        return max(shape, default=1) <= MAX_AXIS and int(np.prod(shape)) <= MAX_ITEMS
+        return max(shape, default=1) <= MAX_AXIS and math.prod(shape) <= MAX_ITEMS
     if isinstance(value, dict):
-        return _is_small(list(value.values()))
+        return _is_small_data(list(value.values()))
     if isinstance(value, list | tuple):
-        numbers = [n for n in value if isinstance(n, int) and not isinstance(n, bool)]
-        product = 1
-        for number in numbers[:16]:
-            product *= max(1, abs(number))
-        many = len(numbers) > 16  # a list of ids, not of sizes
-        return len(value) <= MAX_ITEMS and all(map(_is_small, value)) and (many or product <= MAX_PRODUCT)
-    return abs(value) <= MAX_NUMBER if isinstance(value, int) and not isinstance(value, bool) else True
+        return len(value) <= MAX_ITEMS and all(map(_is_small_data, value))
+    return abs(value) <= MAX_NUMBER if isinstance(value, int) else True
 
 
 def _no(text: str) -> dict[str, Any]:

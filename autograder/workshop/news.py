@@ -21,15 +21,77 @@ from typing import Any
 import numpy as np
 
 SEED = 20170612  # the day of "Attention Is All You Need"
-TRAIN, HELD_OUT = 4000, 400
+TRAIN, HELD_OUT = 6000, 400
 
-HER = "ada alma carla dana elif ines juno kira lena mira nora olga pia rosa tara vera yara zoe".split()
-HIM = "adam ben carlo dino emil finn hugo ivan jonas karim leo marek nils omar paul rafi tom yusuf".split()
-PLACES = (
-    "accra athens berlin bogota cairo dakar delhi dublin hanoi lagos lima lisbon madrid milan nairobi oslo paris "
-    "prague quito riga rome seoul sofia tokyo tunis vienna"
-).split()
-DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+HER = [
+    "ada",
+    "alma",
+    "carla",
+    "dana",
+    "elif",
+    "ines",
+    "juno",
+    "kira",
+    "lena",
+    "mira",
+    "nora",
+    "olga",
+    "pia",
+    "rosa",
+    "tara",
+    "vera",
+    "yara",
+    "zoe",
+]
+HIM = [
+    "adam",
+    "ben",
+    "carlo",
+    "dino",
+    "emil",
+    "finn",
+    "hugo",
+    "ivan",
+    "jonas",
+    "karim",
+    "leo",
+    "marek",
+    "nils",
+    "omar",
+    "paul",
+    "rafi",
+    "tom",
+    "yusuf",
+]
+PLACES = [
+    "accra",
+    "athens",
+    "berlin",
+    "bogota",
+    "cairo",
+    "dakar",
+    "delhi",
+    "dublin",
+    "hanoi",
+    "lagos",
+    "lima",
+    "lisbon",
+    "madrid",
+    "milan",
+    "nairobi",
+    "oslo",
+    "paris",
+    "prague",
+    "quito",
+    "riga",
+    "rome",
+    "seoul",
+    "sofia",
+    "tokyo",
+    "tunis",
+    "vienna",
+]
+DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
 @dataclass(frozen=True)
@@ -105,9 +167,7 @@ def _item(random: np.random.Generator, person: int, thing: int, place: int) -> I
     # Two to four sentences; a NEWS of two leaves room for one aside fewer.
     asides = int(random.integers(1, 4 if told.count(" .") == 1 else 3))
     sentences = [told, *templates[:asides]]
-    filled = [
-        _fill(random, *facts) for facts in zip(sentences, people, things, places, strict=False)
-    ]
+    filled = [_fill(random, *facts) for facts in zip(sentences, people, things, places, strict=False)]
     order = random.permutation(len(filled))
     deed, what = things[0]
     return Item(" ".join(filled[i] for i in order), f"{people[0]} {deed.headline} {what} in {places[0]}")
@@ -135,7 +195,7 @@ def _fill(random: np.random.Generator, template: str, who: str, deed_and_what: t
 
 def _words() -> list[str]:
     """Every word there can be, each once: the three marks first, then by letter."""
-    texts = [template for template in (*NEWS, *ASIDES)]
+    texts: list[str] = [*NEWS, *ASIDES]
     texts += [what for deed in DEEDS for what in deed.things]
     texts += [form for deed in DEEDS for form in (deed.past, deed.participle, deed.headline, deed.infinitive)]
     plain = {word for text in texts for word in text.split() if "{" not in word}
