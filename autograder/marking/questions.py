@@ -130,7 +130,7 @@ def _is_small(question: dict[str, Any]) -> bool:
 
 
 def _is_small_together(sizes: list[Any]) -> bool:
-    """Numbers that are arguments themselves are sizes, so their product counts; a list of numbers is data, such as ids."""
+    """Numbers that are arguments are sizes, so their product counts; numbers in a list are data, such as ids."""
     numbers = [max(1, abs(n)) for n in sizes if isinstance(n, int)]
     return len(numbers) <= 16 and math.prod(numbers) <= MAX_PRODUCT
 

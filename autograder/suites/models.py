@@ -20,8 +20,8 @@ SURE = 50.0
 class Reader(nn.Module):  # type: ignore[misc]
     """Logits at a place hang on every token up to there, and on their order: random weights, in float64.
 
-    A sum over what was read, each token multiplied by its place's own numbers, through a tanh. It is worked out in NumPy,
-    which takes microseconds; PyTorch's threads may take a hundred times as long for a product this small.
+    A sum over what was read, each token multiplied by its place's own numbers, through a tanh. It is worked out in
+    NumPy, which takes microseconds; PyTorch's threads may take a hundred times as long for a product this small.
     `lift` is added to all logits.
     """
 

@@ -20,6 +20,7 @@ class Counting(nn.Module):
 
 
 def listed(got, what):
+    """`got`, which is a list."""
     if not isinstance(got, list):
         expect.fail(f"{what}: this is {expect.kind_of(got)}, where a list belongs.")
     return got

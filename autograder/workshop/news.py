@@ -23,75 +23,22 @@ import numpy as np
 SEED = 20170612  # the day of "Attention Is All You Need"
 TRAIN, HELD_OUT = 6000, 400
 
-HER = [
-    "ada",
-    "alma",
-    "carla",
-    "dana",
-    "elif",
-    "ines",
-    "juno",
-    "kira",
-    "lena",
-    "mira",
-    "nora",
-    "olga",
-    "pia",
-    "rosa",
-    "tara",
-    "vera",
-    "yara",
-    "zoe",
-]
-HIM = [
-    "adam",
-    "ben",
-    "carlo",
-    "dino",
-    "emil",
-    "finn",
-    "hugo",
-    "ivan",
-    "jonas",
-    "karim",
-    "leo",
-    "marek",
-    "nils",
-    "omar",
-    "paul",
-    "rafi",
-    "tom",
-    "yusuf",
-]
-PLACES = [
-    "accra",
-    "athens",
-    "berlin",
-    "bogota",
-    "cairo",
-    "dakar",
-    "delhi",
-    "dublin",
-    "hanoi",
-    "lagos",
-    "lima",
-    "lisbon",
-    "madrid",
-    "milan",
-    "nairobi",
-    "oslo",
-    "paris",
-    "prague",
-    "quito",
-    "riga",
-    "rome",
-    "seoul",
-    "sofia",
-    "tokyo",
-    "tunis",
-    "vienna",
-]
-DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+HER = (
+    "ada", "alma", "carla", "dana", "elif", "ines", "juno", "kira", "lena", "mira", "nora", "olga", "pia",
+    "rosa", "tara", "vera", "yara", "zoe",
+)  # fmt: skip
+HIM = (
+    "adam", "ben", "carlo", "dino", "emil", "finn", "hugo", "ivan", "jonas", "karim", "leo", "marek", "nils",
+    "omar", "paul", "rafi", "tom", "yusuf",
+)  # fmt: skip
+PLACES = (
+    "accra", "athens", "berlin", "bogota", "cairo", "dakar", "delhi", "dublin", "hanoi", "lagos", "lima",
+    "lisbon", "madrid", "milan", "nairobi", "oslo", "paris", "prague", "quito", "riga", "rome", "seoul",
+    "sofia", "tokyo", "tunis", "vienna",
+)  # fmt: skip
+DAYS = (
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,6 +60,9 @@ DEEDS = (
     Deed("built", "built", "builds", "build", ("a tree house", "a sailing boat", "a snow castle", "a tiny robot")),
     Deed("wrote", "written", "writes", "write", ("a short opera", "a crime novel", "a travel guide", "a love song")),
 )
+
+PEOPLE = (*HER, *HIM)
+THINGS = tuple((deed, what) for deed in DEEDS for what in deed.things)
 
 # {who}, {where}, {what}: what the summary needs. {she} is the pronoun of {who}.
 NEWS = (
@@ -149,8 +99,7 @@ def items(train: int = TRAIN, held_out: int = HELD_OUT, seed: int = SEED) -> tup
     Raises `ValueError` where there are not that many different facts.
     """
     random = np.random.default_rng(seed)
-    people, things = [*HER, *HIM], [(deed, thing) for deed in DEEDS for thing in deed.things]
-    sizes = (len(people), len(things), len(PLACES))
+    sizes = (len(PEOPLE), len(THINGS), len(PLACES))
     if train + held_out > np.prod(sizes):
         raise ValueError(f"there are {np.prod(sizes)} different facts, not {train + held_out}")
     facts = random.choice(np.prod(sizes), size=train + held_out, replace=False)  # none twice
@@ -160,17 +109,16 @@ def items(train: int = TRAIN, held_out: int = HELD_OUT, seed: int = SEED) -> tup
 
 def _item(random: np.random.Generator, person: int, thing: int, place: int) -> Item:
     """The item that tells of this person, thing and place."""
-    people, places = _others_after(random, [*HER, *HIM], person), _others_after(random, PLACES, place)
-    things = _others_after(random, [(deed, what) for deed in DEEDS for what in deed.things], thing)
-    templates = [ASIDES[i] for i in random.choice(len(ASIDES), size=3, replace=False)]
+    people, things, places = (
+        _others_after(random, *pair) for pair in ((PEOPLE, person), (THINGS, thing), (PLACES, place))
+    )
     told = NEWS[random.integers(len(NEWS))]
     # Two to four sentences; a NEWS of two leaves room for one aside fewer.
-    asides = int(random.integers(1, 4 if told.count(" .") == 1 else 3))
-    sentences = [told, *templates[:asides]]
-    filled = [_fill(random, *facts) for facts in zip(sentences, people, things, places, strict=False)]
-    order = random.permutation(len(filled))
+    asides = random.choice(len(ASIDES), size=random.integers(1, 4 if told.count(" .") == 1 else 3), replace=False)
+    templates = [told, *(ASIDES[i] for i in asides)]
+    sentences = [_fill(random, *facts) for facts in zip(templates, people, things, places, strict=False)]
     deed, what = things[0]
-    return Item(" ".join(filled[i] for i in order), f"{people[0]} {deed.headline} {what} in {places[0]}")
+    return Item(" ".join(random.permutation(sentences)), f"{people[0]} {deed.headline} {what} in {places[0]}")
 
 
 def _others_after(random: np.random.Generator, choices: Sequence[Any], first: int) -> list[Any]:
@@ -196,10 +144,10 @@ def _fill(random: np.random.Generator, template: str, who: str, deed_and_what: t
 def _words() -> list[str]:
     """Every word there can be, each once: the three marks first, then by letter."""
     texts: list[str] = [*NEWS, *ASIDES]
-    texts += [what for deed in DEEDS for what in deed.things]
+    texts += [what for _, what in THINGS]
     texts += [form for deed in DEEDS for form in (deed.past, deed.participle, deed.headline, deed.infinitive)]
     plain = {word for text in texts for word in text.split() if "{" not in word}
-    return [PADDING, SEPARATOR, END, *sorted(plain.union(HER, HIM, PLACES, DAYS, ["she", "he"]))]
+    return [PADDING, SEPARATOR, END, *sorted(plain.union(PEOPLE, PLACES, DAYS, ["she", "he"]))]
 
 
 WORDS = _words()
