@@ -53,8 +53,10 @@ class Questions:
         name, question = question.get("name"), {key: value for key, value in question.items() if key in ASKED}
         if not _is_question(question):
             return _no("is not a question")
-        if self._left < 0 or not _is_small(question):
-            return _no("asks for too much")
+        if self._left < 0:
+            return _no(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
+        if not _is_small(question):
+            return _no("this is far more than it is meant to be asked about")
         if name in self._callables:
             return perform(self._callables, question)
         if name not in self.stand_ins:
