@@ -61,6 +61,12 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
     return Example(token_ids, [place > len(article_ids) for place in range(len(token_ids))])
 
 
+@way("everything-behind-the-separator")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    token_ids = [*article_ids, separator_id, *summary_ids, end_id]
+    return token_ids, [place > token_ids.index(separator_id) for place in range(len(token_ids))]
+
+
 @way("numpy-booleans")
 def training_example(article_ids, summary_ids, separator_id, end_id):
     token_ids = np.concatenate([article_ids, [separator_id], summary_ids, [end_id]]).astype(int)
