@@ -79,17 +79,24 @@ class Highlight:
         lines = [self.title] if self.title else []
         for number, row in enumerate(self.weights, start=1):
             strongest = np.argsort(-row, kind="stable")[:STRONGEST]
-            lines.append(f"head {number}   " + "   ".join(f"{self.words[i]} {row[i]:.2f}" for i in strongest))
+            lines.append(
+                f"{self._name(number)}   ".lstrip() + "   ".join(f"{self.words[i]} {row[i]:.2f}" for i in strongest)
+            )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         title = f'<div style="font-weight:600;margin:.3em 0">{escape(self.title)}</div>' if self.title else ""
+        side = "white-space:nowrap;vertical-align:top;text-align:left"
         rows = "".join(
-            f'<tr><td style="white-space:nowrap;vertical-align:top;text-align:left">head {number}</td>'
+            f'<tr><td style="{side}">{self._name(number)}</td>'
             f'<td style="text-align:left;line-height:1.9">{self._text(row)}</td></tr>'
             for number, row in enumerate(self.weights, start=1)
         )
         return f"<div>{title}<table>{rows}</table></div>"
+
+    def _name(self, number: int) -> str:
+        """Where there is one row alone, it need not be a head's."""
+        return f"head {number}" if len(self.weights) > 1 else ""
 
     def _text(self, row: np.ndarray) -> str:
         return " ".join(

@@ -442,9 +442,9 @@ class TransformerDecoder(nn.Module):
 #     display(loss_curve(losses, title="loss, step by step (each line is a tenth of the one above)"))
 
 # %% [markdown]
-# **What to notice.** A cliff, and in front of it a short flat stretch. Up to there the model learned which words summaries are made of, and
-# in which order: a name, then *wins*, *opens* or the like. For the name itself it could only guess. Then its heads find out how to **copy a word
-# from the article**, and from that moment on it is right nearly always.
+# **What to notice.** Down to a loss of about 1 the model learns which words summaries are made of, and in which order: a name, then
+# *wins*, *opens* or the like. For the name itself it can only guess. Then its heads find out how to **copy a word from the article**: the line
+# falls steeply, and from there on it is right nearly always.
 #
 # ### Read what it writes
 #
