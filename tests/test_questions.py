@@ -39,6 +39,10 @@ CODE = textwrap.dedent("""
         model.eval()
         with torch.no_grad():
             return int(model(torch.tensor([ids]))[0, -1].argmax())
+    def second_word(model, ids):
+        return first_word(model, ids + [first_word(model=model, ids=ids)])
+    def first_word(model, ids):
+        return -1
     def count(model):
         return sum(p.numel() for p in model.parameters())
 
@@ -90,7 +94,11 @@ def absent(x):
     return 3 * x
 
 
-REFERENCE = SimpleNamespace(Inner=Inner, twice=twice, double=double, scale=scale, absent=absent)
+def first_word(model, ids):
+    return int(model(torch.tensor([ids]))[0, -1].argmax())
+
+
+REFERENCE = SimpleNamespace(first_word=first_word, Inner=Inner, twice=twice, double=double, scale=scale, absent=absent)
 ALL = tuple(vars(REFERENCE))
 
 
@@ -185,6 +193,14 @@ def test_a_model_of_the_suites_is_an_argument(student):
     wanted = int(model(torch.tensor([ids]))[0, -1].argmax())
     assert student.word(model, ids) == wanted
     assert student.count(model) == sum(p.numel() for p in model.parameters())
+
+
+def test_an_earlier_exercise_is_asked_about_a_model_of_the_suites(student, transport):
+    # More than a product of sizes may be: ids are no sizes.
+    model, ids = nn.Sequential(nn.Embedding(90, 4), nn.Linear(4, 90)), [81, 75, 82, 69, 77]
+    first = first_word(model, ids)
+    assert student.second_word(model, ids) == first_word(model, [*ids, first])
+    assert transport.questions.asked == {"first_word"}
 
 
 def test_an_error_in_a_function_of_the_suites_is_an_error_of_the_call(student):

@@ -30,6 +30,7 @@ from autograder.sandbox import wire
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4; two mistakes differ by 0.01 or more.
 ATOL = {"float32": 1e-3, "float64": 1e-7}
 Reply = dict[str, Any]
+Key = tuple[bytes, tuple[Any, ...]]
 Alike = Callable[[Reply, Reply], bool]
 
 
@@ -41,6 +42,9 @@ class Diagnosis:
     hint: str
 
 
+# Answers. A suite's questions are the same for everybody, some ten thousand with all mistakes, unless it asks about a
+# function that it makes anew each time.
+MOST_KEPT = 50_000
 AMBIGUOUS = Diagnosis("", "")
 
 
@@ -52,7 +56,7 @@ class Diagnoser:
         self._right = here(names)
         everything = [*self._written, *self._variants, *self._pairs]
         self._wrong = {mistake: here(names | {mistake.exercise: mistake.code}) for mistake in everything}
-        self._kept: dict[tuple[Mistake | None, bytes], Reply] = {}
+        self._kept: dict[tuple[Mistake | None, Key], Reply] = {}
 
     def diagnose(self, exercise: str, calls: Sequence[Recorded]) -> Diagnosis | None:
         """The known mistake behind the replies in `calls`, or None."""
@@ -106,28 +110,27 @@ class Diagnoser:
 
     def _answer(self, mistake: Mistake | None, one: _Heard) -> Reply:
         transport = self._right if mistake is None else self._wrong[mistake]
-        if one.key is None:
-            return transport(one.request)
         if (mistake, one.key) not in self._kept:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
             self._kept[mistake, one.key] = transport(one.request)
         return self._kept[mistake, one.key]
 
 
 @dataclass(frozen=True)
 class _Heard:
-    """A call, its reply, and the call's bytes to know it by; None where what is called with has no bytes."""
+    """A call, its reply, and what to know the call by: its bytes, and the functions and models among its arguments."""
 
     request: Reply
     reply: Reply
-    key: bytes | None
+    key: Key
 
     @classmethod
     def of(cls, call: Recorded) -> _Heard:
         assert call.reply is not None
         given = [*call.request["args"], *call.request["kwargs"].values()]
-        if any(map(callable, given)):
-            return cls(call.request, call.reply, None)
-        return cls(call.request, call.reply, wire.pack({k: wire.encode(v) for k, v in call.request.items()}))
+        packed = wire.pack({key: wire.encode(value) for key, value in call.request.items()})
+        return cls(call.request, call.reply, (packed, tuple(filter(callable, given))))
 
 
 def _only(matching: list[Mistake]) -> Diagnosis | None:

@@ -7,10 +7,9 @@ what a suite passes as an argument that can be called, such as a small model. Bo
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from autograder.sandbox.perform import perform
 from autograder.sandbox.wire import Handle
@@ -54,12 +53,21 @@ class Questions:
         name, question = question.get("name"), {key: value for key, value in question.items() if key in ASKED}
         if not _is_question(question):
             return _no("is not a question")
-        if self._left < 0 or not _is_small(question):
-            return _no("asks for too much")
+        if self._left < 0:
+            return _no(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
+        if not _is_small(question):
+            return _no("this is far more than it is meant to be asked about")
         if name in self._callables:
             return perform(self._callables, question)
         if name not in self.stand_ins:
             return _no("is not to be asked here")
+        try:
+            question |= {
+                "args": self._with_callables(question["args"]),
+                "kwargs": self._with_callables(question["kwargs"]),
+            }
+        except KeyError:
+            return _no("is about something that is not there")
         reply = perform(dict(self._names), question)
         if "error" not in reply:
             self.asked.add(str(name))
@@ -69,6 +77,12 @@ class Questions:
         if isinstance(values, dict):
             return {key: self._without_callable(value) for key, value in values.items()}
         return [self._without_callable(value) for value in values]
+
+    def _with_callables(self, values: Any) -> Any:
+        """The request's own callables in place of their handles; raises `KeyError` for one that it does not have."""
+        items = values.items() if isinstance(values, dict) else enumerate(values)
+        found = {key: self._callables[v.key] if isinstance(v, Handle) else v for key, v in items}
+        return found if isinstance(values, dict) else list(found.values())
 
     def _without_callable(self, value: Any) -> Any:
         if not callable(value):
@@ -110,21 +124,28 @@ def _is_question(question: dict[str, Any]) -> bool:
     )
 
 
-def _is_small(value: Any) -> bool:
+def _is_small(question: dict[str, Any]) -> bool:
     """May the reference be run on this?"""
+    calls = [question, question.get("forward") or {}]
+    sizes = [[*call.get("args", []), *call.get("kwargs", {}).values()] for call in calls]
+    return all(map(_is_small_together, sizes)) and _is_small_data(list(question.values()))
+
+
+def _is_small_together(sizes: list[Any]) -> bool:
+    """Numbers that are arguments are sizes, so their product counts; numbers in a list are data, such as ids."""
+    numbers = [max(1, abs(n)) for n in sizes if isinstance(n, int)]
+    return len(numbers) <= 16 and math.prod(numbers) <= MAX_PRODUCT
+
+
+def _is_small_data(value: Any) -> bool:
     if hasattr(value, "shape"):
         shape = tuple(value.shape)
-        return max(shape, default=1) <= MAX_AXIS and int(np.prod(shape)) <= MAX_ITEMS
+        return max(shape, default=1) <= MAX_AXIS and math.prod(shape) <= MAX_ITEMS
     if isinstance(value, dict):
-        return _is_small(list(value.values()))
+        return _is_small_data(list(value.values()))
     if isinstance(value, list | tuple):
-        numbers = [n for n in value if isinstance(n, int) and not isinstance(n, bool)]
-        product = 1
-        for number in numbers[:16]:
-            product *= max(1, abs(number))
-        many = len(numbers) > 16  # a list of ids, not of sizes
-        return len(value) <= MAX_ITEMS and all(map(_is_small, value)) and (many or product <= MAX_PRODUCT)
-    return abs(value) <= MAX_NUMBER if isinstance(value, int) and not isinstance(value, bool) else True
+        return len(value) <= MAX_ITEMS and all(map(_is_small_data, value))
+    return abs(value) <= MAX_NUMBER if isinstance(value, int) else True
 
 
 def _no(text: str) -> dict[str, Any]:

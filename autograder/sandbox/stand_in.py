@@ -39,13 +39,26 @@ def stand_in(name: str, spec: dict[str, Any], own: Own | None, ask: Ask, in_torc
 def from_handle(handle: Handle, ask: Ask) -> Any:
     """What a suite passed as an argument: something to call, an `nn.Module` if it is one there."""
     if handle.parameters is None:
-        return _function(handle.key, handle.order, ask, None, True)
-    return _instance(handle, ask)
+        return _known_by(_function(handle.key, handle.order, ask, None, True), handle)
+    return _known_by(_instance(handle, ask), handle)
+
+
+def _known_by(made: Any, handle: Handle) -> Any:
+    """`made`, which a question can name by its key: an earlier exercise may be asked about a suite's model, too."""
+    # Past an `nn.Module`'s own bookkeeping; a function has a `__dict__`, too.
+    made.__dict__["_handle"] = Handle(handle.key, [], None)
+    return made
+
+
+def _as_handle(value: Any) -> Any:
+    """A suite's callable as its handle, anything else as it is."""
+    found = getattr(value, "_handle", None)
+    return found if isinstance(found, Handle) else value
 
 
 def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_torch: bool) -> Own:
     def function(*args: Any, **kwargs: Any) -> Any:
-        placed, rest = _by_place(args, kwargs, order)
+        placed, rest = _by_place(list(map(_as_handle, args)), {k: _as_handle(v) for k, v in kwargs.items()}, order)
         if own is not None and not _may_ask([*placed, *rest.values()], in_torch):
             return own(*args, **kwargs)
         try:
@@ -60,7 +73,7 @@ def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_tor
 
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
     """Plain values may. Arrays may not inside an exercise in PyTorch: NumPy's reference would do PyTorch's work."""
-    plain: tuple[type, ...] = (np.generic, int, float, list, tuple, type(None))
+    plain: tuple[type, ...] = (np.generic, int, float, list, tuple, type(None), Handle)
     return all(isinstance(v, plain) or (_is_tensor(v) if in_torch else isinstance(v, np.ndarray)) for v in values)
 
 

@@ -1,0 +1,165 @@
+"""Made-up news: short articles, each with a summary of one line, for training a small summarizer.
+
+    from autograder import news
+    train, held_out = news.items()
+    train[0].article     "on friday the chess cup was won by mira in oslo . hugo stayed at home in lima ."
+    train[0].summary     "mira wins the chess cup in oslo"
+
+An article has two to four sentences. One tells the news (sometimes two: *mira came to oslo . there she ...*); the
+others name other people, places and things: what happened a year ago, what somebody hopes for, who lives where. The
+summary picks out who, what and where. It is written from templates with a fixed seed, so there is nothing to download.
+
+Who, what and where of an item never come together in another one, so no held-out summary occurs in training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+SEED = 20170612  # the day of "Attention Is All You Need"
+TRAIN, HELD_OUT = 6000, 400
+
+HER = (
+    "ada", "alma", "carla", "dana", "elif", "ines", "juno", "kira", "lena", "mira", "nora", "olga", "pia",
+    "rosa", "tara", "vera", "yara", "zoe",
+)  # fmt: skip
+HIM = (
+    "adam", "ben", "carlo", "dino", "emil", "finn", "hugo", "ivan", "jonas", "karim", "leo", "marek", "nils",
+    "omar", "paul", "rafi", "tom", "yusuf",
+)  # fmt: skip
+PLACES = (
+    "accra", "athens", "berlin", "bogota", "cairo", "dakar", "delhi", "dublin", "hanoi", "lagos", "lima",
+    "lisbon", "madrid", "milan", "nairobi", "oslo", "paris", "prague", "quito", "riga", "rome", "seoul",
+    "sofia", "tokyo", "tunis", "vienna",
+)  # fmt: skip
+DAYS = (
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Deed:
+    """A verb as news tell it (*won*), as a passive has it (*won*), as a headline has it (*wins*), and to do it."""
+
+    past: str
+    participle: str
+    headline: str
+    infinitive: str
+    things: tuple[str, ...]
+
+
+DEEDS = (
+    Deed("won", "won", "wins", "win", ("the chess cup", "the long race", "a golden medal", "a poetry prize")),
+    Deed("opened", "opened", "opens", "open", ("a small bakery", "the new library", "a music school", "a toy museum")),
+    Deed("found", "found", "finds", "find", ("a silver ring", "an old map", "a lost dog", "a rare stamp")),
+    Deed("painted", "painted", "paints", "paint", ("a blue bridge", "the town hall", "a huge mural", "the old tower")),
+    Deed("built", "built", "builds", "build", ("a tree house", "a sailing boat", "a snow castle", "a tiny robot")),
+    Deed("wrote", "written", "writes", "write", ("a short opera", "a crime novel", "a travel guide", "a love song")),
+)
+
+PEOPLE = (*HER, *HIM)
+THINGS = tuple((deed, what) for deed in DEEDS for what in deed.things)
+
+# {who}, {where}, {what}: what the summary needs. {she} is the pronoun of {who}.
+NEWS = (
+    "{who} {past} {what} in {where} on {day} .",
+    "on {day} {who} {past} {what} in {where} .",
+    "in {where} , {who} {past} {what} .",
+    "on {day} {what} was {participle} by {who} in {where} .",
+    "{who} came to {where} on {day} . there , {she} {past} {what} .",
+)
+# About somebody else, somewhere else, something else.
+ASIDES = (
+    "{who} stayed at home in {where} .",
+    "{who} from {where} was there , too .",
+    "a year ago , {who} {past} {what} in {where} .",
+    "{who} hopes to {infinitive} {what} in {where} next year .",
+    "{who} , who lives in {where} , saw it all .",
+    "it rained in {where} on {day} .",
+)
+
+PADDING, SEPARATOR, END = "<pad>", "<sep>", "<end>"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One news item: words and signs with single spaces between them."""
+
+    article: str
+    summary: str
+
+
+def items(train: int = TRAIN, held_out: int = HELD_OUT, seed: int = SEED) -> tuple[list[Item], list[Item]]:
+    """So many items to train on, and so many that are kept back; the same ones for the same `seed`.
+
+    Raises `ValueError` where there are not that many different facts.
+    """
+    random = np.random.default_rng(seed)
+    sizes = (len(PEOPLE), len(THINGS), len(PLACES))
+    if train + held_out > np.prod(sizes):
+        raise ValueError(f"there are {np.prod(sizes)} different facts, not {train + held_out}")
+    facts = random.choice(np.prod(sizes), size=train + held_out, replace=False)  # none twice
+    drawn = [_item(random, *map(int, indices)) for indices in zip(*np.unravel_index(facts, sizes), strict=True)]
+    return drawn[:train], drawn[train:]
+
+
+def _item(random: np.random.Generator, person: int, thing: int, place: int) -> Item:
+    """The item that tells of this person, thing and place."""
+    people, things, places = (
+        _others_after(random, *pair) for pair in ((PEOPLE, person), (THINGS, thing), (PLACES, place))
+    )
+    told = NEWS[random.integers(len(NEWS))]
+    # Two to four sentences; a NEWS of two leaves room for one aside fewer.
+    asides = random.choice(len(ASIDES), size=random.integers(1, 4 if told.count(" .") == 1 else 3), replace=False)
+    templates = [told, *(ASIDES[i] for i in asides)]
+    sentences = [_fill(random, *facts) for facts in zip(templates, people, things, places, strict=False)]
+    deed, what = things[0]
+    return Item(" ".join(random.permutation(sentences)), f"{people[0]} {deed.headline} {what} in {places[0]}")
+
+
+def _others_after(random: np.random.Generator, choices: Sequence[Any], first: int) -> list[Any]:
+    """The choice at `first`, then three others."""
+    rest = [i for i in random.choice(len(choices), size=4, replace=False) if i != first]
+    return [choices[i] for i in (first, *rest[:3])]
+
+
+def _fill(random: np.random.Generator, template: str, who: str, deed_and_what: tuple[Deed, str], where: str) -> str:
+    deed, what = deed_and_what
+    return template.format(
+        who=who,
+        she="she" if who in HER else "he",
+        where=where,
+        what=what,
+        past=deed.past,
+        participle=deed.participle,
+        infinitive=deed.infinitive,
+        day=DAYS[random.integers(len(DAYS))],
+    )
+
+
+def _words() -> list[str]:
+    """Every word there can be, each once: the three marks first, then by letter."""
+    texts: list[str] = [*NEWS, *ASIDES]
+    texts += [what for _, what in THINGS]
+    texts += [form for deed in DEEDS for form in (deed.past, deed.participle, deed.headline, deed.infinitive)]
+    plain = {word for text in texts for word in text.split() if "{" not in word}
+    return [PADDING, SEPARATOR, END, *sorted(plain.union(PEOPLE, PLACES, DAYS, ["she", "he"]))]
+
+
+WORDS = _words()
+IDS = {word: number for number, word in enumerate(WORDS)}
+PADDING_ID, SEPARATOR_ID, END_ID = IDS[PADDING], IDS[SEPARATOR], IDS[END]
+
+
+def encode(text: str) -> list[int]:
+    """The numbers of the words in `text`; raises `KeyError` for a word that no item has."""
+    return [IDS[word] for word in text.split()]
+
+
+def decode(token_ids: Iterable[int]) -> str:
+    """The words behind `token_ids`."""
+    return " ".join(WORDS[number] for number in token_ids)

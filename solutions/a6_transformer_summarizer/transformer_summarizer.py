@@ -1,0 +1,516 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The transformer summarizer
+#
+# A language model does one thing: it says which word comes next. So how do you make it *summarise*? You show it texts in
+# which a summary comes next:
+#
+# ```text
+# in oslo , mira won the chess cup . hugo stayed at home in lima .  <sep>  mira wins the chess cup in oslo  <end>
+# └──────────────────────── article ───────────────────────────┘           └────────── summary ─────────┘
+# ```
+#
+# After enough of them, give it an article and the separator `<sep>`, and let it go on. What it writes up to `<end>` is the
+# summary. That is all: no second network, no new kind of layer (Liu et al. 2018 wrote Wikipedia this way).
+#
+# You write the four functions around the model. Then you train one, here, in about a minute, and look over its shoulder.
+#
+# 1. `training_example`
+# 2. `summary_loss`
+# 3. `next_token`
+# 4. `greedy_summary`
+# 5. train it: a loss curve, its summaries, and what each head looks at
+# 6. a question to answer in words
+#
+# **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
+# below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+
+# %%
+import math
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from autograder import check, grading, heatmap, highlight, look, loss_curve, news, own_or_plain
+
+
+# %% [markdown]
+# ## The news
+#
+# The texts are made up, from templates, by a small program that came with the checks: nothing to download, and the same for
+# everybody. Some stand aside and are not for training: **held out**, to see later what the model does with news it has never
+# met. No summary of theirs is among the others.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     train, held_out = news.items()
+#     print(len(train), "items to train on,", len(held_out), "held out,", len(news.WORDS), "different words\n")
+#     for item in train[:4]:
+#         print(item.article, "\n   →", item.summary, "\n")
+
+# %% [markdown]
+# **What to notice.** One sentence tells the news: *who* did *what*, *where*. The others are there to mislead: other people in other
+# places, what happened a year ago, what somebody hopes to do. The news may stand anywhere. Sometimes it is turned around (*was won
+# by mira*), sometimes it takes two sentences (*mira came to oslo . there , she won ...*) and *she* must find her name.
+#
+# To the model words are numbers, their **ids**:
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     ids = news.encode("mira wins the chess cup in oslo")
+#     print(ids)
+#     print(news.decode(ids))
+#     print("separator", news.SEPARATOR_ID, "  end", news.END_ID)
+
+# %% [markdown]
+# ## 1. `training_example`
+#
+# One text for the model to read: **article, separator, summary, end**. And beside it a mask that says which tokens the loss
+# counts. The article is given to the model; it need not learn to write it, and neither the separator, which we put there. What it
+# has to write itself is the summary, **and the end**: else it never learns when to stop.
+#
+# By hand, with ids made up for it: article `[11, 12, 13]`, summary `[14, 15]`, separator 1, end 2.
+#
+# | place | 0 | 1 | 2 | 3 | 4 | 5 | 6 |
+# | --- | --- | --- | --- | --- | --- | --- | --- |
+# | `token_ids` | 11 | 12 | 13 | 1 | 14 | 15 | 2 |
+# | what it is | article | article | article | separator | summary | summary | end |
+# | `loss_mask` | False | False | False | False | True | True | True |
+#
+# The mask stands at the tokens that are to be *written*. At which place they are *predicted* is the business of the loss, below.
+
+# %% nbgrader={"grade": false, "grade_id": "training_example", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    """One text to learn from, and which of its tokens the loss counts.
+
+    article_ids, summary_ids: lists of ints
+    separator_id, end_id: ints
+
+    Returns the tuple (token_ids, loss_mask) of two lists of the same length: article, separator, summary, end, as ints;
+    and a bool for each of them, True at the summary and its end alone. The lists that came in stay as they are.
+    """
+    ### BEGIN SOLUTION
+    token_ids = [*article_ids, separator_id, *summary_ids, end_id]
+    given, written = len(article_ids) + 1, len(summary_ids) + 1   # with the separator; with the end
+    return token_ids, [False] * given + [True] * written
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-training_example", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("training_example")
+
+# %% [markdown]
+# **What to notice.** One item of the news, from your function. Only the dark part teaches.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     item = min(train, key=lambda item: len(item.article))
+#     token_ids, loss_mask = training_example(
+#         news.encode(item.article), news.encode(item.summary), news.SEPARATOR_ID, news.END_ID
+#     )
+#     display(highlight(np.array(loss_mask, dtype=float), news.decode(token_ids).split(), title="what the loss counts"))
+
+# %% [markdown]
+# ## 2. `summary_loss`
+#
+# The model gives logits at every place, $(B, L, V)$. Those at place $t$ say what may come **next**: they are to predict token
+# $t + 1$. So logits and tokens have to be shifted against each other by one before they are compared.
+#
+# For each counted token the loss is $-\log$ of the probability that the model gave to it, the **cross-entropy**:
+#
+# $$\text{loss} = \frac{1}{N} \sum_{b,\, t \,:\; \text{mask}_{b,\, t+1}} -\log \operatorname{softmax}(\text{logits}_{b,\, t})_{\;\text{token}_{b,\, t+1}}$$
+#
+# $N$ is how many tokens are counted **in the whole batch**. So each of them has the same say, whether its text is long or short.
+#
+# **By hand**, one text of four tokens, with a vocabulary of three words: `[0, 1, 2, 1]`, say *article, separator, summary, end*.
+# Counted are the last two.
+#
+# | place | 0 | 1 | 2 | 3 |
+# | --- | --- | --- | --- | --- |
+# | token | 0 | 1 | **2** | **1** |
+# | counted | no | no | yes | yes |
+# | probabilities after it | (0.1, 0.8, 0.1) | (0.25, 0.25, **0.5**) | (0.5, **0.25**, 0.25) | (0.6, 0.2, 0.2) |
+#
+# The first counted token is 2, at place 2. It is predicted at place 1, where it got 0.5, so its loss is $-\log 0.5 = 0.693$. The end,
+# token 1 at place 3, is predicted at place 2 and got 0.25: $-\log 0.25 = 1.386$. The mean of the two is **1.040**. What is predicted at
+# places 0 and 3 does not matter.
+#
+# `F.cross_entropy` takes logits, not probabilities, and does softmax and logarithm in one, so large logits do no harm.
+
+# %% nbgrader={"grade": false, "grade_id": "summary_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def summary_loss(logits, token_ids, loss_mask):
+    """Mean cross-entropy of the next token, over the tokens that count.
+
+    logits: float tensor, (B, L, V); those at place t predict the token at place t + 1
+    token_ids: int64 tensor, (B, L)
+    loss_mask: bool tensor, (B, L), True at tokens that count; at least one does, and never the first of a text
+
+    Returns a tensor without axes, in the dtype of the logits: the mean over all counted tokens of the batch. It is
+    differentiable by the logits.
+    """
+    ### BEGIN SOLUTION
+    predictions = logits[:, :-1]                           # (B, L - 1, V): what follows the last token is not there
+    targets, counted = token_ids[:, 1:], loss_mask[:, 1:]  # (B, L - 1): nothing predicts the first token
+    return F.cross_entropy(predictions[counted], targets[counted])   # (N, V) and (N,)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-summary_loss", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("summary_loss")
+
+# %% [markdown]
+# **What to notice.** The example by hand. A model that knows nothing gives each of $V$ words the same probability, and its loss is
+# $\log V$: remember that number when training begins.
+
+# %% tags=["active-ipynb"]
+# probabilities = torch.tensor([[[0.1, 0.8, 0.1], [0.25, 0.25, 0.5], [0.5, 0.25, 0.25], [0.6, 0.2, 0.2]]])  # (1, 4, 3)
+# tokens, counts = torch.tensor([[0, 1, 2, 1]]), torch.tensor([[False, False, True, True]])
+# print("by hand           ", round(summary_loss(probabilities.log(), tokens, counts).item(), 3))
+# print("knows nothing     ", round(summary_loss(torch.zeros(1, 4, 3), tokens, counts).item(), 3))
+# print("log 3             ", round(math.log(3), 3))
+
+# %% [markdown]
+# ## 3. `next_token`
+#
+# Now the model is trained, say, and reads `[4, 7]`. What comes next? Make a batch of one, ask the model, and take the word with the
+# largest logit **after the last token**.
+#
+# Here is a model that you can follow in your head. It has learned one thing: to count. After 4 comes 5, after 9 comes 0.
+
+# %% tags=["active-ipynb"]
+# class Counting(nn.Module):
+#     """After token i comes token i + 1; after 9 comes 0. It takes ids (B, L) and gives logits (B, L, 10)."""
+#
+#     def forward(self, token_ids):
+#         return 5.0 * F.one_hot((token_ids + 1) % 10, 10).float()
+#
+# counting = Counting()
+# heatmap(counting(torch.tensor([[4, 7]]))[0], rows=["after 4", "after 7"], columns=list("0123456789"), title="logits")
+
+# %% [markdown]
+# Two rows of logits, one a place. The row after 4 says what could follow *4*. But 7 stands there already, and we want to go on from
+# the end: the last row, whose largest logit is that of 8. So `next_token(counting, [4, 7])` is 8.
+#
+# The answer is a Python `int`, so that it can be appended to a list of ids. Gradients are of no use here; `torch.no_grad()` saves
+# the work.
+
+# %% nbgrader={"grade": false, "grade_id": "next_token", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def next_token(model, token_ids):
+    """The likeliest next token.
+
+    model: takes an int64 tensor of ids, (B, L), and gives logits, (B, L, V)
+    token_ids: a list of ints, one or more; it stays as it is
+
+    Returns an int: the id with the largest logit after the whole text.
+    """
+    ### BEGIN SOLUTION
+    with torch.no_grad():
+        logits = model(torch.tensor([token_ids]))   # (1, L, V): a batch of one text
+    return logits[0, -1].argmax().item()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-next_token", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("next_token")
+
+# %% [markdown]
+# ## 4. `greedy_summary`
+#
+# Once more and once more: this is how a model writes. It reads the article and the separator, says the likeliest next token,
+# **reads that, too**, and says the next one. Until the token is the end, or `max_new_tokens` have been written.
+#
+# With `counting`, article `[4, 2]`, separator 5 and end 9:
+#
+# | it reads | it says |
+# | --- | --- |
+# | 4 2 5 | 6 |
+# | 4 2 5 6 | 7 |
+# | 4 2 5 6 7 | 8 |
+# | 4 2 5 6 7 8 | 9, the end |
+#
+# The summary is `[6, 7, 8]`: what was written, without what was given and without the end. With `max_new_tokens=2` it is `[6, 7]`.
+#
+# It is called **greedy** since it takes the best token at each step and never looks back.
+#
+# You may call `next_token` from above. If it still has a mistake, this exercise is judged as if it had none.
+
+# %% nbgrader={"grade": false, "grade_id": "greedy_summary", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    """What the model writes after an article.
+
+    model: takes an int64 tensor of ids, (B, L), and gives logits, (B, L, V)
+    article_ids: a list of ints; it stays as it is
+    separator_id, end_id: ints
+    max_new_tokens: the most tokens to write, an int, 0 or more
+
+    Returns a list of ints: the tokens written, the end not included.
+    """
+    ### BEGIN SOLUTION
+    summary = []
+    for _ in range(max_new_tokens):
+        token = next_token(model, [*article_ids, separator_id, *summary])
+        if token == end_id:
+            break
+        summary.append(token)
+    return summary
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("greedy_summary")
+
+# %% [markdown]
+# **What to notice.** The model never learned what a summary is. Here it counts:
+
+# %% tags=["active-ipynb"]
+# print(greedy_summary(counting, [4, 2], separator_id=5, end_id=9, max_new_tokens=20))
+# print(greedy_summary(counting, [4, 2], separator_id=5, end_id=9, max_new_tokens=2))
+
+# %% [markdown]
+# ## Bring your decoder
+#
+# The model is the one you built in the last two assignments. Copy your own code into these four cells: `MultiHeadAttention` from
+# assignment 4, and `positional_encoding`, `DecoderBlock` and `TransformerDecoder` from assignment 5.
+#
+# They are not graded here. **Is yours not ready?** Leave the cells as they are. Training then takes a decoder made of PyTorch's own
+# layers, and everything below works all the same.
+
+# %% nbgrader={"grade": false, "grade_id": "bring-MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class MultiHeadAttention(nn.Module):
+    """From assignment 4: forward(x, mask=None) -> output (..., L, d_model), weights (..., h, L, L)."""
+
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if d_head is None and d_model % num_heads:
+            raise ValueError(f"{num_heads} heads cannot share d_model = {d_model} evenly")
+        self.num_heads, self.d_head = num_heads, d_head or d_model // num_heads
+        wide = num_heads * self.d_head
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, wide, bias=False) for _ in range(3))
+        self.W_O = nn.Linear(wide, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        ### BEGIN SOLUTION
+        def split(projected):
+            return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(-3, -2)   # (..., h, L, d)
+
+        query, key, value = split(self.W_Q(x)), split(self.W_K(x)), split(self.W_V(x))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)                        # (..., h, L, L)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)   # for a query that may attend to nothing
+        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2)), weights              # (..., L, d_model)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": false, "grade_id": "bring-positional_encoding", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def positional_encoding(length, d_model):
+    """From assignment 5: (length, d_model), sines on even and cosines on odd columns."""
+    ### BEGIN SOLUTION
+    column = np.arange(d_model)
+    angle = np.arange(length)[:, np.newaxis] / 10000 ** (2 * (column // 2) / d_model)   # (length, d_model)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": false, "grade_id": "bring-DecoderBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class DecoderBlock(nn.Module):
+    """From assignment 5: forward(x, padding=None) -> (B, L, d_model), pre-norm and causal."""
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+        ### END SOLUTION
+
+    def forward(self, x, padding=None):
+        ### BEGIN SOLUTION
+        mask = torch.ones(x.shape[-2], x.shape[-2], dtype=torch.bool, device=x.device).tril()
+        if padding is not None:
+            mask = mask & padding.unsqueeze(-3)         # (B, 1, L, L)
+        x = x + self.attention(self.norm_1(x), mask)[0]
+        return x + self.feed_forward(self.norm_2(x))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": false, "grade_id": "bring-TransformerDecoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class TransformerDecoder(nn.Module):
+    """From assignment 5: forward(token_ids, padding=None) -> logits (B, L, vocab_size)."""
+
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)   # as large as the positions, once scaled
+        self.register_buffer("positions", torch.from_numpy(positional_encoding(max_length, d_model)).float())
+        self.blocks = nn.ModuleList(DecoderBlock(d_model, num_heads, d_ff) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(d_model)
+        self.output = nn.Linear(d_model, vocab_size)
+        ### END SOLUTION
+
+    def forward(self, token_ids, padding=None):
+        ### BEGIN SOLUTION
+        x = self.embedding(token_ids) * math.sqrt(self.embedding.embedding_dim)   # (B, L, d_model)
+        x = x + self.positions[: token_ids.shape[-1]]
+        for block in self.blocks:
+            x = block(x, padding)
+        return self.output(self.norm(x))                                          # (B, L, vocab_size)
+        ### END SOLUTION
+
+# %% [markdown]
+# ## 5. Train it
+#
+# First all examples in one tensor. Texts differ in length, so the short ones are filled up at their end. Does the model mind? It is
+# causal, no real token ever looks right, and the loss counts nothing there: so there is no need for a padding mask this time.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     examples = [
+#         training_example(news.encode(item.article), news.encode(item.summary), news.SEPARATOR_ID, news.END_ID)
+#         for item in train
+#     ]
+#     L = max(len(ids) for ids, _ in examples)
+#     all_ids = torch.tensor([ids + [news.PADDING_ID] * (L - len(ids)) for ids, _ in examples])   # (6000, L)
+#     all_masks = torch.tensor([mask + [False] * (L - len(mask)) for _, mask in examples])        # (6000, L)
+#     print(tuple(all_ids.shape), "ids, of which the loss counts", int(all_masks.sum()))
+
+# %% [markdown]
+# Then a model: two layers of four heads, 64 numbers a word. (To train PyTorch's layers although yours are written, put `None` in
+# place of `TransformerDecoder`.)
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     torch.manual_seed(0)
+#     model = own_or_plain(
+#         TransformerDecoder, vocab_size=len(news.WORDS), d_model=64, num_heads=4, d_ff=128, num_layers=2, max_length=64
+#     )
+#     start = summary_loss(model(all_ids[:64]), all_ids[:64], all_masks[:64]).item()
+#     print(f"loss before training {start:.2f}; of a model that knows nothing: log {len(news.WORDS)} = {math.log(len(news.WORDS)):.2f}")
+
+# %% [markdown]
+# Now train: 800 steps, each on 64 random examples. The learning rate rises at first and then falls to nothing. This takes about half
+# a minute, on a busy machine perhaps two. (It is left out while your work is graded.)
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     import sys
+#
+#     from tqdm import trange
+#
+#     torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
+#     STEPS, BATCH = 800, 64
+#     optimizer = torch.optim.AdamW(model.parameters())
+#     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=STEPS, pct_start=0.1)
+#     losses = []
+#     progress = trange(STEPS, desc="training", unit="step", file=sys.stdout, mininterval=1, ncols=80)
+#     for step in progress:
+#         some = torch.randint(len(all_ids), (BATCH,))
+#         loss = summary_loss(model(all_ids[some]), all_ids[some], all_masks[some])
+#         optimizer.zero_grad()
+#         loss.backward()
+#         optimizer.step()
+#         schedule.step()
+#         losses.append(loss.item())
+#         progress.set_postfix(loss=f"{losses[-1]:.3f}", refresh=False)
+#
+#     display(loss_curve(losses, title="loss, step by step (each line is a tenth of the one above)"))
+
+# %% [markdown]
+# **What to notice.** Down to a loss of about 1 the model learns which words summaries are made of, and in which order: a name, then
+# *wins*, *opens* or the like. For the name itself it can only guess. Then its heads find out how to **copy a word from the article**: the line
+# falls steeply, and from there on it is right nearly always.
+#
+# ### Read what it writes
+#
+# On news it has never seen:
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     model.eval()
+#
+#     def summarise(article):
+#         return news.decode(greedy_summary(model, news.encode(article), news.SEPARATOR_ID, news.END_ID, max_new_tokens=12))
+#
+#     for item in held_out[:4]:
+#         print(item.article, "\n   →", summarise(item.article), "\n")
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     written = [summarise(item.article) for item in held_out]
+#     wrong = [(item, got) for item, got in zip(held_out, written) if got != item.summary]
+#     print(f"word for word right: {1 - len(wrong) / len(held_out):.1%} of {len(held_out)} held-out items\n")
+#     for item, got in wrong[:3]:
+#         print(item.article, "\n   it wrote    ", got, "\n   should be   ", item.summary, "\n")
+
+# %% [markdown]
+# **What to notice.** More than 95 in a hundred, word for word. Where it goes wrong, it writes good English, and takes somebody's name from
+# another sentence: wrong *and* fluent, as large models are at times.
+#
+# ### What each head looks at
+#
+# The model is about to write a word. Which words of the article does each head look at in that moment? Darker is more; heads 1 to 4 are of the
+# first layer, 5 to 8 of the second.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     item = next(item for item in held_out if " she " in item.article and summarise(item.article) == item.summary)
+#     print(item.article, "\n   →", item.summary)
+#     given, summary = item.article.split() + [news.SEPARATOR], item.summary.split()
+#     for place in (0, 3, len(summary) - 1):   # who, what, where
+#         words = given + summary[:place]
+#         title = f"about to write: {summary[place]}"
+#         display(highlight(look(model, [news.IDS[word] for word in words]), words, title=title))
+
+# %% [markdown]
+# **What to notice.** Look for a head of the second layer that rests on the very word that is about to be written: it copies. How does it know
+# which one? First-layer heads have told each word what stands beside it, so that *mira* already carries *came to*, and *oslo* carries *in*.
+# Your heads may have shared the work in another way: they were drawn at random, and nobody told them what to do.
+#
+# Try an article of your own, with the words of the corpus (`news.WORDS`), for instance one with two sentences that tell news:
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     print(summarise("in oslo , mira won the chess cup . hugo stayed at home in lima ."))
+
+# %% [markdown]
+# ## 6. In your own words
+#
+# The loss counts the summary and its end alone. What would the model spend its effort on if the article counted, too, and what would happen
+# when it writes if the end did not count? `greedy_summary` takes the likeliest word at each step: describe a case in which that leads to a worse
+# summary than looking further ahead would. And pick one of the pictures above (or imagine one): which head would you switch off to make the model
+# forget *where*, and how would you find out if you are right? Six sentences are plenty.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written-summarizer", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# If the article counted, most of the loss would be about guessing names, places and days that nothing foretells, so most gradients would
+# go into something no summary needs, and the few summary tokens would weigh little. If the end did not count, nothing would ever have taught the
+# model to say it: it would write on after a perfect summary until `max_new_tokens` stops it. Greedy decoding commits to a word: where two sentences
+# could be the news, a name that is slightly likelier at first may leave it with no good way to go on, while a beam of several beginnings could see
+# that the other name leads to a likelier whole. To find the head for *where* I would look at the moment before the place is written, pick the head
+# of the second layer that rests on the place in the article, set its rows of $W_O$ to zero, and count on the held-out items how often the place is
+# wrong, compared with switching off any other head; attention alone is no proof, since another head may carry the same information.

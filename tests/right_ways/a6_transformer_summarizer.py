@@ -1,0 +1,264 @@
+"""Right ways to do a6."""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from autograder.marking.catalogue import Catalogue
+
+way = Catalogue()
+
+
+class Example(NamedTuple):
+    token_ids: list
+    loss_mask: list
+
+
+# ---------------------------------------------------------------- training_example
+
+
+@way("plus-signs")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    given = article_ids + [separator_id]
+    written = summary_ids + [end_id]
+    return given + written, [False] * len(given) + [True] * len(written)
+
+
+@way("appending-in-a-loop")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    token_ids, loss_mask = [], []
+    for token in article_ids:
+        token_ids.append(token)
+        loss_mask.append(False)
+    token_ids.append(separator_id)
+    loss_mask.append(False)
+    for token in summary_ids:
+        token_ids.append(token)
+        loss_mask.append(True)
+    token_ids.append(end_id)
+    loss_mask.append(True)
+    return token_ids, loss_mask
+
+
+@way("pairs-unzipped")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    given = ((token, False) for token in itertools.chain(article_ids, [separator_id]))
+    written = ((token, True) for token in itertools.chain(summary_ids, [end_id]))
+    token_ids, loss_mask = zip(*given, *written)
+    return list(token_ids), list(loss_mask)
+
+
+@way("mask-from-the-place")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    token_ids = article_ids.copy()
+    token_ids.append(separator_id)
+    token_ids.extend(summary_ids)
+    token_ids.append(end_id)
+    return Example(token_ids, [place > len(article_ids) for place in range(len(token_ids))])
+
+
+@way("everything-behind-the-separator")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    token_ids = [*article_ids, separator_id, *summary_ids, end_id]
+    return token_ids, [place > token_ids.index(separator_id) for place in range(len(token_ids))]
+
+
+@way("numpy-booleans")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    token_ids = np.concatenate([article_ids, [separator_id], summary_ids, [end_id]]).astype(int)
+    return token_ids.tolist(), list(np.arange(len(token_ids)) > len(article_ids))
+
+
+@way("tensors-to-lists")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    token_ids = torch.cat([torch.tensor(part) for part in (article_ids, [separator_id], summary_ids, [end_id])])
+    mask = torch.zeros_like(token_ids)
+    mask[len(article_ids) + 1 :] = 1
+    return token_ids.tolist(), mask.bool().tolist()
+
+
+# ---------------------------------------------------------------- summary_loss
+
+
+@way("ignore-index")
+def summary_loss(logits, token_ids, loss_mask):
+    targets = token_ids.masked_fill(~loss_mask, -100)
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), targets[:, 1:].flatten(), ignore_index=-100)
+
+
+@way("log-softmax-and-gather")
+def summary_loss(logits, token_ids, loss_mask):
+    log_probabilities = torch.log_softmax(logits, dim=-1)[:, :-1]
+    picked = log_probabilities.gather(-1, token_ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+    counted = loss_mask[:, 1:].to(logits.dtype)
+    return -(picked * counted).sum() / counted.sum()
+
+
+@way("logsumexp")
+def summary_loss(logits, token_ids, loss_mask):
+    scores, targets = logits[:, :-1, :], token_ids[:, 1:]
+    right = torch.take_along_dim(scores, targets[..., None], dim=2)[..., 0]
+    return (torch.logsumexp(scores, dim=2) - right)[loss_mask[:, 1:]].mean()
+
+
+@way("max-subtracted-by-hand")
+def summary_loss(logits, token_ids, loss_mask):
+    shifted = logits - logits.max(dim=-1, keepdim=True).values
+    logs = shifted - shifted.exp().sum(dim=-1, keepdim=True).log()
+    one_hot = F.one_hot(token_ids[:, 1:], logits.shape[-1]).to(logits.dtype)
+    losses = -(logs[:, :-1] * one_hot).sum(-1)
+    return torch.where(loss_mask[:, 1:], losses, torch.zeros_like(losses)).sum() / loss_mask[:, 1:].sum()
+
+
+@way("token-by-token")
+def summary_loss(logits, token_ids, loss_mask):
+    losses = []
+    for b in range(token_ids.shape[0]):
+        for t in range(1, token_ids.shape[1]):
+            if loss_mask[b, t]:
+                losses.append(-F.log_softmax(logits[b, t - 1], dim=0)[token_ids[b, t]])
+    return torch.stack(losses).mean()
+
+
+@way("text-by-text-with-sums")
+def summary_loss(logits, token_ids, loss_mask):
+    total, count = 0.0, 0
+    for scores, ids, mask in zip(logits, token_ids, loss_mask):
+        total = total + F.nll_loss(F.log_softmax(scores[:-1], -1)[mask[1:]], ids[1:][mask[1:]], reduction="sum")
+        count += int(mask.sum())
+    return total / count
+
+
+@way("roll-and-one-weight-a-token")
+def summary_loss(logits, token_ids, loss_mask):
+    targets, weights = token_ids.roll(-1, dims=1), loss_mask.roll(-1, dims=1).clone()
+    weights[:, -1] = False
+    losses = nn.CrossEntropyLoss(reduction="none")(logits.transpose(1, 2), targets)
+    return losses.masked_select(weights).sum().div(weights.sum())
+
+
+# ---------------------------------------------------------------- next_token
+
+
+@way("eval-and-item")
+def next_token(model, token_ids):
+    model.eval()
+    with torch.no_grad():
+        logits = model(torch.tensor(token_ids).unsqueeze(0))
+    return logits[:, -1, :].argmax(dim=-1).item()
+
+
+@way("inference-mode-and-topk")
+@torch.inference_mode()
+def next_token(model, token_ids):
+    return model(torch.as_tensor([token_ids], dtype=torch.long)).squeeze(0)[-1].topk(1).indices.tolist()[0]
+
+
+@way("gradients-on-and-numpy")
+def next_token(model, token_ids):
+    logits = model(torch.LongTensor([token_ids]))
+    return np.argmax(logits.detach().numpy()[0, len(token_ids) - 1])
+
+
+@way("plain-loop")
+def next_token(model, token_ids):
+    row = model(torch.tensor([token_ids]))[0][-1].tolist()
+    best = 0
+    for token, logit in enumerate(row):
+        if logit > row[best]:
+            best = token
+    return best
+
+
+@way("softmax-first")
+def next_token(model, token_ids):
+    training = model.training
+    model.train(False)
+    probabilities = torch.softmax(model(torch.tensor([token_ids])), dim=-1)
+    model.train(training)
+    return int(torch.max(probabilities[0, -1], dim=0).indices)
+
+
+@way("sorted-by-keyword")
+def next_token(model, token_ids):
+    device = next(model.parameters(), torch.zeros(1)).device
+    logits = model(token_ids=torch.tensor(list(token_ids), device=device).reshape(1, -1))
+    return logits[0, -1].argsort(descending=True)[0].item()
+
+
+# ---------------------------------------------------------------- greedy_summary
+
+
+@way("one-growing-list")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    token_ids = article_ids + [separator_id]
+    start = len(token_ids)
+    while len(token_ids) - start < max_new_tokens:
+        token = next_token(model, token_ids)
+        if token == end_id:
+            break
+        token_ids.append(token)
+    return token_ids[start:]
+
+
+@way("one-growing-tensor")
+@torch.no_grad()
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    model.eval()
+    ids = torch.tensor([[*article_ids, separator_id]])
+    for _ in range(max_new_tokens):
+        token = model(ids)[:, -1:].argmax(dim=-1)
+        if token.item() == end_id:
+            break
+        ids = torch.hstack([ids, token])
+    return ids[0, len(article_ids) + 1 :].tolist()
+
+
+@way("recursive")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    def write(token_ids, left):
+        if left == 0:
+            return []
+        token = int(model(torch.tensor([token_ids]))[0, -1].argmax())
+        return [] if token == end_id else [token, *write([*token_ids, token], left - 1)]
+
+    return write([*article_ids, separator_id], max_new_tokens)
+
+
+@way("generator-until-the-end")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    def words():
+        token_ids = [*article_ids, separator_id]
+        while True:
+            with torch.no_grad():
+                token_ids.append(model(torch.tensor([token_ids])).argmax(-1)[0, -1].item())
+            yield token_ids[-1]
+
+    return list(itertools.takewhile(lambda token: token != end_id, itertools.islice(words(), max_new_tokens)))
+
+
+@way("all-written-then-cut")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    written = []
+    for _ in range(max_new_tokens):
+        logits = model(torch.tensor([list(article_ids) + [separator_id] + written]))
+        written.append(logits[0, -1].argmax().item())
+    return written[: written.index(end_id)] if end_id in written else written
+
+
+@way("buffer-filled-in-place")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    buffer = torch.zeros(1, len(article_ids) + 1 + max_new_tokens, dtype=torch.long)
+    buffer[0, : len(article_ids) + 1] = torch.tensor([*article_ids, separator_id])
+    place = len(article_ids) + 1
+    while place < buffer.shape[1]:
+        token = model(buffer[:, :place])[0, -1].argmax()
+        if token == end_id:
+            break
+        buffer[0, place] = token
+        place += 1
+    return [int(token) for token in buffer[0, len(article_ids) + 1 : place]]
