@@ -8,6 +8,7 @@ hooks give outcomes as objects. A thread keeps the session open in `pytest_runte
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Literal
 
 import pytest
 
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineError
 from autograder.marking.expect import Mismatch
 from autograder.marking.student import Student, StudentError
 from autograder.text import one_line
@@ -84,8 +85,14 @@ class Suite:
         return list(dict.fromkeys(test.exercise for test in self.tests))
 
     def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
-        """Run one test for one student, in the calling thread (so that Ctrl-C reaches it)."""
-        return self._plugin.run(test, student, reference)
+        """Run one test for one student, in the calling thread (so that Ctrl-C reaches it).
+
+        Raises `MachineError` where the test needs a package that is not installed here.
+        """
+        outcome = self._plugin.run(test, student, reference)
+        if isinstance(outcome.error, ModuleNotFoundError):
+            raise MachineError(_how_to_get(outcome.error.name or str(outcome.error)))
+        return outcome
 
     def close(self) -> None:
         """End the session."""
@@ -93,7 +100,7 @@ class Suite:
         self._thread.join()
 
     def _session(self) -> None:
-        arguments = [f"--rootdir={self.path.parent}", "-c", "/dev/null", "--import-mode=importlib", "--noconftest"]
+        arguments = [f"--rootdir={self.path.parent}", "-c", os.devnull, "--import-mode=importlib", "--noconftest"]
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
         try:
@@ -155,6 +162,11 @@ class _Plugin:
         assert call.when != "collect"
         outcome: Literal["passed", "failed"] = "passed" if call.excinfo is None else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+
+
+def _how_to_get(package: str) -> str:
+    name = {"torch": "PyTorch"}.get(package, package)
+    return f"{name} is not installed here; get it with `pip install {package}`, then restart."
 
 
 def _as_test(item: pytest.Item) -> Test:
