@@ -20,6 +20,7 @@ def explore(draw: Callable[[Any], Any], **values: Sequence[Any]) -> Exploration:
 
     Raises `ValueError` where there is not exactly one parameter with at least one value.
     """
+    __tracebackhide__ = True  # IPython shows the student's lines of an error in `draw`, not these
     if len(values) != 1:
         raise ValueError(f"explore takes one parameter with its values, such as d_k=(4, 16, 64), not {len(values)}")
     ((name, chosen),) = values.items()
@@ -32,6 +33,7 @@ class Exploration:
     """What `explore` gives back."""
 
     def __init__(self, draw: Callable[[Any], Any], name: str, values: list[Any]) -> None:
+        __tracebackhide__ = True
         self.draw = functools.cache(draw)
         self.name, self.values = name, values
         self.draw(values[0])  # what is wrong with `draw` is said here, and not behind a slider

@@ -124,7 +124,8 @@ class Verdict:
             return f"{yours}: yours cannot be drawn yet."
         if not count:
             return f"{yours}."
-        return f"{yours}: {count} square{'' if count == 1 else 's'} of yours {'differs' if count == 1 else 'differ'} (marked)."
+        squares = "1 square of yours differs" if count == 1 else f"{count} squares of yours differ"
+        return f"{yours}: {squares} (marked)."
 
     def _pictures(self) -> list[Heatmap]:
         """The student's picture and the example's; the student's squares that differ are marked."""
