@@ -51,7 +51,7 @@ def examine(name: str, names: dict[str, Any]) -> Verdict:
     hint = visible.hint_for(name)
     if name in names:
         begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
-        first_step = f'not started yet. {begin} hint("{name}") gives a first nudge.'
+        first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
     else:
         first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{hint.section}”."
     return judged(name, InKernel(names, None), first_step)

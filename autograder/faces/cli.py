@@ -123,10 +123,11 @@ def demo(
     ),
 ) -> None:
     """Grade a small class through nbgrader, from release to feedback, and show its marks."""
-    from autograder.faces.demo import run
+    course = find_course()
+    from autograder.faces.demo import run  # needs nbgrader, which whoever has a course has
 
     _warn(SandboxKind.auto)
-    run(folder, find_course(), Console())
+    run(folder, course, Console())
 
 
 @dev.command(epilog="Example: autograder dev sync")

@@ -42,7 +42,8 @@ class Exploration:
         return "\n\n".join(f"{self.name} = {value}\n{self.draw(value)!r}" for value in self._series())
 
     def _repr_html_(self) -> str:
-        return "".join(self._one(value) for value in self._series())
+        parts = (f"<div>{escape(f'{self.name} = {value}')}</div>{self._one(value)}" for value in self._series())
+        return "".join(f'<div style="margin:.6em 0">{part}</div>' for part in parts)
 
     def _ipython_display_(self) -> None:
         from IPython.display import HTML, display
@@ -80,5 +81,4 @@ class Exploration:
 
     def _one(self, value: Any) -> str:
         drawn = self.draw(value)
-        html = drawn._repr_html_() if hasattr(drawn, "_repr_html_") else f"<pre>{escape(str(drawn))}</pre>"
-        return f'<div style="margin:.6em 0"><div>{escape(self.name)} = {escape(str(value))}</div>{html}</div>'
+        return drawn._repr_html_() if hasattr(drawn, "_repr_html_") else f"<pre>{escape(str(drawn))}</pre>"

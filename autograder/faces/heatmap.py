@@ -69,7 +69,8 @@ class Heatmap:
         side = max(map(len, self.rows))
         for number, matrix in enumerate(self.weights):
             parts += [self.names[number]] if self.names[number] else []
-            parts.append(" " * side + "".join(f"  {label:>{width}} " for label in self.columns).rstrip())
+            gap = "" if self.marked is None else " "
+            parts.append(" " * side + "".join(f"  {label:>{width}}{gap}" for label in self.columns).rstrip())
             for i, label in enumerate(self.rows):
                 values = (f"  {_text(v):>{width}}{self._star(number, i, j)}" for j, v in enumerate(matrix[i]))
                 parts.append(f"{label:>{side}}" + "".join(values).rstrip())
@@ -81,7 +82,9 @@ class Heatmap:
         return f'<div>{title}<div style="display:flex;flex-wrap:wrap;gap:1.5em">{pictures}</div></div>'
 
     def _star(self, number: int, row: int, column: int) -> str:
-        return "*" if self.marked is not None and self.marked[number, row, column] else " "
+        if self.marked is None:
+            return ""
+        return "*" if self.marked[number, row, column] else " "
 
     def _svg(self, number: int) -> str:
         matrix, name = self.weights[number], self.names[number]

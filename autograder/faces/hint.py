@@ -30,7 +30,7 @@ class Help:
         """What asking again would give."""
         if self.level == LEVELS:
             return "That is all there is. A classmate, or your instructor, can look at your code with you."
-        return f'Try it first. hint("{self.exercise}") again goes one step further.'
+        return f'Try it first. `hint("{self.exercise}")` again goes one step further.'
 
     def __repr__(self) -> str:
         lines = [f"  {n}. {text}" for n, text in enumerate(self.lines, start=1)]

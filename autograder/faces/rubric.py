@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 
 from autograder.faces.heatmap import heatmap
-from autograder.faces.show import block, paragraph
+from autograder.faces.show import block, paragraph, with_code
 from autograder.marking.report import ExerciseResult, TestResult
 
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
@@ -66,13 +66,14 @@ def table(result: ExerciseResult, with_points: bool) -> str:
     titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
     head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
     rows = "".join(_row(test, with_points) for test in result.tests)
-    style = "border-collapse:collapse;width:100%;max-width:60em"
+    # JupyterLab gives all columns of a table one width where it is not told otherwise.
+    style = "border-collapse:collapse;table-layout:auto;width:100%;max-width:60em"
     return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def _row(test: TestResult, with_points: bool) -> str:
     cell = "text-align:left;vertical-align:top;padding:.25em .6em"
-    message = f"<br>{escape(test.message)}" if test.message else ""
+    message = f'<div style="margin-top:.2em">{with_code(test.message)}</div>' if test.message else ""
     score = f"{points(test.score)} / {points(test.max_score)}"
     return (
         f'<tr style="border-left:4px solid {STRIPES[test.state]};border-bottom:1px solid #9e9e9e66">'

@@ -115,7 +115,7 @@ class Verdict:
 
     def _stuck(self) -> str:
         failed = self.result.started and not self.passed
-        return f'Stuck? hint("{self.result.name}") gives a first nudge.' if failed else ""
+        return f'Stuck? `hint("{self.result.name}")` gives a first nudge.' if failed else ""
 
     def _caption(self) -> str:
         count = sum(int(picture.marked.sum()) for picture in self._pictures() if picture.marked is not None)

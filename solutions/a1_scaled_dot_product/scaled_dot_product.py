@@ -179,11 +179,12 @@ def softmax(x, axis=-1):
 # def at_width(d_k):
 #     random = np.random.default_rng(3)
 #     queries, keys = random.normal(size=(4, d_k)), random.normal(size=(5, d_k))
-#     products = queries @ keys.T                                   # (4, 5)
+#     products = queries @ keys.T  # (4, 5)
 #     both = np.stack([softmax(products), softmax(products / math.sqrt(d_k))])
-#     title = f"q . k is typically as large as {products.std():.1f}"
-#     return heatmap(both, rows=["q 1", "q 2", "q 3", "q 4"], columns=["k 1", "k 2", "k 3", "k 4", "k 5"],
-#                    names=["as they are", "divided by the square root of d_k"], title=title)
+#     title = f"q . k is typically {products.std():.1f}, the square root of d_k is {math.sqrt(d_k):.0f}"
+#     names = ["as they are", "divided by the square root of d_k"]
+#     rows, columns = ["q 1", "q 2", "q 3", "q 4"], ["k 1", "k 2", "k 3", "k 4", "k 5"]
+#     return heatmap(both, rows=rows, columns=columns, title=title, names=names)
 #
 #
 # explore(at_width, d_k=(1, 4, 16, 64, 256, 1024))
