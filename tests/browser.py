@@ -114,11 +114,24 @@ class Desk:
     def validate(self):
         """Press Validate; what the dialog says."""
         self.page.get_by_role("button", name="Validate").click()
+        return self.validation()
+
+    def validation(self):
+        """What the dialog says that comes after Validate; closes it with the key that it waits for."""
         dialog = self.page.locator(".jp-Dialog", has_text="Validation Results")
         dialog.wait_for(timeout=90_000)
         said = dialog.inner_text()
-        dialog.get_by_role("button", name="Ok").click()
+        self.page.keyboard.press("Enter")
+        dialog.wait_for(state="detached")
         return said
+
+    def move_to(self, place, key, limit=20):
+        """Press `key` until `place` has the focus."""
+        for _ in range(limit):
+            if place.evaluate("e => e.contains(document.activeElement)"):
+                return
+            self.page.keyboard.press(key)
+        raise AssertionError(f"{key} does not lead to {place}")
 
     def close(self):
         """Leave, and end the notebook's kernel."""

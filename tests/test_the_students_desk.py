@@ -122,7 +122,7 @@ def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
 
 
 def test_keyboard_alone(sit_down):
-    """From the first cell to a hint, a tick and a slider, without a mouse."""
+    """From the first cell to a tick, a hint, a slider and Validate, without a mouse."""
     desk = sit_down(A1)
     keys = desk.page.keyboard
     cell = desk.cell("import numpy as np")
@@ -146,25 +146,28 @@ def test_keyboard_alone(sit_down):
 
     slider = select(desk, "explore(at_width")
     desk.press_and_wait(slider, "Control+Enter")
-    handle = slider.locator(".noUi-handle")
-    handle.wait_for()
     sync_api.expect(slider).to_contain_text("the square root of d_k is 8")
-    handle.focus()
+    slider.locator(".noUi-handle").wait_for()
+    desk.move_to(slider.locator(".noUi-handle"), "Tab")
     keys.press("ArrowRight")
     sync_api.expect(slider).to_contain_text("the square root of d_k is 16")
-    series = slider.locator("details")
-    series.locator("summary").focus()
+    desk.move_to(slider.locator("summary"), "Tab")
     keys.press("Enter")
-    sync_api.expect(series.get_by_role("img").first).to_be_visible()
-    assert series.get_by_role("img").count() == 8
+    pictures = slider.locator("details").get_by_role("img")
+    sync_api.expect(pictures.first).to_be_visible()
+    assert pictures.count() == 8
+
+    desk.move_to(desk.page.locator(".jp-NotebookPanel-toolbar"), "Shift+Tab")
+    desk.move_to(desk.page.locator(".validate-button"), "ArrowRight")
+    keys.press("Enter")
+    assert 'check("softmax")' not in desk.validation()
 
 
 def select(desk, text):
     """Move with the arrow keys to the cell that holds `text`."""
     desk.page.keyboard.press("Escape")
     for _ in range(40):
-        active = desk.page.locator(".jp-Notebook-cell.jp-mod-active")
-        if text in active.inner_text():
+        if text in desk.page.locator(".jp-Notebook-cell.jp-mod-active").inner_text():
             return desk.cell(text)
         desk.page.keyboard.press("ArrowDown")
     raise AssertionError(f"no arrow leads to {text}")
