@@ -48,12 +48,13 @@ def check(exercise: Any) -> None:
 
 def examine(name: str, names: dict[str, Any]) -> Verdict:
     """The verdict on the exercise `name` as `names` define it. Raises `UnknownExercise`."""
-    hint = visible.hint_for(name)
+    visible.assignment_of(name)
     if name in names:
         begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
         first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
     else:
-        first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{hint.section}”."
+        section = visible.hint_for(name).section
+        first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{section}”."
     return judged(name, InKernel(names, None), first_step)
 
 
