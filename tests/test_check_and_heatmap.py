@@ -11,13 +11,14 @@ import pytest
 import torch
 
 from autograder import check, heatmap, visible
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineError
 from autograder.faces.check import CheckFailed, examine
 from autograder.faces.rubric import as_html
 from autograder.faces.verdict import Progress
 from autograder.marking.mark import Here
 from autograder.marking.picture import draw
 from autograder.marking.report import ExerciseResult
+from autograder.marking.suite import Suite
 from autograder.visible.pictures import PICTURES, ROUNDED
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
@@ -136,6 +137,13 @@ def test_without_pytorch_one_sentence_says_how_to_get_it(name, monkeypatch):
         )
         assert not verdict.passed
     assert examine("causal_mask", {"causal_mask": lambda n: np.tril(np.ones((n, n), dtype=bool))}).passed
+
+
+def test_a_suite_whose_own_package_is_missing_is_the_machines_fault(tmp_path):
+    path = tmp_path / "test_odd.py"
+    path.write_text("import no_such_package\n\ndef test_nothing():\n    pass\n")
+    with pytest.raises(MachineError, match="no_such_package is not installed here; get it with `pip install no_such"):
+        Suite(path)
 
 
 # ---------------------------------------------------------------- the bar

@@ -60,7 +60,10 @@ class Outcome:
 
 
 class Suite:
-    """A collected suite. Use as a context manager, or call `close`."""
+    """A collected suite. Use as a context manager, or call `close`.
+
+    Raises `CourseError` where it cannot be used, `MachineError` where it needs a package that is not installed here.
+    """
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
@@ -70,6 +73,8 @@ class Suite:
         self._thread = threading.Thread(target=self._session, name=f"suite {path.stem}", daemon=True)
         self._thread.start()
         self._plugin.collected.wait()
+        if self._plugin.missing is not None:
+            raise MachineError(_how_to_get(self._plugin.missing))
         if self._plugin.problem is not None:
             raise CourseError(f"{path}: the suite cannot be used: {self._plugin.problem}")
         self.tests: tuple[Test, ...] = tuple(self._plugin.items)
@@ -116,6 +121,7 @@ class _Plugin:
         self.collected, self.finished = threading.Event(), threading.Event()
         self.items: dict[Test, pytest.Item] = {}
         self.problem: str | None = "pytest found no test in it"
+        self.missing: str | None = None
         self.student: Student | None = None
         self.referee: Student | None = None
         self.error: BaseException | None = None
@@ -135,6 +141,12 @@ class _Plugin:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.problem = str(report.longrepr)
+
+    def pytest_exception_interact(self, call: pytest.CallInfo[object]) -> None:
+        """A suite that cannot be imported since a package is not there: that is the machine's, and not the course's."""
+        cause = call.excinfo.value.__cause__ if call.excinfo else None
+        if isinstance(cause, ModuleNotFoundError):
+            self.missing = cause.name
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.items and not session.testsfailed:
