@@ -106,6 +106,8 @@ class Suite:
 
     def _session(self) -> None:
         arguments = [f"--rootdir={self.path.parent}", "-c", os.devnull, "--import-mode=importlib", "--noconftest"]
+        # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
+        arguments.append("--disable-plugin-autoload")
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
         try:
