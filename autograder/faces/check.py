@@ -13,11 +13,12 @@ from autograder.course import Exercise
 from autograder.errors import MachineError
 from autograder.faces.show import name_of, show
 from autograder.faces.verdict import Progress, Verdict
-from autograder.marking.mark import Behind, Here, judge
+from autograder.marking.judge import judge
 from autograder.marking.picture import draw
 from autograder.marking.report import ExerciseResult
 from autograder.marking.student import Stopped
 from autograder.marking.suite import Suite
+from autograder.marking.transport import Behind, Here
 
 # What passed in this session; it ends with the kernel.
 _passed: set[str] = set()

@@ -24,7 +24,7 @@ from autograder.errors import MachineError, SubmissionError
 from autograder.faces.check import judged
 from autograder.faces.rubric import MARKS
 from autograder.faces.verdict import Progress, Verdict
-from autograder.marking.mark import Behind
+from autograder.marking.transport import Behind
 from autograder.sandbox.client import CellResult, Sandbox
 from autograder.sandbox.client import Submission as Running
 from autograder.submission import Cell, code_cells, grade_id, read_notebook
