@@ -13,7 +13,7 @@ import numpy as np
 SQUARE = 46  # pixels; room for "0.00"
 LABEL = 7.5  # pixels a character of a label needs at 13 px
 INK = "#2f6db3"
-WHITE_FROM = 0.8  # from this shade on white reads better on INK than a light theme's dark text does
+WHITE_FROM = 0.86  # from this shade on white reads better on INK than a light theme's dark text does
 
 
 def heatmap(
