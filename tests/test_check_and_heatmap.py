@@ -197,6 +197,14 @@ def test_missing_scaling_is_seen_in_the_picture():
     assert row.split() == ["the", "0.00", "6.00*", "0.00", "the", "0.00", "3.46", "0.00"]
 
 
+def test_wide_pictures_stand_below_each_other_in_a_terminal():
+    names = right("offset_attention") | {"offset_attention": lambda length, offset: np.eye(length)}
+    text = repr(examine("offset_attention", names))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "13 squares of yours differ" in words(text)
+    assert text.index("yours\n") < text.index("asked for\n")
+
+
 def test_a_mask_is_drawn_in_yes_and_no_with_its_tokens():
     page = examine("causal_mask", {"causal_mask": lambda n: np.ones((n, n), dtype=bool)})._repr_html_()
     assert page.count("stroke-dasharray") == 3

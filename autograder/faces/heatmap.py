@@ -132,10 +132,12 @@ class Heatmap:
         return f"{head}. {'; '.join(rows)}"
 
 
-def side_by_side(pictures: Sequence[Heatmap]) -> str:
-    """Several pictures as text, next to each other."""
+def side_by_side(pictures: Sequence[Heatmap], width: int) -> str:
+    """Several pictures as text, next to each other where that needs no more than `width` characters."""
     blocks = [repr(picture).splitlines() for picture in pictures]
     widths = [max(map(len, block)) for block in blocks]
+    if sum(widths) + 5 * len(widths) > width:
+        return "\n\n".join(map(repr, pictures))
     lines = zip_longest(*blocks, fillvalue="")
     return "\n".join("     ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in lines)
 

@@ -85,7 +85,7 @@ class Verdict:
         return bool(self.result.tests) and all(test.state == "passed" for test in self.result.tests)
 
     def __repr__(self) -> str:
-        drawn = side_by_side(self._pictures())
+        drawn = side_by_side(self._pictures(), WIDTH)
         caption = "\n".join(_wrapped(self._caption()))
         parts = [self.text(), f"\n{caption}\n{drawn}" if drawn else "", self._stuck()]
         return "\n".join([part for part in parts if part] + ([repr(self.progress)] if self.progress else []))
