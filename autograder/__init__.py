@@ -1,8 +1,9 @@
 """Exercises on multi-head attention that grade themselves.
 
-What a notebook uses: `check("softmax")` runs the visible checks of an exercise, `heatmap(weights)` draws weights; for
-training a small model there are `news`, `own_or_plain`, `loss_curve`, `look` and `highlight` (`autograder.workshop`).
-All load on first use, so that `import autograder` stays quick.
+What a notebook uses: `check("softmax")` runs the visible checks of an exercise, `hint("softmax")` helps with it,
+`heatmap(weights)` draws weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there
+are `news`, `own_or_plain`, `loss_curve`, `look` and `highlight` (`autograder.workshop`). All load on first use, so that
+`import autograder` stays quick.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["check", "grading", "heatmap", "highlight", "look", "loss_curve", "news", "own_or_plain"]
+__all__ = ["check", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news", "own_or_plain"]
 
 # True only while a submission is graded or validated: `if not grading:` keeps a long training out of it. nbgrader sets
 # this variable in the kernels that it starts.
@@ -20,8 +21,10 @@ grading = "NBGRADER_EXECUTION" in os.environ
 
 _HOMES = {
     "check": "autograder.faces.check",
+    "explore": "autograder.faces.explore",
     "heatmap": "autograder.faces.heatmap",
     "highlight": "autograder.workshop.looking",
+    "hint": "autograder.faces.hint",
     "look": "autograder.workshop.looking",
     "loss_curve": "autograder.workshop.loss_curve",
     "news": "autograder.workshop.news",

@@ -14,8 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import nbformat
-
 from autograder.errors import CourseError
 
 CONFIG = "nbgrader_config.py"
@@ -177,6 +175,8 @@ def _cells(path: Path) -> list[Any]:
 
 
 def _notebook(path: Path) -> Any:
+    import nbformat  # takes longer than a student's check, which reads no notebook
+
     try:
         return nbformat.read(path, as_version=4)
     except Exception as error:

@@ -12,6 +12,10 @@ Anything else that escapes is a bug of the kit and shows its traceback.
 class AutograderError(Exception):
     """The root of every error the kit raises on purpose."""
 
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows this, and none of our lines, where a notebook runs into it."""
+        return [f"autograder: {self}"]
+
 
 class CourseError(AutograderError):
     """A file of the course is wrong; the message names it and the next step."""

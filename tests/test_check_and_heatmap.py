@@ -10,37 +10,59 @@ import numpy as np
 import pytest
 import torch
 
-from autograder import check, heatmap
-from autograder.errors import CourseError
+from autograder import check, heatmap, visible
+from autograder.errors import CourseError, MachineError
 from autograder.faces.check import CheckFailed, examine
 from autograder.faces.rubric import as_html
+from autograder.faces.verdict import Progress
 from autograder.marking.mark import Here
 from autograder.marking.picture import draw
 from autograder.marking.report import ExerciseResult
-from autograder.visible.pictures import PICTURES
+from autograder.marking.suite import Suite
+from autograder.visible.pictures import PICTURES, ROUNDED
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
+
+EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 
 
 def not_started(*args, **kwargs):
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
-def test_every_exercise_has_visible_checks_that_the_reference_passes(assignment):
-    names = vars(assignment.reference())
-    for exercise in assignment.exercises:
-        verdict = examine(exercise.name, names)
-        assert verdict.passed, verdict
-        assert len(verdict.result.tests) >= 2, exercise.name
-        undone = examine(exercise.name, names | {exercise.name: not_started})
-        assert "not started yet" in repr(undone)
-        assert "not started yet" in undone._repr_html_()
+def right(name):
+    """The reference's names of the assignment that an exercise belongs to."""
+    return dict(vars(COURSE.of_exercise(name).reference()))
+
+
+def unscaled(Q, K):
+    return Q @ K.swapaxes(-2, -1)
+
+
+def words(text):
+    """Text without its line breaks, which depend on the width."""
+    return " ".join(str(text).split())
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_exercise_has_visible_checks_that_the_reference_passes(name):
+    verdict = examine(name, right(name))
+    assert verdict.passed, verdict
+    assert len(verdict.result.tests) >= 2
+    undone = examine(name, right(name) | {name: not_started})
+    assert "not started yet" in repr(undone)
+    assert "not started yet" in undone._repr_html_()
+
+
+def test_checks_are_there_for_the_courses_exercises_and_no_others():
+    assert {a.name: tuple(e.name for e in a.exercises) for a in ASSIGNMENTS} == visible.assignments()
 
 
 def test_a_check_before_its_function_says_which_cell_to_run(capsys):
     check("softmax")
-    assert "Run the cell that defines softmax first" in capsys.readouterr().out
+    assert "Run the cell that defines `softmax` first, below the heading “1. `softmax`”" in words(
+        capsys.readouterr().out
+    )
 
 
 def test_a_wrong_answer_is_shown_with_call_place_and_got():
@@ -49,16 +71,18 @@ def test_a_wrong_answer_is_shown_with_call_place_and_got():
     assert "softmax(x) with x" in repr(verdict)
     assert "is 2.718" in repr(verdict)
     assert "✗ not yet" in verdict._repr_html_()
+    assert 'Stuck? `hint("softmax")`' in repr(verdict)
 
 
-def test_a_function_may_be_given_itself_and_an_unknown_name_is_an_error(capsys):
+def test_a_function_may_be_given_itself_and_an_unknown_name_is_a_sentence(capsys):
     def softmax(x, axis=-1):
         raise NotImplementedError
 
     check(softmax)
     assert "softmax: not started yet" in capsys.readouterr().out
-    with pytest.raises(CourseError, match="no visible checks for 'sofmax'; there are some for softmax"):
+    with pytest.raises(visible.UnknownExercise, match="no exercise 'sofmax'; did you mean softmax") as caught:
         check("sofmax")
+    assert caught.value._render_traceback_() == ["autograder: there is no exercise 'sofmax'; did you mean softmax?"]
 
 
 def test_validate_is_told_and_ordinary_work_is_not_stopped(monkeypatch, capsys):
@@ -70,11 +94,136 @@ def test_validate_is_told_and_ordinary_work_is_not_stopped(monkeypatch, capsys):
 
 def test_a_messages_text_is_escaped():
     def softmax(x, axis=-1):
-        raise ValueError("<script>alert(1)</script>")
+        raise ValueError("<script>alert(1)</script> `<b>`")
 
     page = examine("softmax", {"softmax": softmax})._repr_html_()
     assert "<script>" not in page
+    assert "<b>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_an_error_shows_the_students_own_lines_and_none_of_ours():
+    names = {"np": np}
+    cell = "def helper(x):\n    return x / x.missing\n\ndef softmax(x, axis=-1):\n    return helper(x)\n"
+    exec(compile(cell, "<cell>", "exec"), names)
+    text = words(examine("softmax", names))
+    assert "raised AttributeError: 'numpy.ndarray' object has no attribute 'missing'" in text
+    assert "In softmax, line 5" in text
+    assert "In helper, line 2" in text
+    assert "perform" not in text
+
+
+def test_the_stop_button_ends_the_whole_check():
+    calls = []
+
+    def softmax(x, axis=-1):
+        calls.append(x)
+        raise KeyboardInterrupt
+
+    text = words(examine("softmax", {"softmax": softmax}))
+    assert "was stopped by you." in text
+    assert "Is there a loop that never ends?" in text
+    assert text.count("not tried, since you stopped the check") == 3
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if PICTURES.get(name) and PICTURES[name].tensors])
+def test_without_pytorch_one_sentence_says_how_to_get_it(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for names in ({}, {name: not_started}):
+        verdict = examine(name, names)
+        assert words(verdict) == (
+            f"{name}: PyTorch is not installed here; get it with `pip install torch`, then restart."
+        )
+        assert not verdict.passed
+    assert examine("causal_mask", {"causal_mask": lambda n: np.tril(np.ones((n, n), dtype=bool))}).passed
+
+
+def test_a_suite_whose_own_package_is_missing_is_the_machines_fault(tmp_path):
+    path = tmp_path / "test_odd.py"
+    path.write_text("import no_such_package\n\ndef test_nothing():\n    pass\n")
+    with pytest.raises(MachineError, match="no_such_package is not installed here; get it with `pip install no_such"):
+        Suite(path)
+
+
+# ---------------------------------------------------------------- the bar
+
+
+def test_the_bar_follows_what_passes_in_this_session(monkeypatch, capsys):
+    monkeypatch.setattr("autograder.faces.check._passed", set())
+    names = right("split_heads") | {"check": check}
+    exec('check("split_heads")', names)
+    assert "1 of 5 exercises of a3, heads, pass their checks." in capsys.readouterr().out
+    exec('check("concat_heads")', names)
+    assert "[##########--------------]\n2 of 5" in capsys.readouterr().out
+    exec('check("split_heads")', names | {"split_heads": not_started})
+    assert "1 of 5" in capsys.readouterr().out
+    exec('check("causal_mask")', right("causal_mask") | {"check": check})
+    assert "1 of 5 exercises of a2" in capsys.readouterr().out
+
+
+def test_the_bar_reads_as_words_and_as_a_progress_bar():
+    half = Progress.of("softmax", {"softmax", "attention_scores", "causal_mask"})
+    page = half._repr_html_()
+    assert 'role="progressbar"' in page
+    assert 'aria-valuenow="2"' in page
+    assert "2 of 4 exercises of a1, scaled dot product, pass their checks." in page
+    assert "Well done!" in repr(Progress.of("softmax", set(visible.assignments()["a1_scaled_dot_product"])))
+
+
+# ---------------------------------------------------------------- yours beside what is asked for
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_what_the_example_asks_for_is_what_the_reference_gives(name):
+    example = PICTURES[name]
+    assert example.wanted is not None, "give it `wanted`, so that a student sees what is asked for"
+    verdict = examine(name, right(name))
+    given = np.array(verdict.picture.matrices, dtype=float).reshape(example.wanted.shape)
+    assert np.abs(given - example.wanted).max() < ROUNDED
+    assert "differ" not in repr(verdict)
+    assert verdict._repr_html_().count("<svg") == 2 * len(verdict.picture.matrices)
+
+
+def test_missing_scaling_is_seen_in_the_picture():
+    verdict = examine("attention_scores", right("attention_scores") | {"attention_scores": unscaled})
+    assert "5 squares of yours differ (marked)" in words(verdict)
+    yours, asked_for = verdict._repr_html_().split(">asked for<")
+    assert ">6.00<" in yours
+    assert yours.count("stroke-dasharray") == 5
+    assert "stroke-dasharray" not in asked_for
+    assert ">3.46<" in asked_for
+    row = next(line for line in repr(verdict).splitlines() if line.startswith("   the"))
+    assert row.split() == ["the", "0.00", "6.00*", "0.00", "the", "0.00", "3.46", "0.00"]
+
+
+def test_wide_pictures_stand_below_each_other_in_a_terminal():
+    names = right("offset_attention") | {"offset_attention": lambda length, offset: np.eye(length)}
+    text = repr(examine("offset_attention", names))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "13 squares of yours differ" in words(text)
+    assert text.index("yours\n") < text.index("asked for\n")
+
+
+def test_a_mask_is_drawn_in_yes_and_no_with_its_tokens():
+    page = examine("causal_mask", {"causal_mask": lambda n: np.ones((n, n), dtype=bool)})._repr_html_()
+    assert page.count("stroke-dasharray") == 3
+    assert "the: the yes, cat yes, sleeps yes" in page  # aloud
+    assert "the: the yes, cat ·, sleeps ·" in page
+
+
+@pytest.mark.parametrize("answer", [None, np.zeros((2, 2)), "text", np.full((3, 3), np.nan)])
+def test_what_is_asked_for_is_shown_whatever_came_back(answer):
+    verdict = examine("causal_mask", {"causal_mask": lambda n: answer})
+    assert "asked for" in repr(verdict)
+    assert ("cannot be drawn" in words(verdict)) == (np.shape(answer) != (3, 3))
+
+
+def test_nothing_is_drawn_of_a_stub():
+    assert "<svg" not in examine("causal_mask", {"causal_mask": not_started})._repr_html_()
+
+
+# ---------------------------------------------------------------- the package, and heat maps of one's own
 
 
 def test_importing_the_package_is_quick_and_brings_no_torch():
@@ -99,15 +248,19 @@ def test_heatmap_as_text_and_picture():
     assert "weights &lt;1&gt;" in html
     heads = heatmap(torch.full((2, 3, 3), 1 / 3))
     assert "head 2" in repr(heads)
+    assert "without" in repr(heatmap(np.ones((2, 1, 1)), names=["with", "without"]))
     assert heads._repr_html_().count("<svg") == 2
     mask = heatmap(np.tril(np.ones((3, 3), dtype=bool)))
     assert "yes" in repr(mask)
 
 
-@pytest.mark.parametrize(("weights", "labels"), [(np.zeros(3), None), (np.zeros((2, 2)), ["a"])])
+@pytest.mark.parametrize(
+    ("weights", "labels"),
+    [(np.zeros(3), {}), (np.zeros((2, 2)), {"rows": ["a"]}), (np.zeros((2, 2, 2)), {"names": ["one"]})],
+)
 def test_heatmap_says_what_does_not_fit(weights, labels):
-    with pytest.raises(ValueError, match=r"heatmap draws|labels for"):
-        heatmap(weights, rows=labels)
+    with pytest.raises(ValueError, match=r"heatmap draws|labels for|names for"):
+        heatmap(weights, **labels)
 
 
 def test_course_finds_exercises_and_names_what_is_wrong(own_course):

@@ -5,17 +5,23 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
+from autograder import visible
 from autograder.course import Exercise
-from autograder.errors import CourseError
-from autograder.faces import rubric
-from autograder.marking.mark import Here, judge
+from autograder.errors import MachineError
+from autograder.faces.show import name_of, show
+from autograder.faces.verdict import Progress, Verdict
+from autograder.marking.judge import judge
+from autograder.marking.picture import draw
 from autograder.marking.report import ExerciseResult
+from autograder.marking.student import Stopped
 from autograder.marking.suite import Suite
+from autograder.marking.transport import Behind, Here
 
-VISIBLE = Path(__file__).resolve().parents[1] / "visible"
+# What passed in this session; it ends with the kernel.
+_passed: set[str] = set()
 
 
 class CheckFailed(Exception):
@@ -26,77 +32,62 @@ class CheckFailed(Exception):
         return [str(self)]
 
 
-class Verdict:
-    """The outcome of one `check`: a table in JupyterLab, text in a plain console."""
-
-    def __init__(self, result: ExerciseResult) -> None:
-        self.result = result
-
-    @property
-    def passed(self) -> bool:
-        """Did every visible check pass?"""
-        return all(test.state == "passed" for test in self.result.tests)
-
-    def __repr__(self) -> str:
-        if not self.result.started:
-            return f"{self.result.name}: not started yet. {_first_step(self.result)}"
-        lines = [f"{self.result.name}: {self._count()}"]
-        for test in self.result.tests:
-            lines.append(f"  {rubric.MARKS[test.state]:<12} {test.sentence}")
-            lines += [f"               {test.message}"] if test.message else []
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return rubric.checks_as_html(self.result, self._count(), _first_step(self.result))
-
-    def _count(self) -> str:
-        passed = sum(test.state == "passed" for test in self.result.tests)
-        return f"{passed} of {len(self.result.tests)} visible checks pass"
-
-
-@functools.cache
-def _suites() -> tuple[Suite, ...]:
-    return tuple(Suite(path) for path in sorted(VISIBLE.glob("test_*.py")))
-
-
 def check(exercise: Any) -> None:
     """Run the visible checks of `exercise` (its name, or the function itself) and show what they say.
 
-    Raises `CourseError` where there is no exercise of that name.
+    Raises `UnknownExercise` where there is no exercise of that name.
     """
-    name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", str(exercise))
+    name = name_of(exercise)
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
     verdict = examine(name, frame.f_back.f_globals)
-    _show(verdict)
+    (_passed.add if verdict.passed else _passed.discard)(name)
+    show(replace(verdict, progress=Progress.of(name, _passed)))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and not verdict.passed:
-        raise CheckFailed(repr(verdict))
+        raise CheckFailed(verdict.text())
 
 
 def examine(name: str, names: dict[str, Any]) -> Verdict:
-    """The verdict on the exercise `name` as `names` define it."""
-    suite = next((s for s in _suites() if name in s.exercises()), None)
-    if suite is None:
-        known = [exercise for s in _suites() for exercise in s.exercises()]
-        raise CourseError(f"there are no visible checks for {name!r}; there are some for {', '.join(known)}")
-    return Verdict(judge(suite, Here(names, None), [Exercise(name, 1.0)], None)[0])
-
-
-def _first_step(result: ExerciseResult) -> str:
-    message = result.tests[0].message if result.tests else ""
-    if "defines no" in message:
-        return f"Run the cell that defines {result.name} first."
-    return f"Replace `raise NotImplementedError()` in the cell of {result.name}, run it, then run this again."
-
-
-def _show(verdict: Verdict) -> None:
-    try:
-        from IPython import get_ipython
-        from IPython.display import display
-    except ImportError:
-        print(verdict)
-        return
-    if get_ipython() is None:  # type: ignore[no-untyped-call]
-        print(verdict)
+    """The verdict on the exercise `name` as `names` define it. Raises `UnknownExercise`."""
+    visible.assignment_of(name)
+    if name in names:
+        begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
+        first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
     else:
-        display(verdict)  # type: ignore[no-untyped-call]
+        section = visible.hint_for(name).section
+        first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{section}”."
+    return judged(name, InKernel(names, None), first_step)
+
+
+def judged(name: str, transport: Behind | Here, first_step: str) -> Verdict:
+    """The verdict on the exercise `name` behind `transport`, judged by its visible checks alone."""
+    try:
+        result = judge(_suite(visible.assignment_of(name)), transport, [Exercise(name, 1.0)], None)[0]
+        return Verdict(result, first_step, draw(transport, result))
+    except MachineError as error:
+        return Verdict(ExerciseResult(name, (), 1.0, started=False), str(error))
+
+
+class InKernel(Here):
+    """The notebook's own names. The stop button ends the whole check, and not the one call it met."""
+
+    interrupted = False
+
+    def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Perform a request; raises `Stopped` from the call on that was interrupted."""
+        if self.interrupted:
+            raise Stopped("not tried, since you stopped the check.")
+        reply = super().__call__(request)
+        error = reply.get("error")
+        if error and error["kind"] == "KeyboardInterrupt":
+            self.interrupted = True
+            where = "".join(
+                f" In {function}, line {number}: `{line.strip()}`." for function, number, line in error["lines"]
+            )
+            raise Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
+        return reply
+
+
+@functools.cache
+def _suite(assignment: str) -> Suite:
+    return Suite(visible.suite_file(assignment))

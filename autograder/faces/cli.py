@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -98,6 +99,23 @@ def grade(
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
 
+@app.command(epilog="Example: autograder check scaled_dot_product.ipynb --watch")
+def check(
+    notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
+    watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
+) -> None:
+    """Run the visible checks on a saved notebook, as check(...) does inside it.
+
+    Exit code: 0 when every check passes, 1 when one does not yet, 2 when the call itself is wrong.
+    """
+    from autograder.faces import check_notebook
+
+    if not watch:
+        raise typer.Exit(0 if check_notebook.check_once(notebook, Console()) else 1)
+    with contextlib.suppress(KeyboardInterrupt):
+        check_notebook.watch(notebook, Console())
+
+
 @app.command(epilog="Example: autograder demo demo")
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
@@ -105,10 +123,11 @@ def demo(
     ),
 ) -> None:
     """Grade a small class through nbgrader, from release to feedback, and show its marks."""
-    from autograder.faces.demo import run
+    course = find_course()
+    from autograder.faces.demo import run  # needs nbgrader, which whoever has a course has
 
     _warn(SandboxKind.auto)
-    run(folder, find_course(), Console())
+    run(folder, course, Console())
 
 
 @dev.command(epilog="Example: autograder dev sync")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -11,15 +13,21 @@ import numpy as np
 SQUARE = 46  # pixels; room for "0.00"
 LABEL = 7.5  # pixels a character of a label needs at 13 px
 INK = "#2f6db3"
+WHITE_FROM = 0.86  # from this shade on white reads better on INK than a light theme's dark text does
 
 
 def heatmap(
-    weights: Any, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, title: str = ""
+    weights: Any,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    title: str = "",
+    names: Sequence[str] | None = None,
 ) -> Heatmap:
     """A picture of `weights`, (L, S), or of one matrix a head, (h, L, S); numbers or booleans.
 
     rows, columns: labels, such as the words of a sentence; counted from 0 where not given
     title: a line above
+    names: what each of several matrices is; "head 1", "head 2", ... where not given
 
     Raises `ValueError` where shapes and labels do not fit.
     """
@@ -27,67 +35,115 @@ def heatmap(
     array = array[np.newaxis] if array.ndim == 2 else array
     if array.ndim != 3:
         raise ValueError(f"heatmap draws (L, S) or (heads, L, S), not {np.asarray(weights).shape}")
-    _, length, keys = array.shape
+    heads, length, keys = array.shape
     rows = [str(i) for i in range(length)] if rows is None else list(map(str, rows))
     columns = [str(i) for i in range(keys)] if columns is None else list(map(str, columns))
     if len(rows) != length or len(columns) != keys:
         raise ValueError(f"{len(rows)} row and {len(columns)} column labels for weights of shape {(length, keys)}")
-    return Heatmap(array, rows, columns, title)
+    if names is None:
+        names = [f"head {n}" for n in range(1, heads + 1)] if heads > 1 else [""]
+    if len(names) != heads:
+        raise ValueError(f"{len(names)} names for {heads} matrices")
+    return Heatmap(array, rows, columns, title, tuple(map(str, names)))
 
 
+@dataclass(frozen=True)
 class Heatmap:
-    """What `heatmap` gives back: JupyterLab shows the picture, a plain console the text."""
+    """What `heatmap` gives back: JupyterLab shows the picture, a plain console the text.
 
-    def __init__(self, weights: np.ndarray, rows: list[str], columns: list[str], title: str) -> None:
-        self.weights, self.rows, self.columns, self.title = weights, rows, columns, title
+    `scale` are the values without and with full shade, each matrix's own where not given. `marked` squares, a boolean
+    array like `weights`, get a frame, and an asterisk in text.
+    """
+
+    weights: np.ndarray
+    rows: list[str]
+    columns: list[str]
+    title: str = ""
+    names: tuple[str, ...] = ("",)
+    scale: tuple[float, float] | None = None
+    marked: np.ndarray | None = None
 
     def __repr__(self) -> str:
         parts = [self.title] if self.title else []
         width = max(5, *map(len, self.columns))
         side = max(map(len, self.rows))
-        for number, matrix in enumerate(self.weights, start=1):
-            if len(self.weights) > 1:
-                parts.append(f"head {number}")
-            parts.append(" " * side + "".join(f"  {label:>{width}}" for label in self.columns))
-            parts += [
-                f"{label:>{side}}" + "".join(f"  {_text(v):>{width}}" for v in row)
-                for label, row in zip(self.rows, matrix, strict=True)
-            ]
+        for number, matrix in enumerate(self.weights):
+            parts += [self.names[number]] if self.names[number] else []
+            gap = "" if self.marked is None else " "
+            parts.append(" " * side + "".join(f"  {label:>{width}}{gap}" for label in self.columns).rstrip())
+            for i, label in enumerate(self.rows):
+                values = (f"  {_text(v):>{width}}{self._star(number, i, j)}" for j, v in enumerate(matrix[i]))
+                parts.append(f"{label:>{side}}" + "".join(values).rstrip())
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        many = len(self.weights) > 1
         title = f'<div style="font-weight:600;margin:.3em 0">{escape(self.title)}</div>' if self.title else ""
-        pictures = "".join(self._svg(m, f"head {n}" if many else "") for n, m in enumerate(self.weights, start=1))
+        pictures = "".join(self._svg(number) for number in range(len(self.weights)))
         return f'<div>{title}<div style="display:flex;flex-wrap:wrap;gap:1.5em">{pictures}</div></div>'
 
-    def _svg(self, matrix: np.ndarray, name: str) -> str:
+    def _star(self, number: int, row: int, column: int) -> str:
+        if self.marked is None:
+            return ""
+        return "*" if self.marked[number, row, column] else " "
+
+    def _svg(self, number: int) -> str:
+        matrix, name = self.weights[number], self.names[number]
         left = 12 + LABEL * max(map(len, self.rows))
         longest = max(map(len, self.columns))
         slanted = longest * LABEL > SQUARE
         top = (10 + LABEL * longest * 0.75 if slanted else 24) + (22 if name else 0)
         width = left + SQUARE * len(self.columns) + (LABEL * longest * 0.7 if slanted else 4)
+        width = max(width, left + 7 * len(name))
         height = top + SQUARE * len(self.rows) + 4
         parts = [f'<text x="{left:.0f}" y="14" font-weight="600">{escape(name)}</text>'] if name else []
         for j, label in enumerate(self.columns):
             x, y = left + SQUARE * (j + 0.5), top - 6
             turn = f'text-anchor="start" transform="rotate(-45 {x:.1f} {y:.1f})"' if slanted else 'text-anchor="middle"'
             parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {turn}>{escape(label)}</text>')
+        low, high = self.scale or _scale(matrix)
         for i, label in enumerate(self.rows):
             y = top + SQUARE * (i + 0.5) + 4
             parts.append(f'<text x="{left - 6:.1f}" y="{y:.1f}" text-anchor="end">{escape(label)}</text>')
-            parts += [_square(left + SQUARE * j, top + SQUARE * i, value, matrix) for j, value in enumerate(matrix[i])]
-        words = escape(f"{self.title} {name}".strip() or "weights")
+            for j, value in enumerate(matrix[i]):
+                parts.append(_square(left + SQUARE * j, top + SQUARE * i, value, _shade(value, low, high)))
+        parts += self._frames(number, left, top)
         return (
-            f'<svg role="img" aria-label="{words}" width="{width:.0f}" height="{height:.0f}" '
+            f'<svg role="img" aria-label="{escape(self._aloud(number))}" width="{width:.0f}" height="{height:.0f}" '
             f'viewBox="0 0 {width:.0f} {height:.0f}" font-size="13" font-family="sans-serif" fill="currentColor" '
             f'style="max-width:100%">{"".join(parts)}</svg>'
         )
 
+    def _frames(self, number: int, left: float, top: float) -> list[str]:
+        """A thick dashed frame around each marked square, drawn last so that no neighbour covers it."""
+        places = [] if self.marked is None else np.argwhere(self.marked[number]).tolist()
+        return [
+            f'<rect x="{left + SQUARE * j + 2:.1f}" y="{top + SQUARE * i + 2:.1f}" width="{SQUARE - 4}" '
+            f'height="{SQUARE - 4}" fill="none" stroke="#e65100" stroke-width="3" stroke-dasharray="6 3"/>'
+            for i, j in places
+        ]
 
-def _square(x: float, y: float, value: Any, matrix: np.ndarray) -> str:
-    shade = _shade(value, matrix)
-    ink = "#ffffff" if shade > 0.55 else "currentColor"
+    def _aloud(self, number: int) -> str:
+        """The picture as a sentence a row, for those who hear the page."""
+        head = f"{self.title} {self.names[number]}".strip() or "weights"
+        rows = (
+            f"{label}: " + ", ".join(f"{c} {_text(v)}" for c, v in zip(self.columns, values, strict=True))
+            for label, values in zip(self.rows, self.weights[number], strict=True)
+        )
+        return f"{head}. {'; '.join(rows)}"
+
+
+def side_by_side(pictures: Sequence[Heatmap], width: int) -> str:
+    """Several pictures as text, next to each other where that needs no more than `width` characters."""
+    blocks = [repr(picture).splitlines() for picture in pictures]
+    widths = [max(map(len, block)) for block in blocks]
+    if sum(widths) + 5 * len(widths) > width:
+        return "\n\n".join(map(repr, pictures))
+    lines = zip_longest(*blocks, fillvalue="")
+    return "\n".join("     ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+
+def _square(x: float, y: float, value: Any, shade: float) -> str:
+    ink = "#ffffff" if shade > WHITE_FROM else "currentColor"
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{SQUARE}" height="{SQUARE}" fill="{INK}" fill-opacity="{shade:.2f}" '
         f'stroke="currentColor" stroke-opacity="0.25"/>'
@@ -96,16 +152,19 @@ def _square(x: float, y: float, value: Any, matrix: np.ndarray) -> str:
     )
 
 
-def _shade(value: Any, matrix: np.ndarray) -> float:
-    """0 to 1: weights as they are; other numbers between the smallest and the largest."""
+def _scale(matrix: np.ndarray) -> tuple[float, float]:
+    """Weights as they are, 0 to 1; other numbers between the smallest and the largest."""
     finite = matrix[np.isfinite(matrix)]
-    if not np.isfinite(value) or finite.size == 0:
-        return 0.0
-    low, high = min(0.0, float(finite.min())), max(1.0, float(finite.max()))
-    return float((value - low) / (high - low))
+    return (min(0.0, float(finite.min())), max(1.0, float(finite.max()))) if finite.size else (0.0, 1.0)
+
+
+def _shade(value: Any, low: float, high: float) -> float:
+    return float(np.clip((value - low) / (high - low), 0, 1)) if np.isfinite(value) else 0.0
 
 
 def _text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "·"
-    return f"{value:.2f}"
+    if isinstance(value, int | np.integer):
+        return str(value)
+    return f"{value:.2f}" if not abs(value) >= 1000 else f"{value:.0e}"

@@ -10,6 +10,7 @@ from html import escape
 import numpy as np
 
 from autograder.faces.heatmap import heatmap
+from autograder.faces.show import block, paragraph, with_code
 from autograder.marking.report import ExerciseResult, TestResult
 
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
@@ -45,9 +46,9 @@ def notes(result: ExerciseResult) -> list[str]:
 
 def as_html(result: ExerciseResult) -> str:
     """The table as HTML, with points."""
-    head = _paragraph(f"<strong>{escape(summary(result))}</strong>")
-    more = "".join(_paragraph(escape(note)) for note in notes(result))
-    return _block(head + more + (_table(result, with_points=True) if result.started else "") + _picture(result))
+    head = paragraph(f"<strong>{escape(summary(result))}</strong>")
+    more = "".join(paragraph(escape(note)) for note in notes(result))
+    return block(head + more + (table(result, with_points=True) if result.started else "") + _picture(result))
 
 
 def _picture(result: ExerciseResult) -> str:
@@ -57,38 +58,22 @@ def _picture(result: ExerciseResult) -> str:
         return ""
     weights = np.array(picture.matrices, dtype=bool if picture.boolean else float)
     drawn = heatmap(weights, rows=picture.rows, columns=picture.columns)._repr_html_()
-    return _paragraph(f"What your <code>{escape(result.name)}</code> gives for a small example:") + drawn
+    return paragraph(f"What your <code>{escape(result.name)}</code> gives for a small example:") + drawn
 
 
-def checks_as_html(result: ExerciseResult, count: str, first_step: str) -> str:
-    """The table of a student's visible checks: no points, and a first step where nothing is written yet."""
-    if not result.started:
-        return _block(_paragraph(f"<strong>{escape(result.name)}</strong>: not started yet. {escape(first_step)}"))
-    head = _paragraph(f"<strong>{escape(result.name)}</strong>: {escape(count)}")
-    return _block(head + _table(result, with_points=False))
-
-
-def _paragraph(html: str) -> str:
-    return f'<p style="margin:.3em 0">{html}</p>'
-
-
-def _block(html: str) -> str:
-    # The classes keep MathJax from reading a student's words as a formula.
-    classes = "autograder-rubric tex2jax_ignore mathjax_ignore"
-    return f'<div class="{classes}" style="overflow-x:auto">{html}</div>'
-
-
-def _table(result: ExerciseResult, with_points: bool) -> str:
+def table(result: ExerciseResult, with_points: bool) -> str:
+    """The tests as an HTML table; a student's visible checks have no points."""
     titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
     head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
     rows = "".join(_row(test, with_points) for test in result.tests)
-    style = "border-collapse:collapse;width:100%;max-width:60em"
+    # JupyterLab gives all columns of a table one width where it is not told otherwise.
+    style = "border-collapse:collapse;table-layout:auto;width:100%;max-width:60em"
     return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def _row(test: TestResult, with_points: bool) -> str:
     cell = "text-align:left;vertical-align:top;padding:.25em .6em"
-    message = f"<br>{escape(test.message)}" if test.message else ""
+    message = f'<div style="margin-top:.2em">{with_code(test.message)}</div>' if test.message else ""
     score = f"{points(test.score)} / {points(test.max_score)}"
     return (
         f'<tr style="border-left:4px solid {STRIPES[test.state]};border-bottom:1px solid #9e9e9e66">'

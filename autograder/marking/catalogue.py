@@ -4,9 +4,9 @@ One file an assignment in `mistakes/`. A mistake is written as the student would
 
     mistake = Catalogue()
 
-    @mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
-    def attention_scores(Q, K):
-        return Q @ K.swapaxes(-2, -1)
+    @mistake("one-too-many", hint="What does your function give for an empty list?")
+    def count(items):
+        return len(items) + 1
 
 The function's (or class's) name is the exercise.
 """

@@ -204,9 +204,7 @@ def _as_exception(name: str, error: Any) -> StudentError:
         return NotStarted("not started yet.")
     if kind == "Missing":
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
-    where = "".join(
-        f" In {function}, line {number}: `{line.strip()}`." for function, number, line in error["lines"][-1:]
-    )
+    where = "".join(f" In {function}, line {number}: `{line.strip()}`." for function, number, line in error["lines"])
     if kind == "AttributeError" and text.startswith("the module has no parameter"):
         return Raised(f"{text}. Are the layers kept as members under the names the exercise gives?")
     cls = RaisedValueError if kind == "ValueError" else Raised

@@ -8,6 +8,7 @@ hooks give outcomes as objects. A thread keeps the session open in `pytest_runte
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Literal
 
 import pytest
 
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineError
 from autograder.marking.expect import Mismatch
 from autograder.marking.student import Student, StudentError
 from autograder.text import one_line
@@ -59,7 +60,10 @@ class Outcome:
 
 
 class Suite:
-    """A collected suite. Use as a context manager, or call `close`."""
+    """A collected suite. Use as a context manager, or call `close`.
+
+    Raises `CourseError` where it cannot be used, `MachineError` where it needs a package that is not installed here.
+    """
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
@@ -69,6 +73,8 @@ class Suite:
         self._thread = threading.Thread(target=self._session, name=f"suite {path.stem}", daemon=True)
         self._thread.start()
         self._plugin.collected.wait()
+        if self._plugin.missing is not None:
+            raise MachineError(_how_to_get(self._plugin.missing))
         if self._plugin.problem is not None:
             raise CourseError(f"{path}: the suite cannot be used: {self._plugin.problem}")
         self.tests: tuple[Test, ...] = tuple(self._plugin.items)
@@ -84,8 +90,14 @@ class Suite:
         return list(dict.fromkeys(test.exercise for test in self.tests))
 
     def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
-        """Run one test for one student, in the calling thread (so that Ctrl-C reaches it)."""
-        return self._plugin.run(test, student, reference)
+        """Run one test for one student, in the calling thread (so that Ctrl-C reaches it).
+
+        Raises `MachineError` where the test needs a package that is not installed here.
+        """
+        outcome = self._plugin.run(test, student, reference)
+        if isinstance(outcome.error, ModuleNotFoundError):
+            raise MachineError(_how_to_get(outcome.error.name or str(outcome.error)))
+        return outcome
 
     def close(self) -> None:
         """End the session."""
@@ -93,7 +105,9 @@ class Suite:
         self._thread.join()
 
     def _session(self) -> None:
-        arguments = [f"--rootdir={self.path.parent}", "-c", "/dev/null", "--import-mode=importlib", "--noconftest"]
+        arguments = [f"--rootdir={self.path.parent}", "-c", os.devnull, "--import-mode=importlib", "--noconftest"]
+        # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
+        arguments.append("--disable-plugin-autoload")
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
         try:
@@ -109,6 +123,7 @@ class _Plugin:
         self.collected, self.finished = threading.Event(), threading.Event()
         self.items: dict[Test, pytest.Item] = {}
         self.problem: str | None = "pytest found no test in it"
+        self.missing: str | None = None
         self.student: Student | None = None
         self.referee: Student | None = None
         self.error: BaseException | None = None
@@ -128,6 +143,12 @@ class _Plugin:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.problem = str(report.longrepr)
+
+    def pytest_exception_interact(self, call: pytest.CallInfo[object]) -> None:
+        """A suite that cannot be imported since a package is not there: that is the machine's, and not the course's."""
+        cause = call.excinfo.value.__cause__ if call.excinfo else None
+        if isinstance(cause, ModuleNotFoundError):
+            self.missing = cause.name
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.items and not session.testsfailed:
@@ -155,6 +176,11 @@ class _Plugin:
         assert call.when != "collect"
         outcome: Literal["passed", "failed"] = "passed" if call.excinfo is None else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+
+
+def _how_to_get(package: str) -> str:
+    name = {"torch": "PyTorch"}.get(package, package)
+    return f"{name} is not installed here; get it with `pip install {package}`, then restart."
 
 
 def _as_test(item: pytest.Item) -> Test:

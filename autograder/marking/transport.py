@@ -24,9 +24,9 @@ class Behind:
     its own calls.
     """
 
-    def __init__(self, running: Running, module: ModuleType, foresight: Foresight | None = None) -> None:
+    def __init__(self, running: Running, module: ModuleType | None, foresight: Foresight | None = None) -> None:
         self.running = running
-        self.questions = Questions(vars(module))
+        self.questions = Questions(vars(module) if module else {})
         self.foresight = foresight
         self.process: TestProcess | None = None
         self.answers = self._ask_ahead(foresight) if foresight else {}

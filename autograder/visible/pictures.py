@@ -1,6 +1,7 @@
-"""One visible example for exercises that give weights, a mask, or the like: what a feedback page draws of an answer.
+"""One visible example for exercises that give weights, a mask, or the like: what `check` and a feedback page draw.
 
-Small, by hand, the same for everybody. Nothing here is an expected answer.
+Small, by hand, the same for everybody. `wanted` is what the example asks for, in numbers that a student may read, as
+those of the visible checks; nothing hidden judges by them.
 """
 
 from __future__ import annotations
@@ -23,10 +24,47 @@ W_Q, W_K, W_V, W_O = np.hstack([EYE, EYE[:, ::-1]]), np.hstack([EYE, EYE]), np.h
 SENTENCE = ("Keys", "on", "the", "table", "belong", "to", "Sarah")
 MIXING = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1) * np.eye(7)
 
+SCORES = np.array([[0.0, 3.46, 0.0], [0.0, 1.15, 3.46], [0.0, 3.46, 1.15]])
+WEIGHTS = np.array([[0.03, 0.94, 0.03], [0.03, 0.09, 0.88], [0.03, 0.88, 0.09]])
+STAIRCASE = np.array([[True, False, False], [True, True, False], [True, True, True]])
+CAUSAL_WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.24, 0.76, 0.0], [0.03, 0.88, 0.09]])
+# Under the mask SEEN: once from the dot products as they are, once from those divided by the square root of 3.
+SEEN_SOFTMAX = np.array([[0.0, 1.0, 0.0], [0.12, 0.88, 0.0], [0.12, 0.0, 0.88]])
+SEEN_WEIGHTS = np.array([[0.03, 0.97, 0.0], [0.24, 0.76, 0.0], [0.24, 0.0, 0.76]])
+TWO_HEADS = np.array(
+    [
+        [[0.49, 0.02, 0.49], [0.02, 0.89, 0.09], [0.34, 0.06, 0.60]],
+        [[0.49, 0.02, 0.49], [0.43, 0.14, 0.43], [0.49, 0.02, 0.49]],
+    ]
+)
+ONE_WORD_BACK = np.array(
+    [
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+    ]
+)
+MIXED = np.array(
+    [
+        [0.50, 0.25, 0.00, 0.00, 0.00, 0.00, 0.00],
+        [0.25, 0.50, 0.25, 0.00, 0.00, 0.00, 0.00],
+        [0.00, 0.25, 0.50, 0.25, 0.00, 0.00, 0.00],
+        [0.00, 0.00, 0.25, 0.50, 0.25, 0.00, 0.00],
+        [0.00, 0.00, 0.00, 0.25, 0.50, 0.25, 0.00],
+        [0.00, 0.00, 0.00, 0.00, 0.25, 0.50, 0.25],
+        [0.00, 0.00, 0.00, 0.00, 0.00, 0.25, 0.50],
+    ]
+)
+ROUNDED = 0.006  # these have two digits
+
 
 @dataclass(frozen=True)
 class Example:
-    """A call, and which part of its answer is the picture: None where the answer itself is.
+    """A call, what it asks for, and which part of its answer is the picture: None where the answer itself is.
 
     For an `nn.Module`, `args` construct it, `parameters` are copied in by name, and `forward` is what it is given.
     """
@@ -38,6 +76,7 @@ class Example:
     forward: tuple[np.ndarray, ...] = ()
     rows: tuple[str, ...] = WORDS
     columns: tuple[str, ...] = WORDS
+    wanted: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -46,23 +85,24 @@ class Example:
 
 
 PICTURES = {
-    "attention_scores": Example((Q, K)),
-    "scaled_dot_product_attention": Example((Q, K, V), part=1),
-    "torch_scaled_dot_product_attention": Example((Q, K, V), part=1, tensors=True),
-    "causal_mask": Example((3,)),
-    "masked_softmax": Example((Q @ K.T, SEEN)),
-    "causal_attention": Example((Q, K, V), part=1),
-    "torch_masked_attention": Example((Q, K, V, SEEN), part=1, tensors=True),
-    "multi_head_attention": Example((Q, W_Q, W_K, W_V, W_O, 2), part=1),
+    "attention_scores": Example((Q, K), wanted=SCORES),
+    "scaled_dot_product_attention": Example((Q, K, V), wanted=WEIGHTS, part=1),
+    "torch_scaled_dot_product_attention": Example((Q, K, V), wanted=WEIGHTS, part=1, tensors=True),
+    "causal_mask": Example((3,), wanted=STAIRCASE),
+    "masked_softmax": Example((Q @ K.T, SEEN), wanted=SEEN_SOFTMAX),
+    "causal_attention": Example((Q, K, V), wanted=CAUSAL_WEIGHTS, part=1),
+    "torch_masked_attention": Example((Q, K, V, SEEN), wanted=SEEN_WEIGHTS, part=1, tensors=True),
+    "multi_head_attention": Example((Q, W_Q, W_K, W_V, W_O, 2), wanted=TWO_HEADS, part=1),
     "MultiHeadAttention": Example(
         (3, 2, 3),
+        wanted=TWO_HEADS,
         part=1,
         tensors=True,
         # nn.Linear keeps its weight as (out, in).
         parameters={f"{name}.weight": W.T for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V), ("W_O", W_O))},
         forward=(Q,),
     ),
-    "offset_attention": Example((7, -1), rows=SENTENCE, columns=SENTENCE),
+    "offset_attention": Example((7, -1), wanted=ONE_WORD_BACK, rows=SENTENCE, columns=SENTENCE),
     # One-hot words and taps that hand on the whole word: the result says who hears whom, and how loud.
-    "convolution_by_attention": Example((np.eye(7), MIXING), rows=SENTENCE, columns=SENTENCE),
+    "convolution_by_attention": Example((np.eye(7), MIXING), wanted=MIXED, rows=SENTENCE, columns=SENTENCE),
 }

@@ -24,13 +24,16 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **Stuck?** `hint("softmax")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# ask for. After a restart, run the first code cell again.
 
 # %%
 import math
 
 import numpy as np
 
-from autograder import check, heatmap
+from autograder import check, explore, heatmap, hint
 
 
 # %% [markdown]
@@ -169,6 +172,24 @@ def softmax(x, axis=-1):
 #     print(f"{width:4d}   {products.std():13.1f}   {plain:14.2f}   {scaled:.2f}")
 
 # %% [markdown]
+# And as a picture: four queries look at five keys, each row is one query's weights. Move the slider, with the mouse or
+# with the arrow keys: what happens on the left, and what on the right?
+
+# %% tags=["active-ipynb"]
+# def at_width(d_k):
+#     random = np.random.default_rng(3)
+#     queries, keys = random.normal(size=(4, d_k)), random.normal(size=(5, d_k))
+#     products = queries @ keys.T  # (4, 5)
+#     both = np.stack([softmax(products), softmax(products / math.sqrt(d_k))])
+#     title = f"q . k is typically {products.std():.1f}, the square root of d_k is {math.sqrt(d_k):.0f}"
+#     names = ["as they are", "divided by the square root of d_k"]
+#     rows, columns = ["q 1", "q 2", "q 3", "q 4"], ["k 1", "k 2", "k 3", "k 4", "k 5"]
+#     return heatmap(both, rows=rows, columns=columns, title=title, names=names)
+#
+#
+# explore(at_width, d_k=(1, 4, 16, 64, 256, 1024))
+
+# %% [markdown]
 # Without the division, wide queries give one key nearly everything, and a softmax that sure of itself has almost no
 # gradient to learn from. With it, the weights keep their balance at every width.
 #
@@ -284,6 +305,8 @@ def scaled_dot_product_attention(Q, K, V):
 # end: no `.detach()`, no `.numpy()`.
 #
 # `torch.softmax` is fine to use here. PyTorch's ready-made attention is not: you are writing it.
+#
+# No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
 
 # %%
 import torch

@@ -27,13 +27,16 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **Stuck?** `hint("causal_mask")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# ask for. After a restart, run the first code cell again.
 
 # %%
 import math
 
 import numpy as np
 
-from autograder import check, heatmap
+from autograder import check, heatmap, hint
 
 
 # %% [markdown]
@@ -380,6 +383,8 @@ def causal_attention(Q, K, V, padding=None):
 #
 # `torch.softmax`, `masked_fill` and `torch.where` are fine to use. PyTorch's ready-made attention is not: you are
 # writing it.
+#
+# No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
 
 # %%
 import torch

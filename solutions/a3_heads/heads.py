@@ -28,13 +28,16 @@
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **Stuck?** `hint("split_heads")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# ask for. After a restart, run the first code cell again.
 
 # %%
 import math
 
 import numpy as np
 
-from autograder import check, heatmap
+from autograder import check, heatmap, hint
 
 
 # %% [markdown]
@@ -335,6 +338,8 @@ def per_head_weights(W, num_heads):
 # you stay with tensors from start to end: no `.detach()`, no `.numpy()`.
 #
 # Here, too, raise a `ValueError` where `num_heads` does not divide d_model. PyTorch's own errors are of another type.
+#
+# No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
 
 # %%
 import torch

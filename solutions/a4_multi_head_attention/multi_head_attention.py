@@ -25,13 +25,16 @@
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **Stuck?** `hint("projection_shapes")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# ask for. After a restart, run the first code cell again.
 
 # %%
 import math
 
 import numpy as np
 
-from autograder import check, heatmap
+from autograder import check, explore, heatmap, hint
 
 
 # %% [markdown]
@@ -138,6 +141,22 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 # for h in (1, 2, 4, 8, 16):
 #     inner, width = projection_shapes(512, h, 64, 64)["W_O"]
 #     print(f"{h:5d}     (L, {inner:4d})   @  ({inner:4d}, {width})  =  (L, {width})   {'▇' * h}")
+
+# %% [markdown]
+# The same as a picture, small enough to count: $d_{model} = 4$ and $d_v = 2$. Each square of $W_O$ carries the number of
+# the head whose result it will meet. Move the slider, with the mouse or with the arrow keys: what grows, what stays?
+
+# %% tags=["active-ipynb"]
+# def picture_of_W_O(num_heads):
+#     d_model, d_v = 4, 2
+#     rows, columns = projection_shapes(d_model, num_heads, d_v, d_v)["W_O"]
+#     head = np.arange(rows) // d_v + 1                            # whose numbers meet this row
+#     squares = np.repeat(head[:, None], columns, axis=1)          # (rows, columns)
+#     title = f"W_O with {num_heads} heads of width {d_v}: {rows} rows, {columns} columns"
+#     return heatmap(squares, rows=[f"head {i}" for i in head], title=title)
+#
+#
+# explore(picture_of_W_O, num_heads=(1, 2, 3, 4, 5, 6))
 
 # %% [markdown]
 # ## 2. `output_projection`
@@ -331,6 +350,8 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # - Gradients flow to `x` and to all four matrices. They stay finite where a query may attend to nothing.
 #
 # `torch.softmax` is fine to use. PyTorch's ready-made attention is not: you are writing it.
+#
+# No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
 
 # %%
 import torch

@@ -28,13 +28,16 @@
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **Stuck?** `hint("offset_attention")` in any cell gives a first nudge, again a second, then where to read. Nobody sees
+# what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
 
 import numpy as np
 
-from autograder import check, heatmap
+from autograder import check, heatmap, hint
 
 
 # %% [markdown]

@@ -1,0 +1,84 @@
+"""`explore(draw, d_k=(4, 16, 64))`: one picture for each value of a parameter, and a slider to go through them.
+
+The slider is an ipywidgets one. Without ipywidgets, and in a page that is only read, the same is a series of pictures.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+FEW = 4  # pictures in the series; more would be scrolled past
+
+
+def explore(draw: Callable[[Any], Any], **values: Sequence[Any]) -> Exploration:
+    """A slider over the values of one parameter; `draw(value)` gives the picture, such as a `heatmap`.
+
+    explore(draw, d_k=(4, 16, 64))
+
+    Raises `ValueError` where there is not exactly one parameter with at least one value.
+    """
+    __tracebackhide__ = True  # IPython shows the student's lines of an error in `draw`, not these
+    if len(values) != 1:
+        raise ValueError(f"explore takes one parameter with its values, such as d_k=(4, 16, 64), not {len(values)}")
+    ((name, chosen),) = values.items()
+    if not len(chosen):
+        raise ValueError(f"{name} has no values to go through")
+    return Exploration(draw, name, list(chosen))
+
+
+class Exploration:
+    """What `explore` gives back."""
+
+    def __init__(self, draw: Callable[[Any], Any], name: str, values: list[Any]) -> None:
+        __tracebackhide__ = True
+        self.draw = functools.cache(draw)
+        self.name, self.values = name, values
+        self.draw(values[0])  # what is wrong with `draw` is said here, and not behind a slider
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"{self.name} = {value}\n{self.draw(value)!r}" for value in self._series())
+
+    def _repr_html_(self) -> str:
+        parts = (f"<div>{escape(f'{self.name} = {value}')}</div>{self._one(value)}" for value in self._series())
+        return "".join(f'<div style="margin:.6em 0">{part}</div>' for part in parts)
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import HTML, display
+
+        slider = self._slider()
+        if slider is None:
+            display({"text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)  # type: ignore[no-untyped-call]
+            return
+        display(slider)  # type: ignore[no-untyped-call]
+        # What a slider showed is gone when the kernel is; these stay in the file.
+        series = f"<details><summary>Without a slider: a series of pictures</summary>{self._repr_html_()}</details>"
+        display(HTML(series))  # type: ignore[no-untyped-call]
+
+    def _slider(self) -> Any:
+        """The slider with its picture below; None where there is no ipywidgets, or no notebook to show it."""
+        from IPython import get_ipython
+
+        if not hasattr(get_ipython(), "kernel"):  # type: ignore[no-untyped-call]
+            return None
+        try:
+            import ipywidgets
+        except ImportError:
+            return None
+        first = self.values[len(self.values) // 2]
+        picture = ipywidgets.HTML(self._one(first))
+        slider = ipywidgets.SelectionSlider(options=self.values, value=first, description=self.name)
+        slider.observe(lambda change: setattr(picture, "value", self._one(change.new)), "value")
+        return ipywidgets.VBox([slider, picture])
+
+    def _series(self) -> list[Any]:
+        """A few of the values, the first and the last among them."""
+        last, parts = len(self.values) - 1, min(FEW, len(self.values)) - 1
+        places = {round(i * last / parts) for i in range(parts + 1)} if parts else {0}
+        return [self.values[place] for place in sorted(places)]
+
+    def _one(self, value: Any) -> str:
+        drawn = self.draw(value)
+        return drawn._repr_html_() if hasattr(drawn, "_repr_html_") else f"<pre>{escape(str(drawn))}</pre>"

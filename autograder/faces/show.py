@@ -1,0 +1,43 @@
+"""Showing something to a student: HTML in a notebook, text in a terminal."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+
+def show(thing: Any) -> None:
+    """Display `thing` the way the place allows: its HTML in JupyterLab, its text elsewhere."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ImportError:
+        print(thing)
+        return
+    if get_ipython() is None:  # type: ignore[no-untyped-call]
+        print(thing)
+    else:
+        display(thing)  # type: ignore[no-untyped-call]
+
+
+def name_of(exercise: Any) -> str:
+    """The name of an exercise that was given as `"softmax"` or as the function itself."""
+    return exercise if isinstance(exercise, str) else getattr(exercise, "__name__", str(exercise))
+
+
+def with_code(text: str) -> str:
+    """Text as HTML, with `backticks` shown as code."""
+    parts = [escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:  # an odd backtick is a backtick
+        return escape(text)
+    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
+
+
+def block(html: str) -> str:
+    """A part of the page whose words MathJax does not read as formulas."""
+    return f'<div class="autograder-rubric tex2jax_ignore mathjax_ignore" style="overflow-x:auto">{html}</div>'
+
+
+def paragraph(html: str) -> str:
+    """One paragraph, near its neighbours."""
+    return f'<p style="margin:.3em 0">{html}</p>'

@@ -1,0 +1,200 @@
+"""What a student meets: a released folder, JupyterLab, the Run and the Validate button; in real Chromium."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import nbformat
+import pytest
+
+from autograder.classroom import fill, model_answers
+from tests.browser import Desk
+from tests.conftest import ROOT
+from tests.in_process import COURSE
+
+sync_api = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.slow
+
+A1 = COURSE.assignment("a1_scaled_dot_product")
+A4 = COURSE.assignment("a4_multi_head_attention")
+UNSCALED = "def attention_scores(Q, K):\n    return Q @ K.swapaxes(-2, -1)"
+# Contrast of the colour of an element's text with the first background below it, as in WCAG 2.2, 1.4.3.
+CONTRAST = """element => {
+    const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+    const light = colour => numbers(colour).slice(0, 3).map(c => c / 255)
+        .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const style = getComputedStyle(element);
+    const text = light(element instanceof SVGElement ? style.fill : style.color);
+    let below = element;
+    while (numbers(getComputedStyle(below).backgroundColor)[3] === 0) below = below.parentElement;
+    const ground = light(getComputedStyle(below).backgroundColor);
+    return (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+}"""
+
+
+@pytest.fixture
+def sit_down(jupyterlab, chromium, request):
+    """A function that opens a released notebook, with some answers filled in, in a folder of this test's own."""
+    course, address = jupyterlab
+    desks = []
+
+    def sit(assignment, answers=None):
+        folder = course.root / "desk" / re.sub(r"\W", "", request.node.name)
+        shutil.copytree(ROOT / "assignments" / assignment.name, folder)
+        path = folder / assignment.notebook.name
+        if answers:
+            nbformat.write(fill(path, answers), path)
+        desks.append(Desk(chromium, address, path.relative_to(course.root).as_posix()))
+        return desks[-1]
+
+    yield sit
+    for desk in desks:
+        desk.close()
+        assert desk.complaints == []
+
+
+def test_from_an_empty_stub_to_a_tick_and_validate(sit_down):
+    answers = model_answers(A1)
+    desk = sit_down(A1)
+    desk.run("import numpy as np")
+    desk.run("def softmax(x")
+    cell, _ = desk.run('check("softmax")')
+    sync_api.expect(cell).to_contain_text("softmax: not started yet. Replace raise NotImplementedError()")
+
+    desk.write("def softmax(x", answers["softmax"])
+    cell, seconds = desk.run('check("softmax")')
+    sync_api.expect(cell).to_contain_text("softmax: 4 of 4 visible checks pass")
+    sync_api.expect(cell.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "1")
+    assert seconds < 2, "well under a second on a machine that does nothing else"
+
+    desk.write("def attention_scores(", UNSCALED)
+    cell, _ = desk.run('check("attention_scores")')
+    sync_api.expect(cell).to_contain_text("✗ not yet")
+    sync_api.expect(cell).to_contain_text("attention_scores(Q, K) with Q (1, 4), K (2, 4): the result at [0, 0] is 2")
+    sync_api.expect(cell).to_contain_text("The dot products are 2 and 6. What comes next?")
+    yours, asked_for = cell.get_by_role("img").all()
+    assert "the: the 0.00, cat 6.00, sleeps 0.00" in yours.get_attribute("aria-label")
+    assert "the: the 0.00, cat 3.46, sleeps 0.00" in asked_for.get_attribute("aria-label")
+    assert yours.locator("[stroke-dasharray]").count() == 5
+
+    said = desk.validate()
+    assert 'check("softmax")' not in said
+    assert 'check("attention_scores")' in said
+    assert "0 of 3 visible checks pass" in said
+    assert "scaled_dot_product_attention: not started yet" in said
+    assert "You did not provide a response." in said  # the question in words
+
+    desk.write("def attention_scores(", answers["attention_scores"])
+    cell, _ = desk.run('check("attention_scores")')
+    sync_api.expect(cell).to_contain_text("attention_scores: 3 of 3 visible checks pass")
+    assert cell.locator("[stroke-dasharray]").count() == 0
+    assert 'check("attention_scores")' not in desk.validate()
+
+
+def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
+    desk = sit_down(A1, model_answers(A1))
+    words = desk.page.locator(".jp-MarkdownCell", has_text="YOUR ANSWER HERE")
+    words.dblclick()
+    words.locator(".cm-content").click()
+    desk.page.keyboard.press("Control+a")
+    desk.page.keyboard.insert_text("It looks for a thing and for a person.")
+    desk.page.keyboard.press("Shift+Enter")
+
+    desk.run("import numpy as np")
+    cell, _ = desk.run('check("attention_scores")')  # before the cell above it
+    sync_api.expect(cell).to_contain_text(
+        "attention_scores: not started yet. Run the cell that defines attention_scores first, "
+        "below the heading “2. attention_scores”."
+    )
+    desk.menu("Kernel", "Restart Kernel and Run All Cells…")
+    desk.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
+    last = desk.cell('check("torch_scaled_dot_product_attention")')
+    sync_api.expect(last).to_contain_text("3 of 3 visible checks pass", timeout=60_000)
+    sync_api.expect(last).to_contain_text("4 of 4 exercises of a1, scaled dot product, pass their checks. Well done!")
+    assert "Success! Your notebook passes all the tests." in desk.validate()
+
+    desk.page.keyboard.press("Control+s")
+    desk.page.reload()
+    sync_api.expect(last.get_by_role("img")).to_have_count(2, timeout=60_000)
+    sync_api.expect(last).to_contain_text("4 of 4 exercises")
+
+
+def test_keyboard_alone(sit_down):
+    """From the first cell to a tick, a hint, a slider and Validate, without a mouse."""
+    desk = sit_down(A1)
+    keys = desk.page.keyboard
+    cell = desk.cell("import numpy as np")
+    desk.page.locator(".jp-Notebook").focus()
+    keys.press("Shift+Enter")  # the title
+    desk.press_and_wait(cell, "Shift+Enter")
+    select(desk, "def softmax(x")
+    keys.press("Enter")
+    keys.press("Control+a")
+    keys.insert_text(model_answers(A1)["softmax"])
+    desk.press_and_wait(desk.cell("def softmax(x"), "Shift+Enter")
+    check = desk.cell('check("softmax")')
+    desk.press_and_wait(check, "Shift+Enter")
+    sync_api.expect(check).to_contain_text("4 of 4 visible checks pass")
+    keys.press("b")  # a new cell
+    keys.press("Enter")
+    keys.insert_text('hint("attention_scores")')
+    hint = desk.page.locator(".jp-Notebook-cell.jp-mod-active")
+    keys.press("Control+Enter")
+    sync_api.expect(hint).to_contain_text("attention_scores: hint 1 of 3")
+
+    slider = select(desk, "explore(at_width")
+    desk.press_and_wait(slider, "Control+Enter")
+    sync_api.expect(slider).to_contain_text("the square root of d_k is 8")
+    slider.locator(".noUi-handle").wait_for()
+    desk.move_to(slider.locator(".noUi-handle"), "Tab")
+    keys.press("ArrowRight")
+    sync_api.expect(slider).to_contain_text("the square root of d_k is 16")
+    desk.move_to(slider.locator("summary"), "Tab")
+    keys.press("Enter")
+    pictures = slider.locator("details").get_by_role("img")
+    sync_api.expect(pictures.first).to_be_visible()
+    assert pictures.count() == 8
+
+    desk.move_to(desk.page.locator(".jp-NotebookPanel-toolbar"), "Shift+Tab")
+    desk.move_to(desk.page.locator(".validate-button"), "ArrowRight")
+    keys.press("Enter")
+    assert 'check("softmax")' not in desk.validation()
+
+
+def select(desk, text):
+    """Move with the arrow keys to the cell that holds `text`."""
+    desk.page.keyboard.press("Escape")
+    for _ in range(40):
+        if text in desk.page.locator(".jp-Notebook-cell.jp-mod-active").inner_text():
+            return desk.cell(text)
+        desk.page.keyboard.press("ArrowDown")
+    raise AssertionError(f"no arrow leads to {text}")
+
+
+def test_the_dark_theme_is_as_readable_and_w_o_grows_with_the_heads(sit_down):
+    answers = model_answers(A4) | {
+        "output_projection": "def output_projection(heads, W_O):\n    return heads[0] @ W_O[:2]"
+    }
+    desk = sit_down(A4, answers)
+    desk.run("import numpy as np")
+    desk.run("def projection_shapes")
+    slider, _ = desk.run("explore(picture_of_W_O")
+    sync_api.expect(slider).to_contain_text("W_O with 4 heads of width 2: 8 rows, 4 columns")
+    slider.locator(".noUi-handle").press("End")
+    sync_api.expect(slider).to_contain_text("W_O with 6 heads of width 2: 12 rows, 4 columns")
+    desk.run("def output_projection")
+    desk.run("def multi_head_attention")
+    failed, _ = desk.run('check("output_projection")')
+    drawn, _ = desk.run('check("multi_head_attention")')
+    sync_api.expect(drawn).to_contain_text("head 2")
+    try:
+        for theme in ("JupyterLab Dark", "JupyterLab Light"):
+            desk.menu("Settings", "Theme", theme)
+            sync_api.expect(desk.page.locator(f'body[data-jp-theme-name="{theme}"]')).to_be_attached()
+            texts = [*failed.locator("td, th, p").all(), *drawn.locator("svg > text[text-anchor=end]").all()]
+            assert len(texts) > 10
+            assert min(text.evaluate(CONTRAST) for text in texts) > 4.5
+    finally:
+        desk.menu("Settings", "Theme", "JupyterLab Light")

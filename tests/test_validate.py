@@ -1,0 +1,49 @@
+"""nbgrader's Validate names what is unfinished, with the message, and never contradicts `check`."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbgrader.validator import Validator
+
+from autograder.classroom import fill, mistake, model_answers
+from autograder.faces.check_notebook import read, verdicts
+from tests.conftest import ROOT
+from tests.in_process import COURSE
+
+pytestmark = pytest.mark.slow
+A1, A2 = COURSE.assignment("a1_scaled_dot_product"), COURSE.assignment("a2_causal_masking")
+WARNS = {
+    "softmax": "def softmax(x, axis=-1):\n"
+    "    import sys, warnings\n"
+    "    print('about to divide', file=sys.stderr)\n"
+    "    warnings.warn('be careful')\n"
+    "    e = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    "    return e / e.sum(axis=axis, keepdims=True)\n"
+}
+BROKEN = {"causal_mask": "def causal_mask(length)\n    pass", "masked_softmax": "def masked_softmax(scores): return 3"}
+CASES = [
+    (A1, {}),
+    (A1, model_answers(A1)),
+    (A1, model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")),
+    (A1, WARNS),
+    (A2, model_answers(A2) | BROKEN),
+]
+
+
+@pytest.mark.parametrize(("assignment", "answers"), CASES, ids=["stubs", "done", "mistake", "stderr", "broken cells"])
+def test_validate_and_check_agree_on_every_exercise(assignment, answers, tmp_path, sandbox):
+    path = tmp_path / assignment.notebook.name
+    nbformat.write(fill(ROOT / "assignments" / assignment.name / path.name, answers), path)
+    failed = {cell["source"]: cell["raw_error"] for cell in Validator().validate(str(path)).get("failed", [])}
+    assert failed.pop("YOUR ANSWER HERE") == "You did not provide a response."
+    said = list(verdicts(read(path), sandbox))
+    assert set(failed) == {f'check("{verdict.result.name}")' for verdict in said if not verdict.passed}
+    for verdict in said:
+        for test in verdict.result.tests:
+            if verdict.result.started and test.message:
+                assert words(test.message) in words(failed[f'check("{verdict.result.name}")'])
+
+
+def words(text):
+    return " ".join(text.split())

@@ -1,0 +1,141 @@
+"""What a student installs: the wheel alone, in a fresh environment, without PyTorch, JupyterLab, or a course around."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import zipfile
+
+import nbformat
+import pytest
+
+from autograder.classroom import fill, model_answers
+from autograder.marking.catalogue import read_catalogue
+from tests.conftest import ROOT
+from tests.in_process import ASSIGNMENTS
+
+pytestmark = pytest.mark.slow
+A1 = ASSIGNMENTS[0]
+NUMPY_HALF = ("softmax", "attention_scores", "scaled_dot_product_attention")
+HOW_TO_GET_IT = "PyTorch is not installed here; get it with `pip install torch`, then restart."
+
+
+# IPython looks into the environment that is activated, and Python into this variable's folders.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
+
+
+def run(*command, cwd=None):
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, cwd=cwd, env=ENVIRONMENT
+    )
+    return done, " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    done, said = run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT)
+    assert done.returncode == 0, said
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def laptop(wheel, tmp_path_factory):
+    """A student's machine: the wheel in an environment of its own, and a released folder."""
+    folder = tmp_path_factory.mktemp("laptop")
+    python = folder / "venv" / "bin" / "python"
+    run(sys.executable, "-m", "venv", folder / "venv")
+    pins = ROOT / "constraints.txt"
+    done, said = run(python, "-m", "pip", "install", "--quiet", "--constraint", pins, wheel)
+    assert done.returncode == 0, said
+    return folder
+
+
+@pytest.fixture(scope="module")
+def contents(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_the_wheel_holds_no_suite_no_solution_and_no_catalogue(contents):
+    assert "autograder/visible/test_a1_scaled_dot_product.py" in contents
+    assert "autograder/visible/hints_a1_scaled_dot_product.toml" in contents
+    outside = [name for name in contents if not name.startswith("autograder/") and ".dist-info/" not in name]
+    assert outside == []
+    for name in contents:
+        assert not re.search(r"suites|mistakes|solutions|source|tests", name), name
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_no_line_of_a_solution_no_hint_of_a_mistake_and_no_hidden_message_is_in_the_wheel(assignment, contents):
+    everything = "\n".join(contents.values())
+    for entry in read_catalogue(assignment.suite).mistakes:
+        assert entry.hint not in everything
+    released = (ROOT / "assignments" / assignment.name / assignment.notebook.name).read_text()
+    for line in map(str.strip, "\n".join(model_answers(assignment).values()).splitlines()):
+        told = json.dumps(line)[1:-1] in released  # signatures and docstrings
+        assert len(line) < 25 or told or line not in everything, line
+    for sentence in re.findall(r'fail\(\s*"(.{30,}?)"', assignment.suite.read_text()):
+        assert sentence not in everything
+
+
+def test_importing_it_is_quick_and_brings_no_torch(laptop):
+    code = "import sys, time; t = time.perf_counter(); import autograder; print(time.perf_counter() - t, *sys.modules)"
+    run(laptop / "venv/bin/python", "-c", code)  # the first time compiles
+    done, _ = run(laptop / "venv/bin/python", "-c", code, cwd=laptop)
+    seconds, *modules = done.stdout.split()
+    assert float(seconds) < 0.3
+    assert "torch" not in modules
+
+
+def worked_through(laptop, answers):
+    """What a console prints when the released notebook's cells run one after the other."""
+    released = ROOT / "assignments" / A1.name / A1.notebook.name
+    path = laptop / "a1" / A1.notebook.name
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(fill(released, answers), path)
+    code = """
+        import json, sys
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell.instance(colors="nocolor")
+        for cell in json.load(open(sys.argv[1]))["cells"]:
+            if cell["cell_type"] == "code":
+                shell.run_cell("".join(cell["source"]))
+    """
+    return run(laptop / "venv/bin/python", "-c", textwrap.dedent(code), path, cwd=laptop)[1]
+
+
+def test_a1_can_be_worked_through_and_its_pytorch_half_says_what_is_missing(laptop):
+    untouched = worked_through(laptop, {})
+    for name in NUMPY_HALF:
+        assert f"{name}: not started yet. Replace `raise NotImplementedError()`" in untouched
+    answers = model_answers(A1)
+    said = worked_through(laptop, {name: answers[name] for name in NUMPY_HALF})
+    assert "softmax: 4 of 4 visible checks pass" in said
+    assert "3 of 4 exercises of a1, scaled dot product, pass their checks." in said
+    assert f"torch_scaled_dot_product_attention: {HOW_TO_GET_IT}" in said
+    assert "d_k = 1024 q . k is typically" in said  # the slider's pictures, without ipywidgets
+    assert "belong 0.44 0.04 0.04 0.04 0.04 0.04 0.44" in said.replace("0.02", "0.04")
+
+
+def test_the_command_line_checks_a_notebook_without_a_course(laptop):
+    answers = model_answers(A1)
+    worked_through(laptop, {name: answers[name] for name in NUMPY_HALF})
+    done, said = run(laptop / "venv/bin/autograder", "check", laptop / "a1" / A1.notebook.name, cwd=laptop)
+    assert done.returncode == 1
+    assert "scaled_dot_product_attention: 3 of 3 visible checks pass" in said
+    assert f"torch_scaled_dot_product_attention: {HOW_TO_GET_IT}" in said
+    assert "3 of 4 exercises" in said
+
+
+@pytest.mark.parametrize("words", [("grade", "a1"), ("demo",), ("dev", "sync")])
+def test_what_needs_a_course_says_so_in_a_line(laptop, words):
+    done, said = run(laptop / "venv/bin/autograder", *words, cwd=laptop)
+    assert done.returncode == 2
+    assert "no course here" in said
+    assert "Traceback" not in said
