@@ -135,6 +135,27 @@ def catalogue() -> None:
     print(f"wrote {path}")
 
 
+@dev.command(epilog="Example: autograder dev check a1_scaled_dot_product")
+def check(
+    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all where none.")] = None,
+) -> None:
+    """After editing the course: is it fit for students? Names file, cell and remedy of all that is not in order.
+
+    Every stub fails as not started, every solution passes, points add up, each exercise has visible checks, hints and
+    at least three known mistakes that its hidden tests reject, release and text twin are in step, and no secret is in
+    the release. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call itself is wrong.
+    """
+    from autograder.faces.dev_check import check_course
+
+    console, found = Console(), 0
+    for checked in check_course(find_course(), assignments or []):
+        console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
+        for finding in checked.findings:
+            console.print(Text(f"  {finding}"), soft_wrap=True)
+        found += len(checked.findings)
+    raise typer.Exit(1 if found else 0)
+
+
 def _must_be_writable(path: Path | None) -> None:
     """Said before the class is graded, not after."""
     if path is None or path == Path("-"):
