@@ -9,6 +9,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.faces import dev_check
+from autograder.marking.suite import Suite
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
 from tests.test_command_line import autograder
@@ -32,7 +33,8 @@ def a1(tmp_path):
 def edit(assignment, name, change):
     """Change one cell of the source notebook."""
     notebook = nbformat.read(assignment.notebook, as_version=4)
-    (cell,) = [cell for cell in notebook.cells if (grade_id(cell) or cell.id) == name]
+    named = [cell for cell in notebook.cells if grade_id(cell) == name]
+    (cell,) = named or [cell for cell in notebook.cells if cell.id == name]
     change(cell)
     nbformat.write(notebook, assignment.notebook)
     return notebook
@@ -158,3 +160,12 @@ def test_an_unknown_assignment_ends_with_2():
     done = autograder("dev", "check", "a9")
     assert done.returncode == 2
     assert "there are a1_scaled_dot_product" in done.stderr
+
+
+def test_an_edited_suite_is_read_anew_by_a_process_that_had_read_it(a1):
+    """formgrader's server lives for weeks."""
+    with Suite(a1.suite) as before:
+        count = len(before.tests)
+    replace(a1.suite, "TestSoftmax:", 'TestSoftmax:\n    def test_new(self, student):\n        """New."""\n')
+    with Suite(a1.suite) as after:
+        assert len(after.tests) == count + 1

@@ -98,6 +98,35 @@ def grade(
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
 
+Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
+
+
+@app.command(epilog="Example: autograder report marks.json --html class.html")
+def report(
+    marks: Marks,
+    html: Annotated[Path | None, typer.Option(help="Write a page to look at or print: one file, no network.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the numbers as a table.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers as JSON.")] = None,
+) -> None:
+    """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs attention.
+
+    Shown in the terminal where no file is asked for. Of two marks for the same student and assignment, the later
+    counts. Whose work is like whose is not judged.
+    """
+    from autograder.faces import class_report
+    from autograder.faces.class_statistics import class_statistics
+    from autograder.faces.marks_file import read_marks, write
+
+    found = class_statistics(read_marks(marks))
+    formats = {html: class_report.as_html, csv: class_report.as_table, json_file: class_report.as_json}
+    wanted = {path: make for path, make in formats.items() if path is not None}
+    for path, make in wanted.items():
+        write(path, make(found))
+        print(f"wrote {path}")
+    if not wanted:
+        class_report.show(found, Console())
+
+
 @app.command(epilog="Example: autograder demo demo")
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
