@@ -140,6 +140,27 @@ def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
     assert any("'soft_max': tests for an exercise that the notebook does not have" in line for line in found)
 
 
+def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
+    path = a1.visible.with_name(f"hints_{A1}.toml")
+    source = nbformat.read(a1.notebook, as_version=4)
+    path.unlink(missing_ok=True)
+    (found,) = dev_check.hints(a1, source)
+    assert "it is missing" in str(found)
+    rest = 'closer = "Where?"\npaper = "Vaswani et al. 2017"\nlink = "https://arxiv.org/abs/1706.03762"\n'
+    path.write_text(
+        f'[softmax]\nnudge = "What?"\nsection = "1. `softmax`"\n{rest}'
+        f'[attention_scores]\nnudge = "What?"\nsection = "1. softmax"\n{rest}'
+        '[scaled_dot_product_attention]\nnudge = "weights = softmax(attention_scores(Q, K), axis=-1)  # (..., L, S): '
+        "each query's weights over the keys\"\n"
+    )
+    found = "\n".join(map(str, dev_check.hints(a1, source)))
+    assert "'softmax'" not in found
+    assert "'attention_scores': the notebook has no heading '1. softmax'" in found
+    assert "'scaled_dot_product_attention': no closer, section, paper, link" in found
+    assert "'scaled_dot_product_attention': it tells 'weights =" in found or 'it tells "weights =' in found
+    assert "'torch_scaled_dot_product_attention': no nudge" in found
+
+
 def test_a_private_file_beside_the_notebook_is_found(a1):
     (a1.notebook.parent / "answers.py").write_text("SECRET = 1\n")
     release = nbformat.read(ROOT / "assignments" / A1 / a1.notebook.name, as_version=4)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from autograder.submission import code_cells, grade_id
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.faces.stock", "autograder/suites")
+HINTS = ("nudge", "closer", "section", "paper", "link")
 TELLING = 25  # characters from which on a solution's line is nobody's by chance: `return output` may stand anywhere
 
 
@@ -68,6 +70,7 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
 def _all(assignment: Assignment, sandbox: Sandbox) -> Iterator[Finding]:
     """Every finding; where the files cannot even be read, that one alone."""
     try:
+        _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
         source = nbformat.read(assignment.notebook, as_version=4)
         yield from cells_in_order(assignment, source)
         with tempfile.TemporaryDirectory() as folder:
@@ -77,6 +80,7 @@ def _all(assignment: Assignment, sandbox: Sandbox) -> Iterator[Finding]:
         yield from no_secret(assignment, source, release)
         yield from suite_covers(assignment)
         yield from visible_checks(assignment)
+        yield from hints(assignment, source)
         yield from known_mistakes(assignment)
         yield from stubs_and_solutions(assignment, source, release, sandbox)
     except CourseError as error:
@@ -136,12 +140,9 @@ def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
 
 def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:
     """No solution, hidden test or private file in what students get."""
-    hidden = [line.strip() for cell in source.cells for part in SOLUTION.findall(cell.source) for line in _lines(part)]
-    telling = {line for line in hidden if len(line) > TELLING}
     for number, cell in enumerate(release.cells, start=1):
         name = grade_id(cell) or f"number {number}"
-        shown = {line.strip() for line in cell.source.splitlines()}
-        for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *sorted(telling & shown)]:
+        for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_told(source, cell.source)]:
             yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
     for path in sorted(assignment.notebook.parent.rglob("*")):
         if path.suffix == ".py" and path.is_file():
@@ -179,6 +180,39 @@ def visible_checks(assignment: Assignment) -> Iterator[Finding]:
                 continue
             (result,) = judge(suite, Here(dict(vars(assignment.reference())), None), [exercise], None)
             yield from _lost(path, result, "the solution fails this visible check")
+
+
+def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """Each exercise has two hints, a place to read on, and the heading it stands under; none tells the solution."""
+    path = assignment.visible.with_name(f"hints_{assignment.name}.toml")
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        yield Finding(
+            path, "", "it is missing, so `hint` has nothing to say", f"Write a table an exercise: {', '.join(HINTS)}."
+        )
+        return
+    except ValueError as error:
+        yield Finding(path, "", f"it is not TOML ({error})", "Mend that line.")
+        return
+    text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
+    headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
+    for exercise in assignment.exercises:
+        table = tables.get(exercise.name, {})
+        missing = [key for key in HINTS if not str(table.get(key, "")).strip()]
+        if missing:
+            yield Finding(path, exercise.name, f"no {', '.join(missing)}", "Write what is missing.")
+        elif table["section"] not in headings:
+            what = f"the notebook has no heading {table['section']!r}"
+            yield Finding(path, exercise.name, what, "Copy the heading above its stub, without the leading #.")
+        for line in _told(source, "\n".join(map(str, table.values()))):
+            yield Finding(path, exercise.name, f"it tells {line!r}", "Ask, or name a place to look.")
+
+
+def _told(source: Any, text: str) -> list[str]:
+    """The solutions' telling lines that stand in `text`."""
+    hidden = [line.strip() for cell in source.cells for part in SOLUTION.findall(cell.source) for line in _lines(part)]
+    return sorted({line for line in hidden if len(line) > TELLING and line in text})
 
 
 def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
