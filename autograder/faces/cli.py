@@ -127,6 +127,64 @@ def report(
         class_report.show(found, Console())
 
 
+@app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")
+def export(
+    marks: Marks,
+    csv: Annotated[Path | None, typer.Option(help="Write a table, one row an exercise.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test suite a submission.")] = None,
+    gradescope: Annotated[
+        Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
+    ] = None,
+) -> None:
+    """Marks in the forms that other programs read; several at once where asked for."""
+    from autograder.faces import export as forms
+    from autograder.faces.marks_file import read_marks, write
+
+    if csv is None and junit is None and gradescope is None:
+        raise typer.BadParameter("name at least one of --csv, --junit and --gradescope")
+    reports = read_marks(marks)
+    if csv is not None:
+        write(csv, forms.exercises_as_csv(reports))
+    if junit is not None:
+        write(junit, forms.as_junit(reports))
+    if gradescope is not None:
+        for path, text in forms.gradescope_files(reports, gradescope):
+            write(path, text)
+    for wanted in (csv, junit, gradescope):
+        if wanted is not None:
+            print(f"wrote {wanted}")
+
+
+@app.command(epilog="Example: autograder bundle a1_scaled_dot_product --gradescope a1.zip")
+def bundle(
+    assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
+    gradescope: Annotated[
+        Path | None, typer.Option(help="Write Gradescope's autograder here, a zip; it holds the hidden suites.")
+    ] = None,
+    github_classroom: Annotated[
+        Path | None, typer.Option(help="Write a workflow here that runs the visible checks.")
+    ] = None,
+    requirement: Annotated[
+        str | None,
+        typer.Option(help="For the workflow: what pip installs; the kit's wheel in that repository if none."),
+    ] = None,
+) -> None:
+    """What grades elsewhere: Gradescope's autograder with the hidden suites, a GitHub workflow with visible checks."""
+    from autograder.faces.bundle import classroom_workflow, write_gradescope
+    from autograder.faces.marks_file import write
+
+    if gradescope is None and github_classroom is None:
+        raise typer.BadParameter("name --gradescope, --github-classroom, or both")
+    found = find_course().assignment(assignment)
+    if gradescope is not None:
+        _must_be_writable(gradescope)
+        write_gradescope(found, gradescope)
+        print(f"wrote {gradescope}")
+    if github_classroom is not None:
+        write(github_classroom, classroom_workflow(found, requirement))
+        print(f"wrote {github_classroom}")
+
+
 @app.command(epilog="Example: autograder demo demo")
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
@@ -164,8 +222,8 @@ def catalogue() -> None:
     print(f"wrote {path}")
 
 
-@dev.command(epilog="Example: autograder dev check a1_scaled_dot_product")
-def check(
+@dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")
+def dev_check(
     assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all where none.")] = None,
 ) -> None:
     """After editing the course: is it fit for students? Names file, cell and remedy of all that is not in order.
