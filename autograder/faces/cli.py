@@ -98,6 +98,31 @@ def grade(
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
 
+@app.command(epilog="Example: autograder regrade a1_scaled_dot_product --write")
+def regrade(
+    assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
+    write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
+    sandbox: Annotated[
+        SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
+    ] = SandboxKind.auto,
+) -> None:
+    """After a suite or points changed: who gains and who loses, and by how much. Nothing is written without --write.
+
+    Manual grades and comments are kept. Needs the gradebook that nbgrader wrote.
+    """
+    from autograder.faces import regrade as again
+
+    if write and undo:
+        raise typer.BadParameter("--write and --undo are two different things")
+    if undo:
+        again.undo(find_course(), assignment, Console())
+        return
+    _warn(sandbox)
+    again.run(find_course(), assignment, Console(), jobs, sandbox.value, write)
+
+
 Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
 
 
@@ -241,6 +266,22 @@ def dev_check(
             console.print(Text(f"  {finding}"), soft_wrap=True)
         found += len(checked.findings)
     raise typer.Exit(1 if found else 0)
+
+
+@dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")
+def new(
+    assignment: Annotated[str, typer.Argument(help="Where it goes; begun where there is no such assignment.")],
+    exercise: Annotated[str, typer.Argument(help="The function's name.")],
+) -> None:
+    """The skeleton of an exercise of your own: cells, hidden suite, visible check, known mistakes, hints.
+
+    It works from the start. Rewrite it piece by piece; `autograder dev check` says what is missing.
+    """
+    from autograder.faces.new_exercise import add_exercise
+
+    for path in add_exercise(find_course(), assignment, exercise):
+        print(f"wrote {path}")
+    print("Now: autograder dev sync, then autograder dev check")
 
 
 def _must_be_writable(path: Path | None) -> None:
