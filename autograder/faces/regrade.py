@@ -25,7 +25,7 @@ from autograder.faces.nbgrader import api
 from autograder.faces.rubric import points
 from autograder.marking.many import grade_many, worker_count
 from autograder.marking.report import Report
-from autograder.submission import Submission
+from autograder.submission import Submission, of_assignment
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,15 @@ def compare(course: Course, assignment: Assignment, nbgrader: Any, jobs: int, ki
     if not students:
         raise AutograderError(f"nobody's {assignment.name} is graded yet; run `nbgrader autograde {assignment.name}`")
     before = _marks(nbgrader, assignment, students)
-    found = [Submission(s, assignment.name, _submitted(nbgrader, s, assignment)) for s in students]
+    found = [_submitted(nbgrader, student, assignment) for student in students]
     reports = grade_many(found, course.root, worker_count(jobs, len(found)), kind)
-    return [_comparison(before[report.student], report) for report in reports]
+    return [_comparison(name, before[name], report) for name, report in zip(students, reports, strict=True)]
 
 
-def _submitted(nbgrader: Any, student: str, assignment: Assignment) -> Path:
+def _submitted(nbgrader: Any, student: str, assignment: Assignment) -> Submission:
     coursedir = nbgrader.coursedir
     folder = coursedir.format_path(coursedir.submitted_directory, student, assignment.name)
-    return Path(folder, assignment.notebook.name)
+    return next(of_assignment(student, Path(folder), assignment))
 
 
 def _marks(nbgrader: Any, assignment: Assignment, students: Sequence[str]) -> dict[str, dict[str, Mark]]:
@@ -114,16 +114,16 @@ def _mark(grade: Any) -> Mark:
     return Mark(grade.auto_score, grade.manual_score, extra, grade.cell.max_score, grade.needs_manual_grade)
 
 
-def _comparison(before: dict[str, Mark], report: Report) -> Comparison:
+def _comparison(student: str, before: dict[str, Mark], report: Report) -> Comparison:
     if report.reason:
-        return Comparison(report.student, before, before, report.reason)
+        return Comparison(student, before, before, report.reason)
     new = {CHECK + exercise.name: exercise for exercise in report.exercises}
     before = before | {name: Mark(None, None, 0.0, 0.0) for name in new if name not in before}
     after = {
         name: Mark(new[name].score, mark.manual, mark.extra, new[name].max_score) if name in new else mark
         for name, mark in before.items()
     }
-    return Comparison(report.student, before, after)
+    return Comparison(student, before, after)
 
 
 def write(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) -> tuple[Path, list[str]]:
