@@ -268,6 +268,17 @@ def dev_check(
     raise typer.Exit(1 if found else 0)
 
 
+@dev.command(epilog="Example: autograder dev docs")
+def docs() -> None:
+    """Write the pages of docs/ that are made from the code: command line, JSON, security."""
+    from autograder.faces.dev_docs import pages
+
+    for path, text in pages(find_course(), app).items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")
+
+
 @dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")
 def new(
     assignment: Annotated[str, typer.Argument(help="Where it goes; begun where there is no such assignment.")],
