@@ -186,7 +186,8 @@ def test_github_classrooms_workflow_keeps_to_the_actions_inputs():
     assert flow["permissions"] == {"checks": "write", "actions": "read", "contents": "read"}
     steps = flow["jobs"]["run-autograding-tests"]["steps"]
     graders = [step for step in steps if "command-grader" in step.get("uses", "")]
-    assert [step["with"]["max-score"] for step in graders] == [exercise.points for exercise in A1.exercises]
+    assert [step["with"]["max-score"] for step in graders] == [A1.max_score]
+    assert graders[0]["with"]["command"] == f"autograder check {A1.notebook.name}"
     for step in graders:
         assert step["with"].keys() == {"test-name", "command", "timeout", "max-score"}
     reporter = steps[-1]

@@ -2,13 +2,12 @@
 
 - Gradescope: a zip with `setup.sh` and `run_autograder` at its root, which grades with the same hidden suites.
   https://gradescope-autograders.readthedocs.io/en/latest/specs/
-- GitHub Classroom: a workflow that runs the visible checks, one step an exercise, with the exercise's points.
+- GitHub Classroom: a workflow that runs the visible checks, worth the assignment's points when all pass.
   https://github.com/classroom-resources/autograding-grading-reporter
 """
 
 from __future__ import annotations
 
-import textwrap
 import zipfile
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -23,16 +22,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 TAKEN = ("autograder", "source", "solutions")
 FILES = (CONFIG, "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT = {"__pycache__", ".ipynb_checkpoints"}
-STEP = """\
-- name: @NAME@
-  id: @ID@
-  uses: classroom-resources/autograding-command-grader@v1
-  with:
-    test-name: @NAME@
-    command: autograder check @NOTEBOOK@ --exercise @NAME@
-    timeout: 10
-    max-score: @POINTS@
-"""
 
 
 def write_gradescope(assignment: Assignment, path: Path) -> None:
@@ -65,15 +54,6 @@ def _filled(text: str, assignment: Assignment) -> str:
 def classroom_workflow(assignment: Assignment, requirement: str | None = None) -> str:
     """The workflow's text. requirement: what pip installs; where None, the kit's wheel beside the notebook."""
     requirement = requirement or f"./multi_head_attention_course-{version(DISTRIBUTION)}-py3-none-any.whl[torch]"
-    names = [exercise.name for exercise in assignment.exercises]
-    ids = {name: name.replace("_", "-").lower() for name in names}
-    steps = "".join(
-        STEP.replace("@NAME@", e.name).replace("@ID@", ids[e.name]).replace("@POINTS@", f"{e.points:g}")
-        for e in assignment.exercises
-    )
-    results = "".join(f'{ids[n].upper()}_RESULTS: "${{{{steps.{ids[n]}.outputs.result}}}}"\n' for n in names)
     text = (TEMPLATES / "classroom.yml").read_text(encoding="utf-8")
-    text = text.replace("@STEPS@\n", textwrap.indent(steps, 6 * " "))
-    text = text.replace("@RESULTS@\n", textwrap.indent(results, 10 * " "))
-    text = text.replace("@RUNNERS@", ",".join(ids.values())).replace("@REQUIREMENT@", requirement)
+    text = text.replace("@REQUIREMENT@", requirement).replace("@POINTS@", f"{assignment.max_score:g}")
     return _filled(text, assignment)
