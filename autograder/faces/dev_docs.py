@@ -67,8 +67,8 @@ picture out of a submission (`tests/test_harmless.py`, `tests/test_report.py`). 
 
 Three places have no wall, by their nature. `check` runs in the student's own kernel, with the visible checks alone.
 nbgrader without this kit's plugin grades in the kernel, where the code could look at the judge. And where bubblewrap
-does not work, as in Gradescope's containers, grading goes on with limits only: every command warns,
-`autograder grade --sandbox bubblewrap` refuses, and who needs the wall grades at home.
+does not work, as in most containers and so on Gradescope, grading goes on with limits only, and student code could read
+the suites: every command warns, `autograder grade --sandbox bubblewrap` refuses, and who needs the wall grades at home.
 
 """
 
