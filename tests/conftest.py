@@ -7,12 +7,14 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from autograder.course import CONFIG, Course
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.launch import why_no_bubblewrap
+from tests import browser
 
 ROOT = Path(__file__).resolve().parents[1]
 # nbgrader calls `alembic` by name.
@@ -46,3 +48,17 @@ def copy_course(folder: Path) -> Course:
 @pytest.fixture
 def own_course(tmp_path: Path) -> Course:
     return copy_course(tmp_path / "course")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    with browser.chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Course, str]]:
+    """One JupyterLab for all tests in the browser, on a course of their own: the course, and its address."""
+    course = copy_course(tmp_path_factory.mktemp("jupyterlab") / "course")
+    with browser.lab(course.root) as address:
+        yield course, address

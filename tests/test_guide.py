@@ -19,9 +19,9 @@ from autograder.course import CONFIG, Course
 from autograder.faces.cli import app
 from autograder.faces.dev_docs import pages
 from autograder.submission import grade_id
+from tests.browser import lab
 from tests.conftest import ROOT
 from tests.in_process import COURSE
-from tests.test_in_the_browser import chromium, lab  # noqa: F401
 
 A1 = "a1_scaled_dot_product"
 READERS = ("student", "instructor", "contributor", "security")
@@ -92,7 +92,7 @@ def desk(tmp_path):
     return folder
 
 
-def change_points_in_jupyterlab(chromium, folder):  # noqa: F811
+def change_points_in_jupyterlab(chromium, folder):
     """Softmax is worth 5 instead of 4: typed into the Create Assignment panel, and saved."""
     with lab(folder) as address:
         page = chromium.new_page(viewport={"width": 1500, "height": 1000})
@@ -137,7 +137,7 @@ def canvas_zip(folder, answers):
 
 
 @pytest.mark.slow
-def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):  # noqa: F811
+def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
     for name in ("exchange", "teacher", "ada/.jupyter", "ada/work"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "exchange").chmod(0o777)

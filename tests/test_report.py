@@ -16,7 +16,6 @@ from autograder.faces.marks_file import read_marks
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 from tests.test_command_line import autograder
-from tests.test_in_the_browser import chromium  # noqa: F401
 
 A1, A2 = ASSIGNMENTS[:2]
 STRANGE = '=<img src=x onerror="alert(1)">'  # a student's folder may have any name without a slash
@@ -109,7 +108,7 @@ def test_strangers_text_stays_text(marks, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_page_in_a_browser_is_readable_on_paper_and_phone_and_asks_nobody(marks, tmp_path, chromium):  # noqa: F811
+def test_the_page_in_a_browser_is_readable_on_paper_and_phone_and_asks_nobody(marks, tmp_path, chromium):
     autograder("report", marks, "--html", tmp_path / "c.html")
     page = chromium.new_page(viewport={"width": 360, "height": 700})
     asked, said = [], []
