@@ -53,11 +53,16 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
             _restore_submission(book.find_submission(assignment, student), submission)
         book.db.commit()
     for student in rows["students"]:
-        folder = _autograded(nbgrader, student, assignment)
-        _remove(folder)
-        _copy(place / "autograded" / student, folder)
+        restore_folder(nbgrader, assignment, student, place)
     shutil.rmtree(place)
     return list(rows["students"])
+
+
+def restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
+    """Bring back a student's autograded folder from `place`; nbgrader removes it where it cannot grade."""
+    folder = _autograded(nbgrader, student, assignment)
+    _remove(folder)
+    _copy(place / "autograded" / student, folder)
 
 
 def _autograded(nbgrader: Any, student: str, assignment: str) -> Path:

@@ -133,6 +133,8 @@ def write(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) ->
     if _points_changed(found):
         _must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
     failed = _autograde(nbgrader, assignment.name, students)
+    for student in failed:
+        gradebook_copy.restore_folder(nbgrader, assignment.name, student, place)
     _settled(nbgrader, assignment, found)
     return place, failed
 
