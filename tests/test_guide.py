@@ -172,9 +172,6 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
     through_the_exchange(ada, wrong)
     until("nbgrader collect")
     canvas_zip(desk, right)
-    until("nbgrader zip_collect")
-    # Canvas does not tell the time; what goes back through the exchange needs one.
-    (desk / "submitted" / "doejane_4321" / A1 / "timestamp.txt").write_text("2027-02-28 12:00:00 UTC")
     until("nbgrader autograde")
     with Gradebook(f"sqlite:///{desk}/gradebook.db") as book:
         scores = {s.student.id: s.score for s in book.assignment_submissions(A1)}
@@ -184,6 +181,8 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
         grade = book.find_grade("written-roles", "scaled_dot_product", A1, by_exchange)
         grade.manual_score, grade.needs_manual_grade = 3.0, False
         book.db.commit()
+    # This class handed in both ways, so the page's advice for that is followed.
+    todo[todo.index(f"nbgrader release_feedback {A1}")] += f" --student={by_exchange}"
     until("nbgrader release_feedback")
     ada.types(commands("student")[2])
     (page,) = (ada.folder / A1).rglob("*.html")
