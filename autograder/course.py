@@ -68,8 +68,16 @@ class Assignment:
     @property
     def suite(self) -> Path:
         """The hidden pytest suite; the course's own, or the one that came with the kit."""
-        own = self.root / "autograder" / "suites" / f"test_{self.name}.py"
-        return own if own.is_file() else Path(__file__).parent / "suites" / own.name
+        return self._tests("suites")
+
+    @property
+    def visible(self) -> Path:
+        """The checks that students run; the course's own, or those that came with the kit."""
+        return self._tests("visible")
+
+    def _tests(self, room: str) -> Path:
+        own = self.root / "autograder" / room / f"test_{self.name}.py"
+        return own if own.is_file() else Path(__file__).parent / room / own.name
 
     def version(self) -> str:
         """A word that changes with everything a mark depends on: notebook, solution, suites, and the kit's code."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,24 +12,15 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.course import find_course
-from autograder.errors import AutograderError, MachineError
+from autograder.errors import AutograderError
+from autograder.faces import desk
 from autograder.faces.grading import How, grade_class, grade_files, show
-from autograder.marking.journal import write_whole
-from autograder.marking.report import Report
-from autograder.sandbox.launch import why_no_bubblewrap
+from autograder.faces.options import SandboxKind, must_be_writable, warn
 from autograder.submission import find_submissions
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
 app.add_typer(dev, name="dev")
-
-
-class SandboxKind(StrEnum):
-    """Where student code runs."""
-
-    auto = "auto"
-    bubblewrap = "bubblewrap"
-    process = "process"
 
 
 @app.callback()
@@ -83,18 +71,16 @@ def grade(
     if gradebook:
         if paths or json_file:
             raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
-        _warn(sandbox)
+        warn(sandbox)
         raise typer.Exit(grade_class(course, assignment, how, console, feedback, force))
     if feedback or force:
         raise AutograderError("--feedback and --force go with --gradebook")
     if not paths:
         raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)
-    _warn(sandbox)
-    _must_be_writable(json_file)
+    warn(sandbox)
+    must_be_writable(json_file)
     reports = grade_files(found, course, how, console, json_file)
-    if json_file is not None:
-        _write_json(reports, json_file)
     show(reports, console, quiet)
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
@@ -126,7 +112,7 @@ def demo(
     course = find_course()
     from autograder.faces.demo import run  # needs nbgrader, which whoever has a course has
 
-    _warn(SandboxKind.auto)
+    warn(SandboxKind.auto)
     run(folder, course, Console())
 
 
@@ -154,29 +140,7 @@ def catalogue() -> None:
     print(f"wrote {path}")
 
 
-def _must_be_writable(path: Path | None) -> None:
-    """Said before the class is graded, not after."""
-    if path is None or path == Path("-"):
-        return
-    if not os.access(path if path.exists() else path.parent, os.W_OK) or path.is_dir():
-        raise AutograderError(f"{path} cannot be written; name a file in a folder that is there")
-
-
-def _warn(kind: SandboxKind) -> None:
-    reason = why_no_bubblewrap() if kind is not SandboxKind.process else "asked for with --sandbox process"
-    if reason and kind is SandboxKind.bubblewrap:
-        raise MachineError(reason)
-    if reason:
-        text = f"warning: student code runs in a process with limits, but without a sandbox: {reason}"
-        Console(stderr=True, style="yellow").print(Text(text))
-
-
-def _write_json(reports: list[Report], path: Path) -> None:
-    text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False)
-    if path == Path("-"):
-        print(text)
-        return
-    write_whole(path, text + "\n")
+desk.register(app, dev)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from rich.text import Text
 
 from autograder.course import Course
 from autograder.faces import rubric
-from autograder.marking.journal import Journal, stamp
+from autograder.marking.journal import Journal, stamp, write_whole
 from autograder.marking.many import grade_many, worker_count
 from autograder.marking.report import Report
 from autograder.submission import Submission
@@ -39,7 +40,7 @@ class How:
 def grade_files(
     found: list[Submission], course: Course, how: How, console: Console, report: Path | None
 ) -> list[Report]:
-    """Grade submissions in order. With a `report` file, a journal beside it lets an interrupted run go on."""
+    """Grade submissions in order and write the `report` file; a journal beside it lets an interrupted run go on."""
     versions = functools.cache(lambda name: course.assignment(name).version())
     with contextlib.ExitStack() as stack:
         grade = functools.partial(_grade, course=course, how=how)
@@ -56,7 +57,17 @@ def grade_files(
         for one in reports:
             done.append(one)
             step(one.status == "failed")
+        if report is not None:
+            _write(done, report)
         return done
+
+
+def _write(reports: list[Report], path: Path) -> None:
+    text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False)
+    if path == Path("-"):
+        print(text)
+    else:
+        write_whole(path, text + "\n")
 
 
 def _grade(submissions: Iterable[Submission], count: int, course: Course, how: How) -> Iterator[Report]:

@@ -12,7 +12,7 @@ from autograder.marking.diagnosis import Diagnoser, Diagnosis
 from autograder.marking.foresight import Heard
 from autograder.marking.questions import signature_names
 from autograder.marking.report import ExerciseResult, State, TestResult
-from autograder.marking.student import Missing, NotStarted, ReadyMade, Recorded, Student, here
+from autograder.marking.student import Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, here
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.marking.transport import Behind, Here
 
@@ -136,9 +136,7 @@ def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...
         if isinstance(outcome.error, NotStarted | Missing):
             state = "not known"
         score = share if state == "passed" else 0.0
-        results.append(
-            TestResult(
-                outcome.test.name, outcome.test.sentence, state, round(score, 4), round(share, 4), outcome.message
-            )
-        )
+        stopped = isinstance(outcome.error, Stopped)
+        test, points_of = outcome.test, (round(score, 4), round(share, 4))
+        results.append(TestResult(test.name, test.sentence, state, *points_of, outcome.message, stopped))
     return tuple(results)

@@ -11,7 +11,10 @@ State = Literal["passed", "failed", "not known"]
 
 @dataclass(frozen=True)
 class TestResult:
-    """One test's outcome. `sentence` is what the student reads; `score` and `max_score` are points."""
+    """One test's outcome. `sentence` is what the student reads; `score` and `max_score` are points.
+
+    `stopped` is set where the student's code gave no answer: a loop, an exit, a crash, too much memory.
+    """
 
     __test__ = False
 
@@ -21,6 +24,7 @@ class TestResult:
     score: float
     max_score: float
     message: str
+    stopped: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As in the command line's JSON."""
@@ -32,6 +36,7 @@ class TestResult:
             "score": self.score,
             "max_score": self.max_score,
             "message": self.message,
+            "stopped": self.stopped,
         }
 
 

@@ -9,6 +9,7 @@ hooks give outcomes as objects. A thread keeps the session open in `pytest_runte
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,10 +111,17 @@ class Suite:
         arguments.append("--disable-plugin-autoload")
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
+        _forget(self.path)
         try:
             pytest.main([*arguments, str(self.path)], plugins=[self._plugin])
         finally:
             self._plugin.collected.set()
+
+
+def _forget(path: Path) -> None:
+    """pytest takes a module of that name that it has imported before, also where the file has been edited since."""
+    for name in [name for name in sys.modules if name.rpartition(".")[2] == path.stem]:
+        del sys.modules[name]
 
 
 class _Plugin:

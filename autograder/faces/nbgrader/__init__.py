@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from autograder.course import CONFIG
 from autograder.faces.nbgrader.autograde import take_autogrades_place
 from autograder.faces.nbgrader.mark import Mark
 from autograder.faces.nbgrader.restore import RestoreCells
@@ -44,9 +45,13 @@ def configure(config: Any) -> None:
 
 
 def api(root: Path) -> Any:
-    """nbgrader's own interface to the course in `root`, the one behind formgrader's buttons."""
+    """nbgrader's own interface to the course in `root`, the one behind formgrader's buttons.
+
+    The course's own settings hold: its database, its penalties for late work.
+    """
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
+    from traitlets.config.loader import PyFileConfigLoader
 
     # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
     warnings.filterwarnings("ignore", module="nbgrader")
@@ -54,5 +59,7 @@ def api(root: Path) -> Any:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     config = Config()
     configure(config)
+    if (root / CONFIG).is_file():
+        config.merge(PyFileConfigLoader(CONFIG, path=str(root)).load_config())
     config.CourseDirectory.root = str(root.resolve())
     return NbGraderAPI(config=config, log_level="ERROR")

@@ -1,0 +1,59 @@
+"""`autograder bundle`: what grades an assignment elsewhere.
+
+- Gradescope: a zip with `setup.sh` and `run_autograder` at its root, which grades with the same hidden suites.
+  https://gradescope-autograders.readthedocs.io/en/latest/specs/
+- GitHub Classroom: a workflow that runs the visible checks, worth the assignment's points when all pass.
+  https://github.com/classroom-resources/autograding-grading-reporter
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from autograder.course import CONFIG, Assignment
+from autograder.errors import CourseError
+
+DISTRIBUTION = "multi-head-attention-course"
+TEMPLATES = Path(__file__).parent / "templates"
+# What grading needs of the course's folder; no submission, no gradebook, no other assignment's release.
+TAKEN = ("autograder", "source", "solutions")
+FILES = (CONFIG, "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
+LEFT = {"__pycache__", ".ipynb_checkpoints"}
+
+
+def write_gradescope(assignment: Assignment, path: Path) -> None:
+    """Write the zip. Raises `CourseError` where the course does not hold the kit itself."""
+    if not (assignment.root / "pyproject.toml").is_file() or not (assignment.root / "autograder").is_dir():
+        raise CourseError(f"{assignment.root}: a bundle is made in the kit's own repository; this has no autograder/")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for name in ("setup.sh", "run_autograder"):
+            info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+            info.external_attr = 0o755 << 16  # both are run, so the zip says that they may be
+            bundle.writestr(info, _filled((TEMPLATES / "gradescope" / name).read_text(encoding="utf-8"), assignment))
+        for file in _files(assignment):
+            bundle.write(file, file.relative_to(assignment.root))
+
+
+def _files(assignment: Assignment) -> Iterator[Path]:
+    for name in FILES:
+        if (assignment.root / name).is_file():
+            yield assignment.root / name
+    for folder in TAKEN:
+        for path in sorted((assignment.root / folder).rglob("*")):
+            if path.is_file() and not LEFT & set(path.parts):
+                yield path
+
+
+def _filled(text: str, assignment: Assignment) -> str:
+    return text.replace("@ASSIGNMENT@", assignment.name).replace("@NOTEBOOK@", assignment.notebook.name)
+
+
+def classroom_workflow(assignment: Assignment, requirement: str | None = None) -> str:
+    """The workflow's text. requirement: what pip installs; where None, the kit's wheel beside the notebook."""
+    requirement = requirement or f"./multi_head_attention_course-{version(DISTRIBUTION)}-py3-none-any.whl[torch]"
+    text = (TEMPLATES / "classroom.yml").read_text(encoding="utf-8")
+    text = text.replace("@REQUIREMENT@", requirement).replace("@POINTS@", f"{assignment.max_score:g}")
+    return _filled(text, assignment)

@@ -1,0 +1,140 @@
+"""What a regrade changes in nbgrader's gradebook and folders, saved so that it can be brought back.
+
+Through nbgrader's own `Gradebook`, so it holds for SQLite and PostgreSQL alike. Saved are automatic scores, whether a
+cell waits for a person, automatic comments, late penalties, timestamps, the cells' points and sources, and the
+autograded folder of each student. Manual scores and comments are not: a regrade leaves them alone, and so does undoing.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.errors import AutograderError
+
+FOLDER = ".regrades"  # beside the gradebook
+
+
+def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
+    """Save `students` of one assignment; the folder it went to."""
+    place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{datetime.now():%Y-%m-%dT%H-%M-%S.%f}"
+    place.mkdir(parents=True)
+    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
+        rows = {
+            "notebooks": {notebook.name: _cells(notebook) for notebook in book.find_assignment(assignment).notebooks},
+            "students": {name: _submission(book.find_submission(assignment, name)) for name in students},
+        }
+    (place / "gradebook.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    for student in students:
+        _copy(_autograded(nbgrader, student, assignment), place / "autograded" / student)
+    return place
+
+
+def undo(nbgrader: Any, assignment: str) -> list[str]:
+    """Bring back what the last regrade of `assignment` changed; the students it was about.
+
+    Raises `AutograderError` where there is nothing to undo.
+    """
+    saved = sorted((Path(nbgrader.coursedir.root) / FOLDER / assignment).glob("*/gradebook.json"))
+    if not saved:
+        raise AutograderError(f"there is no regrade of {assignment} to undo")
+    place = saved[-1].parent
+    rows = json.loads(saved[-1].read_text(encoding="utf-8"))
+    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
+        for notebook, cells in rows["notebooks"].items():
+            _restore_cells(book.find_notebook(notebook, assignment), cells)
+        for student, submission in rows["students"].items():
+            _restore_submission(book.find_submission(assignment, student), submission)
+        book.db.commit()
+    for student in rows["students"]:
+        restore_folder(nbgrader, assignment, student, place)
+    shutil.rmtree(place)
+    return list(rows["students"])
+
+
+def restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
+    """Bring back a student's autograded folder from `place`; nbgrader removes it where it cannot grade."""
+    folder = _autograded(nbgrader, student, assignment)
+    _remove(folder)
+    _copy(place / "autograded" / student, folder)
+
+
+def _autograded(nbgrader: Any, student: str, assignment: str) -> Path:
+    coursedir = nbgrader.coursedir
+    return Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+
+
+def _remove(folder: Path) -> None:
+    """nbgrader leaves autograded files without the right to write them."""
+    if folder.is_dir():
+        for path in [folder, *folder.rglob("*")]:
+            path.chmod(path.stat().st_mode | 0o200)
+        shutil.rmtree(folder)
+
+
+def _cells(notebook: Any) -> dict[str, Any]:
+    points = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
+    sources = {cell.name: [cell.source, cell.checksum] for cell in notebook.source_cells}
+    return {"points": points, "sources": sources}
+
+
+def _restore_cells(notebook: Any, saved: dict[str, Any]) -> None:
+    for cell in [*notebook.grade_cells, *notebook.task_cells]:
+        cell.max_score = saved["points"].get(cell.name, cell.max_score)
+    for cell in notebook.source_cells:
+        cell.source, cell.checksum = saved["sources"].get(cell.name, (cell.source, cell.checksum))
+
+
+def _submission(submission: Any) -> dict[str, Any]:
+    return {
+        "timestamp": submission.timestamp.isoformat() if submission.timestamp else None,
+        "notebooks": {
+            notebook.name: {
+                "penalty": notebook.late_submission_penalty,
+                "grades": {
+                    grade.name: [grade.auto_score, grade.manual_score, grade.needs_manual_grade]
+                    for grade in notebook.grades
+                },
+                "comments": {comment.name: comment.auto_comment for comment in notebook.comments},
+            }
+            for notebook in submission.notebooks
+        },
+    }
+
+
+def _restore_submission(submission: Any, saved: dict[str, Any]) -> None:
+    submission.timestamp = datetime.fromisoformat(saved["timestamp"]) if saved["timestamp"] else None
+    for notebook, rows in _both(submission.notebooks, saved["notebooks"]):
+        notebook.late_submission_penalty = rows["penalty"]
+        for grade, (auto, manual, waiting) in _both(notebook.grades, rows["grades"]):
+            grade.auto_score = auto
+            if grade.manual_score == manual:  # a person has not graded it since
+                grade.needs_manual_grade = waiting
+        for comment, text in _both(notebook.comments, rows["comments"]):
+            comment.auto_comment = text
+
+
+def _both(found: list[Any], saved: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    return ((row, saved[row.name]) for row in found if row.name in saved)
+
+
+def find_submissions_of(nbgrader: Any, assignment: str) -> list[str]:
+    """Students with a graded submission. Raises `AutograderError` where the gradebook does not know the assignment."""
+    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
+        try:
+            book.find_assignment(assignment)
+        except MissingEntry:
+            reason = f"the gradebook knows no {assignment}; run `nbgrader generate_assignment {assignment}` first"
+            raise AutograderError(reason) from None
+        return sorted(submission.student.id for submission in book.assignment_submissions(assignment))

@@ -1,0 +1,192 @@
+"""`autograder dev check` as an instructor runs it after an edit."""
+
+from __future__ import annotations
+
+import shutil
+
+import nbformat
+import pytest
+
+from autograder.course import Course
+from autograder.faces import dev_check
+from autograder.marking.suite import Suite
+from autograder.submission import grade_id
+from tests.conftest import ROOT, copy_course
+from tests.test_command_line import autograder
+
+A1 = "a1_scaled_dot_product"
+
+
+@pytest.fixture
+def a1(tmp_path):
+    """The first assignment in a course of its own, with its suite, checks and release in reach of an editor."""
+    course = copy_course(tmp_path / "course")
+    for folder in (course.root / "source").iterdir():
+        if folder.name != A1:
+            shutil.rmtree(folder)
+    for room in ("suites", "visible"):
+        shutil.copytree(ROOT / "autograder" / room, course.root / "autograder" / room)
+    shutil.copytree(ROOT / "assignments" / A1, course.root / "assignments" / A1)
+    return course.assignment(A1)
+
+
+def edit(assignment, name, change):
+    """Change one cell of the source notebook."""
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    named = [cell for cell in notebook.cells if grade_id(cell) == name]
+    (cell,) = named or [cell for cell in notebook.cells if cell.id == name]
+    change(cell)
+    nbformat.write(notebook, assignment.notebook)
+    return notebook
+
+
+def replace(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+@pytest.mark.slow
+def test_this_course_is_in_order():
+    done = autograder("dev", "check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(Course(ROOT).assignments())
+    assert all(": in order: " in line for line in lines)
+
+
+@pytest.mark.slow
+def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
+    def leave_a_way_out(cell):
+        cell.source = cell.source.replace("### BEGIN SOLUTION", "try:\n        ### BEGIN SOLUTION").replace(
+            "    ### END SOLUTION", "        ### END SOLUTION\n    except NotImplementedError:\n        return x"
+        )
+        cell.source = cell.source.replace("\n    exps", "\n        exps").replace(
+            "\n    return exps", "\n        return exps"
+        )
+
+    def tell(cell):
+        cell.source += "\n\nIn code:\n\n    return weights @ V, weights  # (..., L, S) @ (..., S, d_v) -> (..., L, d_v)"
+
+    edit(a1, "softmax", leave_a_way_out)
+    edit(a1, "scaled-dot-product-attention-2", tell)
+    replace(
+        a1.suite,
+        "TestAttentionScores:",
+        "TestAttentionScores:\n    def test_odd(self, student):\n"
+        '        """Unfair."""\n        expect.fail("this is unfair")\n',
+    )
+    replace(a1.visible, 'exercise("attention_scores")', 'exercise("attention_score")')
+    catalogue = a1.suite.parent / "mistakes" / f"{A1}.py"
+    with catalogue.open("a") as file:
+        file.write(
+            '\n\n@mistake("harmless", hint="")\ndef softmax(x, axis=-1):\n'
+            "    return np.exp(x - x.max(axis=axis, keepdims=True)) / "
+            "np.exp(x - x.max(axis=axis, keepdims=True)).sum(axis=axis, keepdims=True)\n"
+        )
+    done = autograder("dev", "check", cwd=a1.root)
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    for words in (
+        (a1.notebook, "'softmax'", "not count as not started", "outside the solution's markers?"),
+        (a1.notebook, "cell 'number", "students would read 'return weights @ V", "Keep it between"),
+        (a1.solution, "is not what", "Run `autograder dev sync`."),
+        (a1.root / "assignments", "is not what", "Run `autograder dev sync`."),
+        (a1.suite, "'attention_scores, test_odd'", "the solution fails this hidden test (", "this is unfair", "Mend"),
+        (a1.visible, "'attention_scores'", "no visible check", 'Write a class marked @pytest.mark.exercise("attention'),
+        (catalogue, "'harmless'", "has no hint", "Ask what to look at"),
+        (catalogue, "'harmless'", "the hidden tests of softmax accept it", "Add a test"),
+    ):
+        assert [line for line in lines if all(str(word) in line for word in words)], (words, done.stdout)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_notebook_without_markers_points_or_cells_is_found(a1):
+    def plain(cell):
+        cell.source = cell.source.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")
+
+    edit(a1, "softmax", plain)
+    edit(a1, "test-attention_scores", lambda cell: cell.metadata.nbgrader.update(points=0))
+    edit(a1, "written-roles", lambda cell: cell.metadata.nbgrader.update(points=0))
+    edit(a1, "test-scaled_dot_product_attention", lambda cell: cell.update(source="check(softmax)"))
+    edit(a1, "torch_scaled_dot_product_attention", lambda cell: cell.metadata.nbgrader.update(grade_id="torch"))
+    source = nbformat.read(a1.notebook, as_version=4)
+    found = {finding.cell: str(finding) for finding in dev_check.cells_in_order(a1, source)}
+    assert "students would get the solution" in found["softmax"]
+    assert "0 points" in found["test-attention_scores"]
+    assert "worth nothing" in found["written-roles"]
+    assert 'end in check("scaled_dot_product_attention")' in found["test-scaled_dot_product_attention"]
+    assert "Create Assignment panel" in found["test-torch_scaled_dot_product_attention"]
+    assert len(found) == 5
+
+
+def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
+    catalogue = a1.suite.parent / "mistakes" / f"{A1}.py"
+    catalogue.write_text(
+        "from autograder.marking.catalogue import Catalogue\nmistake = Catalogue()\n"
+        '@mistake("nothing", hint="What comes back?")\ndef softmax(x, axis=-1):\n    return None\n'
+        '@mistake("typo", hint="?")\ndef sofmax(x):\n    return x\n'
+    )
+    found = [str(finding) for finding in dev_check.known_mistakes(a1)]
+    assert any("'softmax': 1 known mistakes. Enter 2 more." in line for line in found)
+    assert any("'attention_scores': 0 known mistakes. Enter 3 more." in line for line in found)
+    assert any("no exercise sofmax" in line for line in found)
+
+
+def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
+    replace(a1.suite, 'exercise("softmax")', 'exercise("soft_max")')
+    found = [str(finding) for finding in dev_check.suite_covers(a1)]
+    assert any("'softmax': the exercise has no hidden tests" in line for line in found)
+    assert any("'soft_max': tests for an exercise that the notebook does not have" in line for line in found)
+
+
+def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
+    path = a1.visible.with_name(f"hints_{A1}.toml")
+    source = nbformat.read(a1.notebook, as_version=4)
+    path.unlink(missing_ok=True)
+    (found,) = dev_check.hints(a1, source)
+    assert "it is missing" in str(found)
+    rest = 'closer = "Where?"\npaper = "Vaswani et al. 2017"\nlink = "https://arxiv.org/abs/1706.03762"\n'
+    path.write_text(
+        f'[softmax]\nnudge = "What?"\nsection = "1. `softmax`"\n{rest}'
+        f'[attention_scores]\nnudge = "What?"\nsection = "1. softmax"\n{rest}'
+        '[scaled_dot_product_attention]\nnudge = "weights = softmax(attention_scores(Q, K), axis=-1)  # (..., L, S): '
+        "each query's weights over the keys\"\n"
+    )
+    found = "\n".join(map(str, dev_check.hints(a1, source)))
+    assert "'softmax'" not in found
+    assert "'attention_scores': the notebook has no heading '1. softmax'" in found
+    assert "'scaled_dot_product_attention': no closer, section, paper, link" in found
+    assert "'scaled_dot_product_attention': it tells 'weights =" in found or 'it tells "weights =' in found
+    assert "'torch_scaled_dot_product_attention': no nudge" in found
+
+
+def test_a_private_file_beside_the_notebook_is_found(a1):
+    (a1.notebook.parent / "answers.py").write_text("SECRET = 1\n")
+    release = nbformat.read(ROOT / "assignments" / A1 / a1.notebook.name, as_version=4)
+    (found,) = dev_check.no_secret(a1, nbformat.read(a1.notebook, as_version=4), release)
+    assert "hands every file in this folder to students" in str(found)
+
+
+def test_a_notebook_that_cannot_be_read_is_one_finding_and_no_traceback(a1):
+    a1.notebook.write_text("{")
+    done = autograder("dev", "check", cwd=a1.root)
+    assert done.returncode == 1
+    assert "the rest could not be checked" in done.stdout
+    assert str(a1.notebook) in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_assignment_ends_with_2():
+    done = autograder("dev", "check", "a9")
+    assert done.returncode == 2
+    assert "there are a1_scaled_dot_product" in done.stderr
+
+
+def test_an_edited_suite_is_read_anew_by_a_process_that_had_read_it(a1):
+    """formgrader's server lives for weeks."""
+    with Suite(a1.suite) as before:
+        count = len(before.tests)
+    replace(a1.suite, "TestSoftmax:", 'TestSoftmax:\n    def test_new(self, student):\n        """New."""\n')
+    with Suite(a1.suite) as after:
+        assert len(after.tests) == count + 1

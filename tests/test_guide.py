@@ -1,0 +1,208 @@
+"""The pages of `docs/`: every command in them is run, every link leads somewhere, what is made is today's."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.classroom import fill, mistake, model_answers
+from autograder.course import CONFIG, Course
+from autograder.faces.cli import app
+from autograder.faces.dev_docs import pages
+from autograder.submission import grade_id
+from tests.browser import lab
+from tests.conftest import ROOT
+from tests.in_process import COURSE
+
+A1 = "a1_scaled_dot_product"
+READERS = ("student", "instructor", "contributor", "security")
+TWO_SCREENS = 120
+
+
+def commands(name):
+    """The command lines of a page, in order."""
+    blocks = re.findall(r"^ *```sh\n(.*?)```", (ROOT / "docs" / f"{name}.md").read_text(), re.DOTALL | re.MULTILINE)
+    return [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
+
+
+def test_made_pages_are_what_the_code_says():
+    for path, text in pages(COURSE, app).items():
+        assert path.read_text() == text, "run `autograder dev docs`"
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_page_has_at_most_two_screens(name):
+    assert len((ROOT / "docs" / f"{name}.md").read_text().splitlines()) <= TWO_SCREENS
+
+
+def test_links_lead_to_files_that_are_there():
+    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            assert link.startswith("https://") or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_files_and_commands_that_pages_name_are_there():
+    known = (ROOT / "docs" / "reference-command-line.md").read_text()
+    for name in READERS:
+        text = (ROOT / "docs" / f"{name}.md").read_text()
+        for path in re.findall(r"`((?:autograder|tests|docs)/[\w/.]+)`", text):
+            assert (ROOT / path).exists(), path
+        for command in re.findall(r"(?:`|^ *)autograder ((?:dev )?[a-z]+)", text, re.MULTILINE):
+            assert f"`autograder {command}`" in known, command
+
+
+class Person:
+    """Somebody at a terminal, in a folder, with the course's environment."""
+
+    def __init__(self, folder, home, kit):
+        self.folder = folder
+        self.environment = os.environ | {"HOME": str(home), "PYTHONPATH": str(kit), "COLUMNS": "140"}
+        self.environment |= {"JUPYTER_CONFIG_DIR": str(home / ".jupyter")}
+
+    def types(self, command):
+        # The environment is made once, by whoever runs the tests; here it is taken as up to date.
+        script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        return done.stdout
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """A copy of the repository with one assignment, so that the test is no slower than it must be."""
+    folder = tmp_path / "course"
+    left_out = shutil.ignore_patterns(".venv", ".git", "demo", "__pycache__", "gradebook.db", "submitted")
+    shutil.copytree(ROOT, folder, ignore=left_out)
+    for room in ("source", "solutions", "assignments"):
+        for other in (folder / room).iterdir():
+            if other.name != A1:
+                shutil.rmtree(other)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def change_points_in_jupyterlab(chromium, folder):
+    """Softmax is worth 5 instead of 4: typed into the Create Assignment panel, and saved."""
+    with lab(folder) as address:
+        page = chromium.new_page(viewport={"width": 1500, "height": 1000})
+        page.goto(f"{address}/lab/tree/source/{A1}/scaled_dot_product.ipynb?token=secret")
+        page.locator(".jp-Notebook-cell").nth(3).wait_for(timeout=90_000)
+        page.locator('[role="tab"][title="Nbgrader Create Assignment"]').first.click()
+        cell = page.locator(".nbgrader-CellWidget").filter(has=page.locator(".nbgrader-CellPoints:visible")).first
+        cell.wait_for(timeout=60_000)
+        field = cell.locator(".nbgrader-CellPoints input")
+        field.fill("5")
+        field.press("Enter")
+        page.locator(".jp-Notebook-cell").first.click()
+        page.keyboard.press("Control+s")
+        for _ in range(100):
+            if points_of(folder, "softmax") == 5:
+                break
+            page.wait_for_timeout(200)
+        page.close()
+
+
+def points_of(folder, exercise):
+    notebook = nbformat.read(folder / "source" / A1 / "scaled_dot_product.ipynb", as_version=4)
+    return next(c.metadata.nbgrader.points for c in notebook.cells if grade_id(c) == f"test-{exercise}")
+
+
+def through_the_exchange(student, answers):
+    """What a student does by the student's page, up to handing in."""
+    fetch, submit, _ = commands("student")
+    assert (fetch.split()[1], submit.split()[1]) == ("fetch_assignment", "submit")
+    student.types(fetch)
+    notebook = student.folder / A1 / "scaled_dot_product.ipynb"
+    nbformat.write(fill(notebook, answers), notebook)
+    student.types(submit)
+
+
+def canvas_zip(folder, answers):
+    archive = folder / "downloaded" / A1 / "archive"
+    archive.mkdir(parents=True)
+    notebook = fill(folder / "assignments" / A1 / "scaled_dot_product.ipynb", answers)
+    with zipfile.ZipFile(archive / "submissions.zip", "w") as download:
+        download.writestr("doejane_LATE_4321_98765_scaled_dot_product-1.ipynb", nbformat.writes(notebook))
+
+
+@pytest.mark.slow
+def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
+    for name in ("exchange", "teacher", "ada/.jupyter", "ada/work"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "exchange").chmod(0o777)
+    exchange = f'c.Exchange.root = "{tmp_path / "exchange"}"\n'
+    with (desk / CONFIG).open("a") as config:
+        config.write(exchange)
+    lines = f"c = get_config()\n{exchange}c.CourseDirectory.course_id = 'multi_head_attention'\n"
+    (tmp_path / "ada" / ".jupyter" / CONFIG).write_text(lines)
+    teacher = Person(desk, tmp_path / "teacher", desk)
+    ada = Person(tmp_path / "ada" / "work", tmp_path / "ada", desk)
+    said = {}
+
+    def until(last):
+        while todo:
+            command = todo.pop(0)
+            said[command] = teacher.types(command)
+            if command.startswith(last):
+                return
+
+    todo = commands("instructor")
+    until(". .venv/bin/activate")
+    change_points_in_jupyterlab(chromium, desk)
+    assert points_of(desk, "softmax") == 5
+    until("autograder dev check")
+    assert ": in order: " in said[f"autograder dev check {A1}"]
+    assert "21 points by tests" in said[f"autograder dev check {A1}"]
+    until("nbgrader release_assignment")
+    assert "24 points by tests" in said[f"autograder dev check {A1}"]  # with the new exercise's three
+    assignment = Course(desk).assignment(A1)
+    right = model_answers(assignment)
+    wrong = right | mistake(assignment, "no-scaling", "attention_scores")
+    through_the_exchange(ada, wrong)
+    until("nbgrader collect")
+    canvas_zip(desk, right)
+    until("nbgrader autograde")
+    with Gradebook(f"sqlite:///{desk}/gradebook.db") as book:
+        scores = {s.student.id: s.score for s in book.assignment_submissions(A1)}
+        (by_exchange,) = scores.keys() - {"doejane_4321"}
+        assert scores["doejane_4321"] == 24
+        assert 19 < scores[by_exchange] < 24
+        grade = book.find_grade("written-roles", "scaled_dot_product", A1, by_exchange)
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        book.db.commit()
+    # This class handed in both ways, so the page's advice for that is followed.
+    todo[todo.index(f"nbgrader release_feedback {A1}")] += f" --student={by_exchange}"
+    until("nbgrader release_feedback")
+    ada.types(commands("student")[2])
+    (page,) = (ada.folder / A1).rglob("*.html")
+    assert "no-scaling" in page.read_text()
+    while todo:
+        until("")
+    assert "no-scaling" in said["autograder report marks.json"]
+    assert "<svg" in (desk / "class.html").read_text()
+    assert f"{by_exchange},{A1},written-roles,3.0,4.0" in (desk / "exercises.csv").read_text()
+    assert "0 gain, 0 lose, 2 keep" in said[f"autograder regrade {A1}"]
+    assert "Brought back the marks of 2 students" in said[f"autograder regrade {A1} --undo"]
+    for name in ("tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom.yml"):
+        assert (desk / name).exists(), name
+
+
+@pytest.mark.slow
+def test_the_contributors_commands(desk):
+    person = Person(desk, desk.parent, desk)
+    for command in commands("contributor"):
+        person.types(command)
+    table = re.findall(r"\| `(autograder dev [a-z]+)` \|", Path(ROOT / "docs" / "contributor.md").read_text())
+    assert table == ["autograder dev sync", "autograder dev catalogue", "autograder dev docs", "autograder dev check"]
+    person.types(table[2])
