@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 
-SQUARE = 46  # pixels; room for "0.00"
+SQUARE = 46  # pixels; room for "-0.00"
+SMALL = 16  # pixels of a square in a matrix of many columns, where a number has no room
+MANY = 16  # columns from which squares are small
 LABEL = 7.5  # pixels a character of a label needs at 13 px
-INK = "#2f6db3"
+INK, BELOW = "#2f6db3", "#c2601c"  # above and below zero
 
 
 def heatmap(
     weights: Any, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, title: str = ""
 ) -> Heatmap:
     """A picture of `weights`, (L, S), or of one matrix a head, (h, L, S); numbers or booleans.
+
+    Numbers below zero have a colour of their own. With more than 16 columns, squares are small and without numbers.
 
     rows, columns: labels, such as the words of a sentence; counted from 0 where not given
     title: a line above
@@ -62,21 +66,24 @@ class Heatmap:
         return f'<div>{title}<div style="display:flex;flex-wrap:wrap;gap:1.5em">{pictures}</div></div>'
 
     def _svg(self, matrix: np.ndarray, name: str) -> str:
+        square = SMALL if len(self.columns) > MANY else SQUARE
         left = 12 + LABEL * max(map(len, self.rows))
         longest = max(map(len, self.columns))
         slanted = longest * LABEL > SQUARE
         top = (10 + LABEL * longest * 0.75 if slanted else 24) + (22 if name else 0)
-        width = left + SQUARE * len(self.columns) + (LABEL * longest * 0.7 if slanted else 4)
-        height = top + SQUARE * len(self.rows) + 4
+        width = left + square * len(self.columns) + (LABEL * longest * 0.7 if slanted else 4)
+        height = top + square * len(self.rows) + 4
         parts = [f'<text x="{left:.0f}" y="14" font-weight="600">{escape(name)}</text>'] if name else []
-        for j, label in enumerate(self.columns):
-            x, y = left + SQUARE * (j + 0.5), top - 6
+        step = 1 if square == SQUARE else 4  # labels at every fourth of the small squares
+        for j in range(0, len(self.columns), step):
+            x, y = left + square * (j + 0.5), top - 6
             turn = f'text-anchor="start" transform="rotate(-45 {x:.1f} {y:.1f})"' if slanted else 'text-anchor="middle"'
-            parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {turn}>{escape(label)}</text>')
+            parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {turn}>{escape(self.columns[j])}</text>')
         for i, label in enumerate(self.rows):
-            y = top + SQUARE * (i + 0.5) + 4
-            parts.append(f'<text x="{left - 6:.1f}" y="{y:.1f}" text-anchor="end">{escape(label)}</text>')
-            parts += [_square(left + SQUARE * j, top + SQUARE * i, value, matrix) for j, value in enumerate(matrix[i])]
+            y = top + square * (i + 0.5) + 4
+            if i % step == 0:
+                parts.append(f'<text x="{left - 6:.1f}" y="{y:.1f}" text-anchor="end">{escape(label)}</text>')
+            parts += [_square(left + square * j, top + square * i, square, v, matrix) for j, v in enumerate(matrix[i])]
         words = escape(f"{self.title} {name}".strip() or "weights")
         return (
             f'<svg role="img" aria-label="{words}" width="{width:.0f}" height="{height:.0f}" '
@@ -85,24 +92,26 @@ class Heatmap:
         )
 
 
-def _square(x: float, y: float, value: Any, matrix: np.ndarray) -> str:
+def _square(x: float, y: float, size: int, value: Any, matrix: np.ndarray) -> str:
     shade = _shade(value, matrix)
-    ink = "#ffffff" if shade > 0.55 else "currentColor"
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{SQUARE}" height="{SQUARE}" fill="{INK}" fill-opacity="{shade:.2f}" '
-        f'stroke="currentColor" stroke-opacity="0.25"/>'
-        f'<text x="{x + SQUARE / 2:.1f}" y="{y + SQUARE / 2 + 4:.1f}" text-anchor="middle" font-size="12" '
+    ink = "#ffffff" if abs(shade) > 0.55 else "currentColor"
+    rectangle = (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{size}" height="{size}" fill="{BELOW if shade < 0 else INK}" '
+        f'fill-opacity="{abs(shade):.2f}" stroke="currentColor" stroke-opacity="0.25"/>'
+    )
+    number = (
+        f'<text x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle" font-size="12" '
         f'fill="{ink}">{_text(value)}</text>'
     )
+    return rectangle + number if size == SQUARE else rectangle
 
 
 def _shade(value: Any, matrix: np.ndarray) -> float:
-    """0 to 1: weights as they are; other numbers between the smallest and the largest."""
+    """-1 to 1: weights as they are; where there are larger numbers, as a share of the largest."""
     finite = matrix[np.isfinite(matrix)]
     if not np.isfinite(value) or finite.size == 0:
         return 0.0
-    low, high = min(0.0, float(finite.min())), max(1.0, float(finite.max()))
-    return float((value - low) / (high - low))
+    return float(value) / max(1.0, float(np.abs(finite.astype(float)).max()))
 
 
 def _text(value: Any) -> str:

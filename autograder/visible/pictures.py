@@ -62,6 +62,12 @@ PICTURES = {
         parameters={f"{name}.weight": W.T for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V), ("W_O", W_O))},
         forward=(Q,),
     ),
+    "positional_encoding": Example((6, 8), rows=tuple("012345"), columns=tuple("01234567")),
+    "layer_norm": Example(
+        (np.array([[1.0, 3.0, 5.0, 7.0], [10.0, 30.0, 50.0, 70.0], [4.0, -4.0, 0.0, 2.0]]), np.ones(4), np.zeros(4)),
+        rows=("x", "10 x", "another"),
+        columns=tuple("0123"),
+    ),
     "offset_attention": Example((7, -1), rows=SENTENCE, columns=SENTENCE),
     # One-hot words and taps that hand on the whole word: the result says who hears whom, and how loud.
     "convolution_by_attention": Example((np.eye(7), MIXING), rows=SENTENCE, columns=SENTENCE),
