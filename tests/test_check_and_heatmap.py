@@ -254,6 +254,20 @@ def test_heatmap_as_text_and_picture():
     assert "yes" in repr(mask)
 
 
+def test_heatmap_of_numbers_below_zero_and_of_many_columns():
+    signed = heatmap(np.array([[-0.5, 0.25], [2.0, -2.0]]))._repr_html_()
+    above, below = "#2f6db3", "#c2601c"
+    assert signed.count(f'fill="{below}" fill-opacity="0.25"') == 1  # -0.5 beside a largest of 2
+    assert signed.count(f'fill="{below}" fill-opacity="1.00"') == 1
+    assert signed.count(f'fill="{above}"') == 2
+    assert "-0.50" in signed
+    large = heatmap(np.full((20, 32), 0.5))._repr_html_()
+    assert large.count("<rect") == 20 * 32
+    assert "0.50<" not in large
+    assert ">4<" in large
+    assert ">5<" not in large
+
+
 @pytest.mark.parametrize(
     ("weights", "labels"),
     [(np.zeros(3), {}), (np.zeros((2, 2)), {"rows": ["a"]}), (np.zeros((2, 2, 2)), {"names": ["one"]})],

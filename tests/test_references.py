@@ -81,6 +81,58 @@ def test_multi_head_attention_agrees_with_pytorchs_own_module(causal):
     np.testing.assert_allclose(w.detach().numpy(), weights, atol=1e-12)
 
 
+def test_the_numpy_parts_of_the_decoder_agree_with_pytorchs_own():
+    a5 = reference("a5_transformer_decoder")
+    x, gamma, beta, W_1, b_1, W_2, b_2 = draw((2, 5, 6), (6,), (6,), (6, 9), (9,), (9, 6), (6,))
+    t = [torch.from_numpy(a) for a in (x, gamma, beta)]
+    own = F.layer_norm(t[0], (6,), t[1], t[2], 1e-3).numpy()
+    np.testing.assert_allclose(a5.layer_norm(x, gamma, beta, 1e-3), own, atol=1e-12)
+    t = [torch.from_numpy(a) for a in (x, W_1.T, b_1, W_2.T, b_2)]
+    own = F.linear(F.relu(F.linear(*t[:3])), *t[3:]).numpy()
+    np.testing.assert_allclose(a5.feed_forward(x, W_1, b_1, W_2, b_2), own, atol=1e-12)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_decoder_agrees_with_pytorchs_own_encoder_under_a_causal_mask(padded):
+    """`nn.TransformerEncoderLayer(norm_first=True)` and `nn.TransformerEncoder` with copied weights."""
+    a5 = reference("a5_transformer_decoder")
+    torch.manual_seed(5)
+    d_model, h, d_ff, L = 12, 3, 20, 6
+    decoder = a5.TransformerDecoder(11, d_model, h, d_ff, num_layers=2, max_length=9).double()
+    kind = {"dropout": 0.0, "batch_first": True, "norm_first": True, "dtype": torch.float64}
+    layers = [torch.nn.TransformerEncoderLayer(d_model, h, d_ff, **kind) for _ in decoder.blocks]
+    with torch.no_grad():
+        for block, own in zip(decoder.blocks, layers, strict=True):
+            W = block.attention
+            own.self_attn.in_proj_weight.copy_(torch.cat([W.W_Q.weight, W.W_K.weight, W.W_V.weight]))
+            own.self_attn.out_proj.weight.copy_(W.W_O.weight)
+            own.self_attn.out_proj.bias.zero_()
+            own.linear1.load_state_dict(block.feed_forward[0].state_dict())
+            own.linear2.load_state_dict(block.feed_forward[2].state_dict())
+            for norm in (block.norm_1, block.norm_2):
+                norm.weight.add_(torch.randn(d_model, dtype=torch.float64) / 3)
+                norm.bias.add_(torch.randn(d_model, dtype=torch.float64) / 3)
+            own.norm1.load_state_dict(block.norm_1.state_dict())
+            own.norm2.load_state_dict(block.norm_2.state_dict())
+    hidden = torch.ones(L, L, dtype=torch.bool).triu(1)  # these mark what must not be seen
+    ids = torch.randint(11, (2, L))
+    padding = torch.ones(2, 1, L, dtype=torch.bool)
+    padding[1, 0, 3] = not padded  # not the first, which could attend to nothing: PyTorch's own gives NaN there
+
+    def own_block(layer, x):
+        return layer(x, src_mask=hidden, src_key_padding_mask=~padding[:, 0])
+
+    x = torch.randn(2, L, d_model, dtype=torch.float64)
+    torch.testing.assert_close(decoder.blocks[0](x, padding), own_block(layers[0], x), atol=1e-12, rtol=0)
+    position = torch.from_numpy(a5.positional_encoding(L, d_model)).float()
+    x = decoder.embedding(ids) * d_model**0.5 + position
+    for layer in layers:
+        x = own_block(layer, x)
+    x = F.layer_norm(x, (d_model,), decoder.norm.weight, decoder.norm.bias)
+    logits = F.linear(x, decoder.output.weight, decoder.output.bias)
+    torch.testing.assert_close(decoder(ids, padding), logits, atol=1e-12, rtol=0)
+
+
 def test_the_books_example_has_the_books_shapes():
     a4 = reference("a4_multi_head_attention")
     X, W_Q, W_K, W_V, W_O = draw((2, 3), (3, 6), (3, 6), (3, 6), (6, 3))

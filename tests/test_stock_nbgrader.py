@@ -18,6 +18,7 @@ MISTAKES = {
     "a2_causal_masking": "mask-off-by-one",
     "a3_heads": "heads-interleaved",
     "a4_multi_head_attention": "W_O-transposed",
+    "a5_transformer_decoder": "divided-by-n-minus-1",
     "a6_transformer_summarizer": "no-shift",
     "a7_attention_and_convolution": "offset-of-the-wrong-sign",
 }

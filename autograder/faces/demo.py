@@ -42,6 +42,7 @@ TYPICAL = {
     "a2_causal_masking": ("mask-off-by-one", "mask-after-softmax"),
     "a3_heads": ("heads-interleaved", "concat-without-transpose"),
     "a4_multi_head_attention": ("W_O-transposed", "heads-averaged"),
+    "a5_transformer_decoder": ("sine-and-cosine-swapped", "divided-by-n-minus-1"),
     "a6_transformer_summarizer": ("no-shift", "separator-counted"),
     "a7_attention_and_convolution": ("offset-of-the-wrong-sign", "kernel-flipped"),
 }

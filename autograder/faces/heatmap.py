@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-SQUARE = 46  # pixels; room for "0.00"
+SQUARE = 46  # pixels; room for "-0.00"
+SMALL = 16  # pixels of a square in a matrix of many columns, where a number has no room
+MANY = 16  # columns from which squares are small
 LABEL = 7.5  # pixels a character of a label needs at 13 px
-INK = "#2f6db3"
+INK, BELOW = "#2f6db3", "#c2601c"  # above and below zero
 WHITE_FROM = 0.86  # from this shade on white reads better on INK than a light theme's dark text does
 
 
@@ -24,6 +26,8 @@ def heatmap(
     names: Sequence[str] | None = None,
 ) -> Heatmap:
     """A picture of `weights`, (L, S), or of one matrix a head, (h, L, S); numbers or booleans.
+
+    Numbers below zero have a colour of their own. With more than 16 columns, squares are small and without numbers.
 
     rows, columns: labels, such as the words of a sentence; counted from 0 where not given
     title: a line above
@@ -51,7 +55,7 @@ def heatmap(
 class Heatmap:
     """What `heatmap` gives back: JupyterLab shows the picture, a plain console the text.
 
-    `scale` are the values without and with full shade, each matrix's own where not given. `marked` squares, a boolean
+    `full` is the number with full shade, the largest of each matrix where not given. `marked` squares, a boolean
     array like `weights`, get a frame, and an asterisk in text.
     """
 
@@ -60,7 +64,7 @@ class Heatmap:
     columns: list[str]
     title: str = ""
     names: tuple[str, ...] = ("",)
-    scale: tuple[float, float] | None = None
+    full: float | None = None
     marked: np.ndarray | None = None
 
     def __repr__(self) -> str:
@@ -88,24 +92,27 @@ class Heatmap:
 
     def _svg(self, number: int) -> str:
         matrix, name = self.weights[number], self.names[number]
+        square = self._size()
         left = 12 + LABEL * max(map(len, self.rows))
         longest = max(map(len, self.columns))
         slanted = longest * LABEL > SQUARE
         top = (10 + LABEL * longest * 0.75 if slanted else 24) + (22 if name else 0)
-        width = left + SQUARE * len(self.columns) + (LABEL * longest * 0.7 if slanted else 4)
+        width = left + square * len(self.columns) + (LABEL * longest * 0.7 if slanted else 4)
         width = max(width, left + 7 * len(name))
-        height = top + SQUARE * len(self.rows) + 4
+        height = top + square * len(self.rows) + 4
         parts = [f'<text x="{left:.0f}" y="14" font-weight="600">{escape(name)}</text>'] if name else []
-        for j, label in enumerate(self.columns):
-            x, y = left + SQUARE * (j + 0.5), top - 6
+        step = 1 if square == SQUARE else 4  # labels at every fourth of the small squares
+        for j in range(0, len(self.columns), step):
+            x, y = left + square * (j + 0.5), top - 6
             turn = f'text-anchor="start" transform="rotate(-45 {x:.1f} {y:.1f})"' if slanted else 'text-anchor="middle"'
-            parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {turn}>{escape(label)}</text>')
-        low, high = self.scale or _scale(matrix)
+            parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {turn}>{escape(self.columns[j])}</text>')
+        full = self.full or _full(matrix)
         for i, label in enumerate(self.rows):
-            y = top + SQUARE * (i + 0.5) + 4
-            parts.append(f'<text x="{left - 6:.1f}" y="{y:.1f}" text-anchor="end">{escape(label)}</text>')
+            y = top + square * (i + 0.5) + 4
+            if i % step == 0:
+                parts.append(f'<text x="{left - 6:.1f}" y="{y:.1f}" text-anchor="end">{escape(label)}</text>')
             for j, value in enumerate(matrix[i]):
-                parts.append(_square(left + SQUARE * j, top + SQUARE * i, value, _shade(value, low, high)))
+                parts.append(_square(left + square * j, top + square * i, square, value, _shade(value, full)))
         parts += self._frames(number, left, top)
         return (
             f'<svg role="img" aria-label="{escape(self._aloud(number))}" width="{width:.0f}" height="{height:.0f}" '
@@ -113,12 +120,17 @@ class Heatmap:
             f'style="max-width:100%">{"".join(parts)}</svg>'
         )
 
+    def _size(self) -> int:
+        """Pixels of a square's side."""
+        return SMALL if len(self.columns) > MANY else SQUARE
+
     def _frames(self, number: int, left: float, top: float) -> list[str]:
         """A thick dashed frame around each marked square, drawn last so that no neighbour covers it."""
         places = [] if self.marked is None else np.argwhere(self.marked[number]).tolist()
+        square = self._size()
         return [
-            f'<rect x="{left + SQUARE * j + 2:.1f}" y="{top + SQUARE * i + 2:.1f}" width="{SQUARE - 4}" '
-            f'height="{SQUARE - 4}" fill="none" stroke="#e65100" stroke-width="3" stroke-dasharray="6 3"/>'
+            f'<rect x="{left + square * j + 2:.1f}" y="{top + square * i + 2:.1f}" width="{square - 4}" '
+            f'height="{square - 4}" fill="none" stroke="#e65100" stroke-width="3" stroke-dasharray="6 3"/>'
             for i, j in places
         ]
 
@@ -142,24 +154,28 @@ def side_by_side(pictures: Sequence[Heatmap], width: int) -> str:
     return "\n".join("     ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in lines)
 
 
-def _square(x: float, y: float, value: Any, shade: float) -> str:
-    ink = "#ffffff" if shade > WHITE_FROM else "currentColor"
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{SQUARE}" height="{SQUARE}" fill="{INK}" fill-opacity="{shade:.2f}" '
-        f'stroke="currentColor" stroke-opacity="0.25"/>'
-        f'<text x="{x + SQUARE / 2:.1f}" y="{y + SQUARE / 2 + 4:.1f}" text-anchor="middle" font-size="12" '
+def _square(x: float, y: float, size: int, value: Any, shade: float) -> str:
+    ink = "#ffffff" if abs(shade) > WHITE_FROM else "currentColor"
+    rectangle = (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{size}" height="{size}" fill="{BELOW if shade < 0 else INK}" '
+        f'fill-opacity="{abs(shade):.2f}" stroke="currentColor" stroke-opacity="0.25"/>'
+    )
+    number = (
+        f'<text x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle" font-size="12" '
         f'fill="{ink}">{_text(value)}</text>'
     )
+    return rectangle + number if size == SQUARE else rectangle
 
 
-def _scale(matrix: np.ndarray) -> tuple[float, float]:
-    """Weights as they are, 0 to 1; other numbers between the smallest and the largest."""
+def _full(matrix: np.ndarray) -> float:
+    """Weights as they are, up to 1; where there are larger numbers, up to the largest."""
     finite = matrix[np.isfinite(matrix)]
-    return (min(0.0, float(finite.min())), max(1.0, float(finite.max()))) if finite.size else (0.0, 1.0)
+    return max(1.0, float(np.abs(finite.astype(float)).max(initial=0.0)))
 
 
-def _shade(value: Any, low: float, high: float) -> float:
-    return float(np.clip((value - low) / (high - low), 0, 1)) if np.isfinite(value) else 0.0
+def _shade(value: Any, full: float) -> float:
+    """-1 to 1."""
+    return float(np.clip(float(value) / full, -1, 1)) if np.isfinite(value) else 0.0
 
 
 def _text(value: Any) -> str:

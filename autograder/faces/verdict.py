@@ -133,13 +133,13 @@ class Verdict:
         if example is None or example.wanted is None or not self.result.started:
             return []
         wanted = example.wanted.reshape(-1, *example.shape)
-        scale = (min(0.0, float(wanted.min())), max(1.0, float(wanted.max())))
-        right = _heatmap(wanted, "asked for", list(example.rows), list(example.columns), scale)
+        full = max(1.0, float(np.abs(wanted.astype(float)).max()))
+        right = _heatmap(wanted, "asked for", list(example.rows), list(example.columns), full)
         if self.picture is None:
             return [right]
         own = np.array(self.picture.matrices, dtype=bool if self.picture.boolean else float)
         marked = _differing(own, wanted) if own.shape == wanted.shape else np.ones(own.shape, dtype=bool)
-        return [_heatmap(own, "yours", right.rows, right.columns, scale, marked), right]
+        return [_heatmap(own, "yours", right.rows, right.columns, full, marked), right]
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
@@ -152,11 +152,11 @@ def _heatmap(
     title: str,
     rows: list[str],
     columns: list[str],
-    scale: tuple[float, float],
+    full: float,
     marked: np.ndarray | None = None,
 ) -> Heatmap:
     names = tuple(f"head {n}" for n in range(1, len(weights) + 1)) if len(weights) > 1 else ("",)
-    return Heatmap(weights, rows, columns, title, names, scale, marked)
+    return Heatmap(weights, rows, columns, title, names, full, marked)
 
 
 def _differing(own: np.ndarray, wanted: np.ndarray) -> np.ndarray:

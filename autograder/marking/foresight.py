@@ -13,6 +13,7 @@ before, and where an answer is new.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.marking.expect import Mismatch
-from autograder.marking.questions import signature_names
+from autograder.marking.questions import parameter_names
 from autograder.marking.student import Recorded, Stopped, Student, StudentError, here
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox import wire
@@ -119,7 +120,7 @@ def rehearse(suite: Suite, module: ModuleType) -> Foresight:
     """Run a suite on its reference, and learn what it asks and what comes of the right answers."""
     foresight = Foresight()
     names = vars(module)
-    reference = Student(here(names), lambda name: signature_names(names.get(name)))
+    reference = Student(here(names), functools.partial(parameter_names, names))
     planned: set[Place] = set()
     for test in suite.tests:
         heard = _heard_by(suite, test, names, reference, foresight)
@@ -137,7 +138,7 @@ def _heard_by(
     suite: Suite, test: Test, names: Mapping[str, Any], reference: Student, foresight: Foresight
 ) -> list[Heard]:
     """What a test asks the reference, and hears; nothing where it is none to be foreseen."""
-    student = Student(here(dict(names)), lambda name: signature_names(names.get(name)))
+    student = Student(here(dict(names)), functools.partial(parameter_names, names))
     outcome = suite.run(test, student, reference)
     heard = [_as_heard(call) for call in student.calls]
     known = [one for one in heard if one is not None]

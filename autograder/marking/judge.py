@@ -10,7 +10,7 @@ from types import ModuleType
 from autograder.course import Exercise
 from autograder.marking.diagnosis import Diagnoser, Diagnosis
 from autograder.marking.foresight import Heard
-from autograder.marking.questions import signature_names
+from autograder.marking.questions import parameter_names
 from autograder.marking.report import ExerciseResult, State, TestResult
 from autograder.marking.student import Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, here
 from autograder.marking.suite import Outcome, Suite, Test
@@ -33,7 +33,7 @@ def judge(
     paid for once, too.
     """
     namespace = vars(module) if module else getattr(transport, "names", {})
-    names = lambda name: signature_names(namespace.get(name))  # noqa: E731
+    names = functools.partial(parameter_names, namespace)
     student = Student(transport, names)
     reference = Student(here(vars(module)), names) if module else None
     results: list[ExerciseResult] = []

@@ -100,6 +100,13 @@ def signature_names(function: Any) -> list[str]:
         return []
 
 
+def parameter_names(names: Mapping[str, Any], name: str) -> list[str]:
+    """The names of the parameters of a function or class among `names`, or of a method, as `DecoderBlock.forward`."""
+    name, _, method = name.partition(".")
+    target = names.get(name)
+    return signature_names(getattr(target, method, None) if method else target)
+
+
 def _spec(target: Any) -> dict[str, Any]:
     """What a stand-in must know of a reference: is it a module, and what are its parameters called?"""
     is_module = isinstance(target, type) and hasattr(target, "forward")

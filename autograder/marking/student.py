@@ -154,7 +154,8 @@ class Function:
         request = self._base(construct, options or {}) | {"parameters": dict(parameters), "forward": forward}
         if seeds is not None:
             request["cotangents"] = list(seeds)
-        text = self._text(construct, options or {}) + _call_text(args, kwargs, ["x", "mask"], "")
+        names = self._student._parameter_names(f"{self.name}.forward")
+        text = self._text(construct, options or {}) + _call_text(args, kwargs, names, "")
         reply = self._student._request(request, text)
         parameters = dict(_as_dict(reply.get("parameters")))
         return Gradients(reply["value"], _as_list(reply.get("gradients")), parameters, _as_list(reply.get("inputs")))

@@ -1,0 +1,577 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The transformer decoder
+#
+# Attention lets words look at each other. A **transformer decoder** wraps it into a whole model that reads a text and
+# says, at every place, which word could come next. It is the design behind today's language models. Five parts are
+# missing, and you write them here:
+#
+# ```text
+# token ids      (B, L)
+#    │  embedding, plus positional encoding      where am I?
+#    ▼
+#  (B, L, d_model)
+#    │  decoder block    x + attention(norm(x)),  then  x + feed_forward(norm(x))
+#    │  decoder block    ... num_layers of them, one after the other
+#    ▼
+#  (B, L, d_model)
+#    │  norm, then a linear layer
+#    ▼
+# logits         (B, L, vocab_size)              which word comes next?
+# ```
+#
+# 1. `positional_encoding`
+# 2. `layer_norm`
+# 3. `feed_forward`
+# 4. `DecoderBlock`, with the `MultiHeadAttention` you bring from assignment 4
+# 5. `TransformerDecoder`
+# 6. a question to answer in words
+#
+# **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
+# below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
+# Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+
+# %%
+import math
+
+import numpy as np
+
+from autograder import check, grading, heatmap
+
+
+# %% [markdown]
+# ## Does attention know the order of words?
+#
+# *Dog bites man* and *man bites dog* have the same words and not the same meaning. Here is plain self-attention on both,
+# with an embedding of two numbers a word, made by hand:
+
+# %% tags=["active-ipynb"]
+# dog, bites, man = [2.0, 0.0], [1.0, 1.0], [0.0, 1.5]
+#
+# def attend(X):
+#     scores = X @ X.T / math.sqrt(X.shape[-1])                              # (L, L)
+#     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)  # (L, L)
+#     return weights @ X                                                     # (L, 2)
+#
+# one, other = attend(np.array([dog, bites, man])), attend(np.array([man, bites, dog]))
+# print("dog, in 'dog bites man'", one[0].round(3), "   in 'man bites dog'", other[2].round(3))
+# print("man, in 'dog bites man'", one[2].round(3), "   in 'man bites dog'", other[0].round(3))
+
+# %% [markdown]
+# **What to notice.** Exactly the same vectors: to attention, a text is a *bag* of words. So a word has to carry its place
+# with it. We add to each embedding a vector that depends on the position alone.
+
+# %% [markdown]
+# ## 1. `positional_encoding`
+#
+# [Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.5, use waves of many lengths. Position $pos$ gets a row of $d_{model}$ numbers, in pairs of
+# a sine and a cosine:
+#
+# $$PE_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_{model}}} \qquad PE_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_{model}}}$$
+#
+# So sines stand in the even columns and cosines in the odd ones, **side by side**, and the two of a pair share one wave length.
+#
+# **By hand**, three positions and $d_{model} = 4$. The first pair has $10000^{0/4} = 1$, so its angle is $pos$ itself; the second
+# has $10000^{2/4} = 100$, so its angle is $pos / 100$.
+#
+# | $pos$ | $\sin pos$ | $\cos pos$ | $\sin (pos/100)$ | $\cos (pos/100)$ |
+# | --- | --- | --- | --- | --- |
+# | 0 | 0 | 1 | 0 | 1 |
+# | 1 | 0.8415 | 0.5403 | 0.0100 | 0.9999... |
+# | 2 | 0.9093 | −0.4161 | 0.0200 | 0.9998 |
+#
+# Where $d_{model}$ is odd, the last column is a sine without its cosine.
+
+# %% nbgrader={"grade": false, "grade_id": "positional_encoding", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def positional_encoding(length, d_model):
+    """Sines and cosines that tell positions apart.
+
+    length: number of positions, an int; they are counted from 0
+    d_model: width of a word's vector, an int; odd ones are fine
+
+    Returns a float array, (length, d_model). Row pos belongs to position pos; even columns hold sines, odd ones cosines.
+    """
+    ### BEGIN SOLUTION
+    position = np.arange(length)[:, np.newaxis]        # (length, 1)
+    column = np.arange(d_model)                        # (d_model,)
+    pair = column // 2                                 # 0, 0, 1, 1, 2, 2, ...
+    angle = position / 10000 ** (2 * pair / d_model)   # (length, d_model)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-positional_encoding", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("positional_encoding")
+
+# %% [markdown]
+# **What to notice.** Blue is above zero, orange below. Read a row: it is the name tag of one position, and no two are the same.
+# Read columns from left to right: a fast wave, then slower and slower ones, like the hands of a clock that tell seconds, minutes
+# and hours.
+
+# %% tags=["active-ipynb"]
+# encoding = positional_encoding(24, 32)
+# heatmap(encoding, title="positional encoding: row = position, column = place in the vector")
+
+# %% [markdown]
+# And a sine and a cosine of one angle make a *pair* for a reason: $\sin a \sin b + \cos a \cos b = \cos(a - b)$. So the dot product
+# of two rows depends only on **how far apart** the positions are, which is just what a head needs to look *one word back*:
+
+# %% tags=["active-ipynb"]
+# small = positional_encoding(8, 4)
+# heatmap(small @ small.T, title="dot products of positions: the same along each diagonal")
+
+# %% [markdown]
+# ## 2. `layer_norm`
+#
+# A deep model adds up many things, and numbers drift: one word's vector may be a hundred times as long as another's. **Layer
+# normalisation** ([Ba et al. 2016](https://arxiv.org/abs/1607.06450)) brings every word's vector to mean 0 and variance 1, then lets the model choose a scale
+# $\gamma$ and a shift $\beta$ for each feature:
+#
+# $$\operatorname{LayerNorm}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta \qquad
+# \mu = \frac{1}{d_{model}} \sum_j x_j \qquad \sigma^2 = \frac{1}{d_{model}} \sum_j (x_j - \mu)^2$$
+#
+# - $\mu$ and $\sigma^2$ are of **one word**: over its own features, never over other words or other texts of the batch.
+# - The variance divides by $d_{model}$, not by $d_{model} - 1$.
+# - $\epsilon$ stands under the root, so that a word whose features are all equal does no harm.
+#
+# **By hand:** $x = (1, 3, 5, 7)$. Its mean is 4. The squared distances are 9, 1, 1, 9, so $\sigma^2 = 20 / 4 = 5$, and
+# $(x - 4) / \sqrt 5 = (-1.34, -0.45, 0.45, 1.34)$. With $\gamma = (2, 2, 1, 1)$ and $\beta = (0, 0, 0, 10)$ the result is
+# $(-2.68, -0.89, 0.45, 11.34)$.
+
+# %% nbgrader={"grade": false, "grade_id": "layer_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def layer_norm(x, gamma, beta, eps=1e-5):
+    """Every vector to mean 0 and variance 1, then scaled by gamma and shifted by beta.
+
+    x: (..., d_model); `...` is any number of axes, also none
+    gamma, beta: (d_model,)
+    eps: a small number, added to the variance
+
+    Returns an array of the shape and dtype of x.
+    """
+    ### BEGIN SOLUTION
+    mean = x.mean(axis=-1, keepdims=True)                           # (..., 1): one for each word
+    variance = ((x - mean) ** 2).mean(axis=-1, keepdims=True)       # (..., 1), divided by d_model
+    return gamma * (x - mean) / np.sqrt(variance + eps) + beta
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-layer_norm", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("layer_norm")
+
+# %% [markdown]
+# **What to notice.** Four words: the one from above, the same times ten, the same plus ten, and one that goes its own way. What
+# layer norm keeps of a word is the *pattern* in its row; how large it is and where its middle lies are gone.
+
+# %% tags=["active-ipynb"]
+# rows = np.array([[1.0, 3.0, 5.0, 7.0],
+#                  [10.0, 30.0, 50.0, 70.0],
+#                  [11.0, 13.0, 15.0, 17.0],
+#                  [4.0, -4.0, 0.0, 2.0]])
+# names = ["x", "10 x", "x + 10", "another"]
+# normed = layer_norm(rows, np.ones(4), np.zeros(4))
+# print("variance before", rows.var(axis=-1), "   after", normed.var(axis=-1).round(3))
+# display(heatmap(rows, rows=names, title="before"))
+# heatmap(normed, rows=names, title="after layer norm")
+
+# %% [markdown]
+# ## 3. `feed_forward`
+#
+# After words have looked at each other, each one works on what it has found, on its own (Vaswani et al. 2017, section 3.3):
+# a layer that widens, **ReLU**, which sets what is below zero to zero, and a layer back to the width of the model.
+#
+# $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
+#
+# In the paper $d_{model} = 512$ and the layer between, $d_{ff}$, has 2048. Without the ReLU the two layers would be no more than one.
+#
+# **By hand:** $x = (1, 2)$ and
+#
+# $$W_1 = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 1 & 1 \end{pmatrix} \quad b_1 = (-3, 0, 1) \quad
+# W_2 = \begin{pmatrix} 1 & 1 \\ 1 & 0 \\ 0 & 1 \end{pmatrix} \quad b_2 = (0.5, -1)$$
+#
+# $x W_1 + b_1 = (1, 2, 4) + (-3, 0, 1) = (-2, 2, 5)$. ReLU makes it $(0, 2, 5)$. Times $W_2$ it is $(2, 5)$, and plus $b_2$
+# $(2.5, 4)$.
+
+# %% nbgrader={"grade": false, "grade_id": "feed_forward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    """Two layers with a ReLU between them, for each word on its own.
+
+    x: (..., d_model); `...` is any number of axes, also none
+    W_1: (d_model, d_ff), b_1: (d_ff,)
+    W_2: (d_ff, d_model), b_2: (d_model,)
+
+    Returns (..., d_model), in the dtype of the input.
+    """
+    ### BEGIN SOLUTION
+    hidden = np.maximum(x @ W_1 + b_1, 0)   # (..., d_ff)
+    return hidden @ W_2 + b_2               # (..., d_model)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-feed_forward", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("feed_forward")
+
+# %% [markdown]
+# **What to notice.** Change one word, and only its own row changes: looking at other words is left to attention.
+
+# %% tags=["active-ipynb"]
+# W_1, b_1 = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]), np.array([-3.0, 0.0, 1.0])
+# W_2, b_2 = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]), np.array([0.5, -1.0])
+#
+# text = np.array([[1.0, 2.0], [3.0, -1.0], [0.0, 0.5]])   # three words
+# changed = text.copy()
+# changed[1] = [9.0, 9.0]
+# print(feed_forward(text, W_1, b_1, W_2, b_2))
+# print("the second word changed:")
+# print(feed_forward(changed, W_1, b_1, W_2, b_2))
+
+# %% [markdown]
+# ## Bring your `MultiHeadAttention`
+#
+# The rest is PyTorch. The block below uses the class that you wrote in assignment 4. Copy it from there into this cell.
+# Nothing is graded here, and if yours still has a mistake, or you leave this cell as it is, the next exercises are judged as if
+# it had none.
+
+# %%
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+# %% nbgrader={"grade": false, "grade_id": "bring-MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class MultiHeadAttention(nn.Module):
+    """Multi-head self-attention with its own W_Q, W_K, W_V and W_O, from assignment 4.
+
+    forward(x, mask=None) takes x (..., L, d_model) and a bool mask that broadcasts to (..., h, L, L), True where a query
+    may attend, and returns the tuple (output, weights).
+    """
+
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if d_head is None:
+            if d_model % num_heads != 0:
+                raise ValueError(f"{num_heads} heads cannot share d_model = {d_model} evenly")
+            d_head = d_model // num_heads
+        self.num_heads, self.d_head = num_heads, d_head
+        self.W_Q = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        ### BEGIN SOLUTION
+        def split(projected):
+            heads = projected.unflatten(-1, (self.num_heads, self.d_head))  # (..., L, h * d) -> (..., L, h, d)
+            return heads.transpose(-3, -2)                                  # (..., h, L, d)
+
+        query, key, value = split(self.W_Q(x)), split(self.W_K(x)), split(self.W_V(x))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)     # (..., h, L, L)
+        if mask is not None:
+            # The lowest number there is: unlike -inf it gives no NaN where a whole row is hidden.
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)                       # for a query that may attend to nothing
+        heads = (weights @ value).transpose(-3, -2)                         # (..., L, h, d)
+        return self.W_O(heads.flatten(-2)), weights                         # (..., L, h * d) -> (..., L, d_model)
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## 4. `DecoderBlock`
+#
+# A block has two **branches**: attention, where words look at each other, and feed-forward, where each works on its own. Neither
+# replaces a word's vector. Each *adds* to it:
+#
+# $$x \;\leftarrow\; x + \operatorname{Attention}(\operatorname{LayerNorm}_1(x)) \qquad\qquad
+# x \;\leftarrow\; x + \operatorname{FFN}(\operatorname{LayerNorm}_2(x))$$
+#
+# The way past the branch, the plain $x$ in front of the plus, is the **residual connection**. It carries a word through any number
+# of blocks, and gradients back.
+#
+# **Where the norm stands.** The original transformer normalises the sum, $\operatorname{LayerNorm}(x + \operatorname{branch}(x))$
+# (Vaswani et al. 2017, section 3.1): *post-norm*. Here it stands in front of the branch: *pre-norm*, as in most models since GPT-2. The
+# reason in one sentence: with the way past the branches free of norms, gradients are of a healthy size from the first step on, so
+# training needs no careful warm-up of the learning rate ([Xiong et al. 2020](https://arxiv.org/abs/2002.04745)).
+#
+# **The mask** is made inside the block. A word may look at itself and at what came before: causal, as in assignment 2. On top of
+# that comes `padding`, a mask $(B, 1, L)$ that is `True` on real words, as your `padding_mask` makes it: no word may look at padding.
+# Scores are $(B, h, L, L)$, and what you hand to the attention must broadcast to that.
+#
+# By hand, a text of four words with one `<pad>` at its *beginning*, as when texts are lined up at their ends:
+#
+# | may look at → | `<pad>` | Sarah | left | keys |
+# | --- | --- | --- | --- | --- |
+# | `<pad>` | no | no | no | no |
+# | Sarah | no | yes | no | no |
+# | left | no | yes | yes | no |
+# | keys | no | yes | yes | yes |
+#
+# The first row may look at nothing. Its attention is 0, and the residual carries it on.
+#
+# **By hand**, two words of width 2, $(3, 1)$ and $(0, 2)$. Both norms have $\gamma = 1$ and $\beta = 0$. $W_Q$ and $W_K$ are all zeros, so a
+# word looks evenly at all it may see; $W_V$ and $W_O$ are the identity. In the feed-forward network the first layer is the identity, the
+# second multiplies by 10, and there is no bias.
+#
+# | | first word | second word |
+# | --- | --- | --- |
+# | $x$ | $(3, 1)$ | $(0, 2)$ |
+# | $\operatorname{LayerNorm}_1$, to mean 0 and variance 1 | $(1, -1)$ | $(-1, 1)$ |
+# | attention: itself; half and half | $(1, -1)$ | $(0, 0)$ |
+# | $x$ + attention | $(4, 0)$ | $(0, 2)$ |
+# | $\operatorname{LayerNorm}_2$ | $(1, -1)$ | $(-1, 1)$ |
+# | feed-forward: below zero to zero, times 10 | $(10, 0)$ | $(0, 10)$ |
+# | $x$ + attention + feed-forward | $(14, 0)$ | $(0, 12)$ |
+#
+# **The members have these names**, so that weights can be copied by name: `norm_1`, `attention`, `norm_2`, `feed_forward`. The last is
+# an `nn.Sequential` of `nn.Linear`, `nn.ReLU`, `nn.Linear`. PyTorch's `nn.LayerNorm` does what your `layer_norm` does; its `weight` is
+# $\gamma$ and its `bias` $\beta$.
+
+# %% nbgrader={"grade": false, "grade_id": "DecoderBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class DecoderBlock(nn.Module):
+    """One pre-norm block: causal multi-head attention, then the feed-forward network.
+
+    d_model: width of a word's vector
+    num_heads: heads of the attention
+    d_ff: width between the two layers of the feed-forward network
+
+    Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention, MultiHeadAttention(d_model, num_heads);
+    feed_forward, an nn.Sequential of nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model).
+    """
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.feed_forward = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+        ### END SOLUTION
+
+    def forward(self, x, padding=None):
+        """One round of looking and working.
+
+        x: (B, L, d_model)
+        padding: bool, (B, 1, L), True on real words; None: all words are real
+
+        Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the padding before it. What a padded
+        place itself gets is an ordinary vector, never NaN.
+        """
+        ### BEGIN SOLUTION
+        L = x.shape[-2]
+        mask = torch.ones(L, L, dtype=torch.bool, device=x.device).tril()   # (L, L): query i, keys 0 to i
+        if padding is not None:
+            mask = mask & padding.unsqueeze(-3)                             # (B, 1, 1, L) & (L, L) -> (B, 1, L, L)
+        attended, _ = self.attention(self.norm_1(x), mask)                  # (B, L, d_model)
+        x = x + attended
+        return x + self.feed_forward(self.norm_2(x))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-DecoderBlock", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("DecoderBlock")
+
+# %% [markdown]
+# **Check yourself against PyTorch.** It has a layer for encoders, which see everything; under a causal mask, and with the norm
+# first, it is your block. With copied weights the two should agree to about six digits:
+
+# %% tags=["active-ipynb"]
+# torch.manual_seed(0)
+# mine = DecoderBlock(64, 4, 256)
+# theirs = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True, norm_first=True)
+# with torch.no_grad():
+#     W = mine.attention
+#     theirs.self_attn.in_proj_weight.copy_(torch.cat([W.W_Q.weight, W.W_K.weight, W.W_V.weight]))
+#     theirs.self_attn.out_proj.weight.copy_(W.W_O.weight)
+#     theirs.self_attn.out_proj.bias.zero_()                 # in_proj_bias starts at zero
+#     theirs.linear1.load_state_dict(mine.feed_forward[0].state_dict())
+#     theirs.linear2.load_state_dict(mine.feed_forward[2].state_dict())
+#
+# x = torch.randn(2, 10, 64)                                 # (B, L, d_model)
+# hidden = torch.ones(10, 10, dtype=torch.bool).triu(1)      # theirs is True where a query may NOT attend
+# print("largest difference:", (mine(x) - theirs(x, src_mask=hidden)).abs().max().item())
+
+# %% [markdown]
+# **What to notice.** Who depends on whom? Nudge one word, and see how far each output moves. With one block or with six, the upper
+# right stays empty: no word hears from a later one.
+
+# %% tags=["active-ipynb"]
+# torch.manual_seed(1)
+# stack = nn.Sequential(*(DecoderBlock(16, 2, 32) for _ in range(6)))
+#
+# words = ["Sarah", "left", "the", "keys", "in"]
+# x = torch.randn(1, 5, 16)
+# nudged = x.repeat(5, 1, 1)                           # five copies of the text: in copy j, word j is nudged
+# nudged[range(5), range(5)] += torch.randn(5, 16)
+# with torch.no_grad():
+#     moved = (stack(nudged) - stack(x)).norm(dim=-1).T    # (5, 5): how far output i moves when word j does
+# heatmap(moved / moved.max(), rows=words, columns=words, title="row: output, column: the word that was nudged")
+
+# %% [markdown]
+# ## 5. `TransformerDecoder`
+#
+# Now the whole model. Token ids, $(B, L)$ whole numbers, go in; **logits**, $(B, L, vocab\_size)$, come out: for each place one score
+# for every word that could come next.
+#
+# 1. **Embedding.** `nn.Embedding` looks up a vector for each id. Multiply it by $\sqrt{d_{model}}$ (section 3.4 of the paper).
+# 2. **Positions.** Add the first $L$ rows of your `positional_encoding(max_length, d_model)`. They are fixed: no parameter, nothing to
+#    train. `self.register_buffer("positions", tensor)` keeps a tensor with the module without making it a parameter. It should be
+#    `float32` like everything else in the model; NumPy gave you `float64`.
+# 3. **Blocks.** `num_layers` of them, each with weights of its own, one after the other. Each gets `padding`. Keep them in an
+#    `nn.ModuleList`: a plain Python list hides their parameters from PyTorch.
+# 4. **Norm.** In a pre-norm model nothing has normalised the sum that the last block hands on, so one more `nn.LayerNorm` comes here
+#    (Xiong et al. 2020).
+# 5. **Output.** An `nn.Linear` from `d_model` to `vocab_size`, with its bias.
+#
+# No softmax at the end: `F.cross_entropy` expects logits and does its own, and the largest logit is the likeliest word either way.
+#
+# **The members have these names:** `embedding`, `blocks`, `norm`, `output`.
+#
+# **By hand**, $d_{model} = 4$ and a block that adds nothing. Token 2 stands first, and its embedding is $(0, 0, 1, 1)$. Times $\sqrt 4$ that
+# is $(0, 0, 2, 2)$; plus position 0, $(0, 1, 0, 1)$, it is $(0, 1, 2, 3)$. The last norm makes that $(-1.34, -0.45, 0.45, 1.34)$. An output layer for
+# three words with the rows $(1, 0, 0, 0)$, $(0, 0, 0, 1)$, $(1, 1, 1, 1)$ and the bias $(0, 0, 0.5)$ gives the logits $(-1.34, 1.34, 0.5)$.
+#
+# **Count by hand** what there is to learn, for a vocabulary of 11, $d_{model} = 8$, $d_{ff} = 16$, one block:
+#
+# | part | numbers |
+# | --- | --- |
+# | embedding | $11 \cdot 8 = 88$ |
+# | attention, four matrices without bias | $4 \cdot 8 \cdot 8 = 256$ |
+# | feed-forward | $8 \cdot 16 + 16 + 16 \cdot 8 + 8 = 280$ |
+# | three norms, $\gamma$ and $\beta$ each | $3 \cdot 16 = 48$ |
+# | output | $8 \cdot 11 + 11 = 99$ |
+# | together | 771 |
+#
+# How the weights start out is not graded. `nn.Embedding` starts with numbers around 1, which is large once multiplied by
+# $\sqrt{d_{model}}$; `nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)` starts it where the positions are not drowned out.
+#
+# You may call `DecoderBlock` and `positional_encoding` from above. If one of them still has a mistake, this exercise is judged as if it
+# had none.
+
+# %% nbgrader={"grade": false, "grade_id": "TransformerDecoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class TransformerDecoder(nn.Module):
+    """Token ids in, logits for the next token out.
+
+    vocab_size: how many different tokens there are
+    d_model, num_heads, d_ff: as for DecoderBlock
+    num_layers: how many blocks
+    max_length: the longest text, in tokens
+
+    Members: embedding, nn.Embedding(vocab_size, d_model); blocks, an nn.ModuleList of DecoderBlock; norm,
+    nn.LayerNorm(d_model); output, nn.Linear(d_model, vocab_size). Positions are no parameters.
+    """
+
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)           # as large as the positions, once scaled
+        positions = torch.from_numpy(positional_encoding(max_length, d_model)).float()
+        self.register_buffer("positions", positions)                        # (max_length, d_model)
+        self.blocks = nn.ModuleList(DecoderBlock(d_model, num_heads, d_ff) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(d_model)
+        self.output = nn.Linear(d_model, vocab_size)
+        ### END SOLUTION
+
+    def forward(self, token_ids, padding=None):
+        """The logits at every place.
+
+        token_ids: whole numbers from 0 to vocab_size - 1, (B, L), with L at most max_length
+        padding: bool, (B, 1, L), True on real tokens; None: all tokens are real
+
+        Returns logits, (B, L, vocab_size): those at place i say what may follow tokens 0 to i.
+        """
+        ### BEGIN SOLUTION
+        L = token_ids.shape[-1]
+        x = self.embedding(token_ids) * math.sqrt(self.d_model)             # (B, L, d_model)
+        x = x + self.positions[:L]
+        for block in self.blocks:
+            x = block(x, padding)
+        return self.output(self.norm(x))                                    # (B, L, vocab_size)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-TransformerDecoder", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.faces.stock import check
+# ### END HIDDEN TESTS
+# check("TransformerDecoder")
+
+# %% [markdown]
+# ### Does it learn?
+#
+# A task for a tiny model: at every place, say the word **before** this one. The words are drawn at random, so there is nothing to
+# guess from, and no way but to look one place back. Without positions the words so far would be a bag; can it with them? (This takes
+# a few seconds, and is left out while your work is graded.)
+
+# %% tags=["active-ipynb"]
+# torch.manual_seed(0)
+# vocab, L = 12, 8
+# model = TransformerDecoder(vocab, d_model=32, num_heads=2, d_ff=64, num_layers=2, max_length=L)
+# print("numbers to learn:", sum(p.numel() for p in model.parameters()))
+#
+# if not grading:
+#     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+#     for step in range(151):
+#         token_ids = torch.randint(vocab, (64, L))
+#         logits = model(token_ids)                                          # (64, L, vocab)
+#         loss = F.cross_entropy(logits[:, 1:].flatten(0, 1), token_ids[:, :-1].flatten())
+#         optimizer.zero_grad()
+#         loss.backward()
+#         optimizer.step()
+#         if step % 50 == 0:
+#             print(f"step {step:3d}   loss {loss.item():.3f}")
+
+# %% [markdown]
+# **What to notice.** The loss starts near $\ln 12 = 2.48$ or above, which is guessing, and falls towards 0. And here is what each
+# head of each block does now; row looks at column. Look for the line just below the diagonal: a head that looks one word back. It found that place by the
+# positional encoding, for the words tell it nothing.
+
+# %% tags=["active-ipynb"]
+# token_ids = torch.randint(vocab, (1, L))
+# mask = torch.ones(L, L, dtype=torch.bool).tril()
+# looks = []
+# with torch.no_grad():
+#     x = model.embedding(token_ids) * math.sqrt(32) + torch.from_numpy(positional_encoding(L, 32)).float()
+#     for block in model.blocks:
+#         looks.append(block.attention(block.norm_1(x), mask)[1][0])         # (h, L, L)
+#         x = block(x)
+# heatmap(torch.cat(looks), title="heads 1 and 2 are in the first block, 3 and 4 in the second")
+
+# %% [markdown]
+# ## 6. In your own words
+#
+# Follow one word's vector through the decoder, from its id to its logits. What does each branch of a block add to it, and which of the two
+# can bring in something about other words? A classmate says: *with a residual around every branch, the last block still knows which word
+# this was*. Is that so, and what would be lost without residuals? And why do we put the norm in front of the branch and then need one
+# more at the very end? Six sentences are plenty.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written-decoder", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# An id becomes a row of the embedding, times $\sqrt{d_{model}}$, plus the row of its position: what the word is and where it stands. Each
+# block adds to this vector twice. Attention adds a blend of values of earlier words (and its own), so it is the only place where something
+# about other words comes in; the feed-forward network adds what it computes from this one vector, the same function at every place. The
+# classmate is right: the vector at the end is the embedding plus the sum of all that the branches added, so the word is still in there,
+# unless branches have learnt to cancel it. Without residuals every block would have to pass on the word through its softmax and ReLU, most of it
+# would be blended away after a few blocks, and gradients would shrink on the same way back. The norm in front of a branch gives it inputs
+# of one size and leaves the sum itself untouched, so gradients reach every block directly and training is stable without warm-up; for
+# the same reason the sum grows from block to block and nobody has normalised it when it arrives at the output layer, so one norm comes last.
