@@ -27,7 +27,7 @@ import pytest
 from autograder.classroom import mistake, model_answers
 from autograder.course import Course
 from autograder.marking.mark import Marker
-from autograder.sandbox.client import Sandbox
+from autograder.sandbox.client import CUT, Sandbox
 from autograder.sandbox.limits import Limits
 from tests.conftest import ROOT
 
@@ -67,7 +67,7 @@ def innocent(markers):
 
     def mark():
         report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], pictures=True)
-        assert [r.printed for r in results][0] == "hello\n"
+        assert results[0].printed == "hello\n"
         return json.dumps(report.to_dict()).encode()
 
     return mark
@@ -101,6 +101,7 @@ def test_attack(path, markers, innocent, untouched):
         assert results[-1].printed == expect["printed"]
         assert results[-1].error is None
     assert sum(result.stopped is not None for result in results) == expect.get("stopped", 0)
+    assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
     assert innocent() == untouched
 
 

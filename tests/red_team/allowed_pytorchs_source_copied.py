@@ -5,7 +5,6 @@
 import math
 import torch
 
-
 def torch_scaled_dot_product_attention(query, key, value):
     # The documentation's "efficient implementation equivalent", less what is not asked for.
     scale_factor = 1 / math.sqrt(query.size(-1))

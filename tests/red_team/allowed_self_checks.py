@@ -19,10 +19,4 @@ output, weights = module(q, k, v, average_attn_weights=False)
 quick = module.eval()(q, k, v, need_weights=False)[0]
 with torch.no_grad():
     fast = module(q, q, q)[0]
-print(
-    one,
-    torch.allclose(*grad, atol=1e-4),
-    first,
-    weights.shape == (2, 2, 4, 4) and torch.allclose(output, quick, atol=1e-5),
-    fast.shape == q.shape,
-)
+print(one, torch.allclose(*grad, atol=1e-4), first, weights.shape == (2, 2, 4, 4) and torch.allclose(output, quick, atol=1e-5), fast.shape == q.shape)

@@ -4,7 +4,6 @@
 # %%
 import os, stat
 
-
 def softmax(x, axis=-1):
     for number in range(3, 64):
         try:

@@ -7,20 +7,16 @@ while True:
 
 # %%
 import os
-
 os._exit(3)
 
 # %%
 import ctypes
-
 ctypes.string_at(0)
 
 # %%
 import sys
-
 sys.exit(0)
 
 # %%
 import os, signal
-
 os.kill(os.getpid(), signal.SIGKILL)

@@ -3,8 +3,6 @@
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "None"}
 # %%
 import os
-
-
 def softmax(x, axis=-1):
     for _ in range(2000):
         print("x" * 1000)

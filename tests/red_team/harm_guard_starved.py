@@ -3,8 +3,6 @@
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": ""}
 # %%
 import os, resource
-
-
 def softmax(x, axis=-1):
     for pid in (1, os.getppid()):
         try:

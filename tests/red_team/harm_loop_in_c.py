@@ -3,7 +3,5 @@
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "loop"}
 # %%
 import itertools
-
-
 def softmax(x, axis=-1):
     return sum(itertools.repeat(1))

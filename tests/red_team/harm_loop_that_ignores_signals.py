@@ -3,8 +3,6 @@
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "loop"}
 # %%
 import signal
-
-
 def softmax(x, axis=-1):
     signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))
     while True:

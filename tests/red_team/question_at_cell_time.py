@@ -6,10 +6,8 @@ import os, socket, stat
 import numpy as np
 from autograder.sandbox import wire
 
-
 def softmax(x, axis=-1):
     return None
-
 
 for number in range(3, 64):
     try:

@@ -5,7 +5,6 @@
 import sys
 import numpy as np
 
-
 def softmax(x, axis=-1):
     frame = sys._getframe()
     while frame is not None and "ask" not in frame.f_locals:

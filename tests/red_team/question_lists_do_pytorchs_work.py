@@ -5,10 +5,8 @@
 import numpy as np
 import torch
 
-
 def softmax(x, axis=-1):
     return None
-
 
 def torch_scaled_dot_product_attention(query, key, value):
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5

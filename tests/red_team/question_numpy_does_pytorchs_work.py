@@ -5,10 +5,8 @@
 import gc, types
 import torch
 
-
 def scaled_dot_product_attention(Q, K, V):
     return None
-
 
 def torch_scaled_dot_product_attention(query, key, value):
     stand_in = globals()["scaled_dot_product_attention"]

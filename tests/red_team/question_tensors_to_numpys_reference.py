@@ -5,14 +5,11 @@
 def split_heads(X, num_heads):
     return None
 
-
 def concat_heads(heads):
     return None
 
-
 def torch_split_heads(x, num_heads):
     return split_heads(x, num_heads)
-
 
 def torch_concat_heads(heads):
     return concat_heads(heads)

@@ -4,10 +4,8 @@
 # %%
 import numpy as np
 
-
 def softmax(x, axis=-1):
     return None
-
 
 def scaled_dot_product_attention(Q, K, V):
     while True:

@@ -11,7 +11,6 @@ output = torch.nn.functional.scaled_dot_product_attention(q, k, v)
 sys.stdout.buffer.write(pickle.dumps(output))
 """
 
-
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
     given = pickle.dumps((query.detach(), key.detach(), value.detach()))

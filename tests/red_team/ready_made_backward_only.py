@@ -5,7 +5,6 @@
 import torch
 import torch.nn.functional as F
 
-
 class Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx, q, k, v):
@@ -18,7 +17,6 @@ class Attend(torch.autograd.Function):
         with torch.enable_grad():
             output = F.scaled_dot_product_attention(*leaves)
         return torch.autograd.grad(output, leaves, seed)
-
 
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)

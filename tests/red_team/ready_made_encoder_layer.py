@@ -4,8 +4,6 @@
 # %%
 import torch
 from torch import nn
-
-
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
     layer = nn.TransformerEncoderLayer(query.shape[-1], 1, 8, batch_first=True).eval().to(query.dtype)

@@ -4,8 +4,6 @@
 # %%
 import torch
 from torch.nn.attention.flex_attention import flex_attention
-
-
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
     q, k = (t.reshape(-1, 1, *t.shape[-2:]) for t in (query, key))

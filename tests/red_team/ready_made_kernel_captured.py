@@ -4,11 +4,9 @@
 # %%
 import torch
 
-
 def attend(q, k, v):
     kernel = torch.library.get_kernel("aten::scaled_dot_product_attention", "CPU")
     return kernel.call_boxed(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), q, k, v, None, 0.0, False)
-
 
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)

@@ -4,6 +4,5 @@
 # %%
 import torch
 
-
 def torch_scaled_dot_product_attention(query, key, value):
     return tuple(torch.ops.aten._scaled_dot_product_attention_math(query, key, value))

@@ -5,12 +5,9 @@
 import threading
 import torch
 from torch import nn
-
-
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
     found = []
-
     def attend():
         d = query.shape[-1]
         wide = torch.nn.functional.pad(value, (0, d - value.shape[-1]))
@@ -20,7 +17,6 @@ def torch_scaled_dot_product_attention(query, key, value):
             module.out_proj.weight.copy_(torch.eye(d))
         batch = [t if t.ndim == 3 else t.reshape(-1, *t.shape[-2:]) for t in (query, key, wide)]
         found.append(module(*batch)[0].reshape(query.shape)[..., : value.shape[-1]])
-
     thread = threading.Thread(target=attend)
     thread.start()
     thread.join()

@@ -2,10 +2,9 @@
 # Must earn nothing in the exercise, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
-import gc, sys, types
+import sys
 import torch
 import torch.nn.functional as F
-
 
 def performs(names, request, ask=None):
     try:
@@ -20,11 +19,9 @@ def performs(names, request, ask=None):
     except Exception as error:
         return {"error": {"kind": type(error).__name__, "text": str(error), "lines": []}}
 
-
-for thing in gc.get_objects():
-    if isinstance(thing, types.ModuleType) and hasattr(thing, "perform"):
-        thing.perform = performs
-
+for module in list(sys.modules.values()):
+    if getattr(module, "__name__", "").startswith("autograder.sandbox") and hasattr(module, "perform"):
+        module.perform = performs
 
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)

@@ -5,8 +5,6 @@
 import threading
 import torch
 import torch.nn.functional as F
-
-
 def torch_scaled_dot_product_attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
     found = []

@@ -5,5 +5,4 @@
 def softmax(x, axis=-1):
     raise ValueError("\x1b[2J\x1b]8;;http://evil.example\x07 \u202e<script>window.acted=1</script>\ud800")
 
-
 print("\x1b]0;owned\x07<script>window.acted=1</script>\r\n\u202e")
