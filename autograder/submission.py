@@ -23,6 +23,7 @@ from autograder.text import printable
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from autograder[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
+MAX_CELLS = 5_000  # a long notebook has 200
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ def parse_notebook(text: str, name: str) -> Any:
     """The same for a notebook's text; `name` is for the message of `SubmissionError`."""
     try:
         notebook = json.loads(text)
+        _count_cells(notebook, name)
         if notebook["nbformat"] < 4:
             notebook = nbformat.convert(nbformat.reader.reads(text), 4)
         cells = notebook["cells"]
@@ -65,6 +67,14 @@ def parse_notebook(text: str, name: str) -> Any:
         raise SubmissionError(f"{name} is nested too deeply to be a notebook") from None
     except Exception as error:
         raise SubmissionError(f"{name} is not a Jupyter notebook ({_short(error)})") from None
+
+
+def _count_cells(notebook: Any, name: str) -> None:
+    """Refuses a notebook that would become gigabytes: a cell takes hundreds of times its two brackets."""
+    sheets = notebook.get("worksheets") or [notebook]
+    cells = sum(len(sheet.get("cells", [])) for sheet in sheets)
+    if cells > MAX_CELLS or len(sheets) > MAX_CELLS:
+        raise SubmissionError(f"{name} has {cells} cells; the limit is {MAX_CELLS}")
 
 
 def _tidy(number: int, cell: dict[str, Any]) -> dict[str, Any]:
