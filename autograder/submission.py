@@ -22,6 +22,8 @@ from autograder.text import printable
 
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from autograder[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+# A student's id stands in formgrader's pages as it is: between tags, in an attribute, in a script's text.
+ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MAX_CELLS = 5_000  # a long notebook has 200
 
@@ -190,6 +192,9 @@ def _absolute(path: Path) -> Path:
 def _problem(student: str, path: Path) -> str | None:
     if student.startswith("."):
         return f"the folder's name {printable(student)!r} begins with a dot, and nbgrader passes it over; rename it"
+    if ACTS.search(student):
+        shown = printable(student)
+        return f"the folder's name {shown!r} has one of < > \" \\ in it, which formgrader would act on; rename it"
     if path.exists() or path.is_symlink():
         return None
     there = sorted(p.name for p in path.parent.iterdir())

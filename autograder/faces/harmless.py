@@ -20,7 +20,8 @@ _ODD_REFERENCE = re.compile(rf"^([ \t>*+.\d-]*)\[([^\]\n]*)\]:(?=\s*(?!{_GOOD})\
 _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data)\b")
 # Markdown's readers take the square of a run's length; nobody writes a longer one.
 _LONG_RUN = re.compile(r"([^\w\s])\1{200,}")
-MAX_MARKDOWN = 100_000  # characters of a cell that are shown; a chapter of a book has less
+MAX_MARKDOWN = 20_000  # characters of a cell that are shown, some ten pages
+MAX_SHOWN = 200_000  # characters of all cells together
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -31,19 +32,25 @@ def make_harmless(notebook: Any, trusted: Collection[str]) -> None:
     """
     notebook.metadata.clear()
     notebook.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    left = MAX_SHOWN
     for cell in notebook.cells:
         kept = cell.metadata.get("nbgrader")
         cell.metadata.clear()
         if kept is not None:
             cell.metadata["nbgrader"] = kept
         if cell.cell_type != "code" and cell.source not in trusted:
-            cell.source = harmless_markdown(cell.source)
+            cell.source = harmless_markdown(cell.source, left)
+            left = max(0, left - len(cell.source))
 
 
-def harmless_markdown(source: str) -> str:
-    """Markdown without HTML of its own, pictures from elsewhere, or links and formulas that act; it reads the same."""
-    if len(source) > MAX_MARKDOWN:
-        source = source[:MAX_MARKDOWN] + "\n\n... (the rest of this cell is not shown)"
+def harmless_markdown(source: str, left: int = MAX_SHOWN) -> str:
+    """Markdown without HTML of its own, pictures from elsewhere, or links and formulas that act; it reads the same.
+
+    At most `left` characters of it, and no more than a reader of Markdown gets through in a second.
+    """
+    most = min(left, MAX_MARKDOWN)
+    if len(source) > most:
+        source = source[:most] + "\n\n... (the rest of this cell is not shown)"
     source = _LONG_RUN.sub(lambda run: run[1] * 200, source.replace("<", "&lt;"))
     source = _FETCHED_PICTURE.sub("! [", source)
     source = _ODD_LINK.sub(r"] \1", source)
