@@ -33,7 +33,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
-SHORT = Limits(cell_seconds=1.5, call_seconds=1.5, call_seconds_again=0.3, submission_seconds=20)
+SHORT = Limits(cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, foreseen_seconds=0.5, submission_seconds=20)
 
 
 def read(path):
