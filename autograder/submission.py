@@ -20,7 +20,10 @@ from autograder.text import printable
 
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from autograder[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+# A student's id stands in formgrader's pages as it is: between tags, in an attribute, in a script's text.
+ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
+MAX_CELLS = 5_000  # a long notebook has 200
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ def parse_notebook(text: str, name: str) -> Any:
 
     try:
         notebook = json.loads(text)
+        _count_cells(notebook, name)
         if notebook["nbformat"] < 4:
             notebook = nbformat.convert(nbformat.reader.reads(text), 4)
         cells = notebook["cells"]
@@ -65,6 +69,14 @@ def parse_notebook(text: str, name: str) -> Any:
         raise SubmissionError(f"{name} is nested too deeply to be a notebook") from None
     except Exception as error:
         raise SubmissionError(f"{name} is not a Jupyter notebook ({_short(error)})") from None
+
+
+def _count_cells(notebook: Any, name: str) -> None:
+    """Refuses a notebook that would become gigabytes: a cell takes hundreds of times its two brackets."""
+    sheets = notebook.get("worksheets") or [notebook]
+    cells = sum(len(sheet.get("cells", [])) for sheet in sheets)
+    if cells > MAX_CELLS or len(sheets) > MAX_CELLS:
+        raise SubmissionError(f"{name} has {cells} cells; the limit is {MAX_CELLS}")
 
 
 def _tidy(number: int, cell: dict[str, Any]) -> dict[str, Any]:
@@ -180,6 +192,9 @@ def _absolute(path: Path) -> Path:
 def _problem(student: str, path: Path) -> str | None:
     if student.startswith("."):
         return f"the folder's name {printable(student)!r} begins with a dot, and nbgrader passes it over; rename it"
+    if ACTS.search(student):
+        shown = printable(student)
+        return f"the folder's name {shown!r} has one of < > \" \\ in it, which formgrader would act on; rename it"
     if path.exists() or path.is_symlink():
         return None
     there = sorted(p.name for p in path.parent.iterdir())

@@ -219,10 +219,11 @@ def test_what_does_not_go_together_says_so(course):
 @pytest.fixture
 def cluster(tmp_path):
     """A real scheduler and two real workers, each a process of its own with an address of its own."""
-    processes = []
+    processes, logs = [], []
 
     def start(*words, host):
         log = (tmp_path / f"{host}.log").open("w")
+        logs.append(log)
         environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
         processes.append(
             subprocess.Popen([sys.executable, "-m", "distributed.cli." + words[0], *words[1:], "--host", host],
@@ -238,6 +239,8 @@ def cluster(tmp_path):
     for process in processes:
         process.kill()
         process.wait()
+    for log in logs:
+        log.close()
 
 
 def test_many_machines_one_of_which_is_lost(slow_course, cluster):

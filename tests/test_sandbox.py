@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,7 +95,7 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
             "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MPLBACKEND", "GLIBC_TUNABLES", "PYTHONMALLOC", "HOME", "TMPDIR",
             "PWD",
         }  # fmt: skip
-        found = ask(running, "everything", "scaled_dot_product")
+        found = ask(running, "everything", "scaled_dot_product", seconds=30)  # walks all there is
         assert [path for path in found if "site-packages/torch" not in path] == []
 
 
@@ -362,6 +363,109 @@ def test_no_state(sandbox):
     """
     with define(sandbox, code) as running:
         assert [ask(running, "count") for _ in range(3)] == [1, 1, 1]
+
+
+def promises():
+    """Short names of the docstring's lines."""
+    import autograder.sandbox
+
+    text = autograder.sandbox.__doc__.split("Limits.")[0]
+    return [line[2:].split(":")[0] for line in text.splitlines() if line.startswith("- ")]
+
+
+@pytest.mark.parametrize("promise", promises())
+def test_every_promise_has_a_test_of_its_name(promise):
+    name = "test_" + re.sub(r"\W+", "_", promise)
+    assert callable(globals().get(name)), f"no {name}"
+
+
+def test_size_of_what_comes_back(sandbox):
+    """Each message, all of them together, and what they become."""
+    code = """
+        import sys
+        import numpy as np
+        from autograder.sandbox import wire
+        def big(): return np.zeros(2**20)
+        def many_small_things():
+            wire.pack = lambda message: len(body).to_bytes(4, "big") + body
+            return 1
+        body = b"\\x81\\xa5value\\xdd\\x00\\x98\\x96\\x80" + b"\\x90" * 10_000_000
+        def endless_axis():
+            wire.encode = lambda value, depth=0: ["array", "float64", [2**40, 0], [0, 1], False, b""]
+            return 1
+        def long_error(): raise ValueError("x" * 10**6)
+    """
+    limits = Limits(replies=20 * 2**20)
+    with sandbox.open([textwrap.dedent(code)], limits) as running:
+        for name in ("many_small_things", "endless_axis"):
+            with pytest.raises(BadMessage):
+                ask(running, name, seconds=20)
+    with sandbox.open([textwrap.dedent(code)], limits) as running:
+        assert len(ask(running, "long_error")["text"]) == 400
+        assert ask(running, "big").shape == (2**20,)
+        assert ask(running, "big").shape == (2**20,)
+        with pytest.raises(BadMessage, match="size limit"):
+            ask(running, "big")
+
+
+def test_no_ready_made_attention(sandbox):
+    """In a test it is known by name, in a thread and by its operator, too; in a cell it answers."""
+    code = """
+        import threading, subprocess, sys, torch
+        import torch.nn.functional as F
+        attend = torch.ops.aten.scaled_dot_product_attention.default
+        q = torch.ones(1, 2, 4, requires_grad=True)
+        whole = torch.nn.MultiheadAttention(4, 2)
+        print(tuple(F.scaled_dot_product_attention(q, q, q).shape), whole(q, q, q)[0].shape[-1])
+        def plain(q): return attend(q, q, q)
+        def thread(q):
+            found = []
+            one = threading.Thread(target=lambda: found.append(F.scaled_dot_product_attention(q, q, q)))
+            one.start(); one.join()
+            return found[0]
+        def module(q): return torch.nn.MultiheadAttention(4, 2).double()(q, q, q)[0]
+        def elsewhere(q):
+            program = "import torch; print(torch.__version__)"
+            return subprocess.run([sys.executable, "-c", program], capture_output=True).returncode
+    """
+    import torch
+
+    from autograder.marking.questions import Questions
+
+    questions = Questions({})
+    q = torch.ones(1, 2, 4, dtype=torch.float64)
+    with define(sandbox, code) as running:
+        assert running.results[0].printed == "(1, 2, 4) 4\n"
+        for name, wanted in (
+            ("plain", "scaled_dot_product_attention"),
+            ("thread", "scaled_dot_product_attention"),
+            ("module", "multi_head_attention_forward"),
+        ):
+            process = running.test()
+            request = questions.prepare({"name": name, "args": [q], "kwargs": {}})
+            reply = read_reply(process.request(request, questions.answer))
+            process.close()
+            assert "error" in reply
+            assert questions.ready_made == wanted
+        assert ask(running, "elsewhere", q, seconds=30) != 0
+
+
+def test_questions_cost_little():
+    """What multiplies is refused before it is made; what a suite's calls lead to is answered."""
+    from autograder.sandbox.cost import is_small
+
+    def question(*args, **kwargs):
+        return {"name": "f", "args": list(args), "kwargs": kwargs}
+
+    assert is_small(question(np.ones((2, 3, 4, 6)), np.ones((2, 3, 5, 6)), np.ones((2, 3, 5, 3)), num_heads=3))
+    assert is_small(question(512, 512))
+    assert is_small(question([3, 7, 500] * 30, 512))
+    assert not is_small(question(np.ones((256, 1, 256, 1)), np.ones((1, 256, 256, 1))))
+    assert not is_small(question(np.ones((256, 256, 1, 1)), np.ones((1, 1, 256, 256))))
+    assert not is_small(question(np.ones((1,) * 9)))
+    assert not is_small(question(512, 512, d_head=512))
+    assert not is_small(question(513))
+    assert not is_small(question([[10**6]]))
 
 
 def test_no_state_reaches_the_next_test_of_an_exercise(sandbox, course):

@@ -63,7 +63,7 @@ def test_no_bytes_make_the_receiver_raise_anything_else(data):
         theirs.sendall(data)
         theirs.shutdown(socket.SHUT_WR)
         try:
-            message = wire.receive(ours, time.monotonic() + 1, 1000)
+            message = wire.receive(ours, time.monotonic() + 1, wire.Allowance(1000, 1000))
         except (wire.WireError, wire.Closed):
             return
         assert isinstance(message, dict)
@@ -107,7 +107,7 @@ def test_a_message_over_the_limit_is_refused_before_it_is_read():
     with ours, theirs:
         theirs.sendall(b"\x7f\xff\xff\xff")
         with pytest.raises(wire.WireError, match="size limit"):
-            wire.receive(ours, time.monotonic() + 1, 1000)
+            wire.receive(ours, time.monotonic() + 1, wire.Allowance(1000, 1000))
 
 
 def test_maps_with_odd_keys_are_refused_or_harmless():

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.marking.expect import Mismatch
-from autograder.marking.questions import parameter_names
+from autograder.marking.questions import AskedWith, asked_with, parameter_names
 from autograder.marking.student import Recorded, Stopped, Student, StudentError, here
 from autograder.marking.suite import Outcome, Suite, Test
 from autograder.sandbox import wire
@@ -68,6 +68,7 @@ class Foresight:
 
     def __init__(self) -> None:
         self.plan: list[Question] = []
+        self.asked_with: AskedWith = {}
         self._first: dict[Test, _Step] = {}
         self._erratic: set[Test] = set()
         self._steps = 0
@@ -140,6 +141,8 @@ def _heard_by(
     """What a test asks the reference, and hears; nothing where it is none to be foreseen."""
     student = Student(here(dict(names)), functools.partial(parameter_names, names))
     outcome = suite.run(test, student, reference)
+    for call in student.calls:
+        foresight.asked_with.setdefault(call.request["name"], set()).add(asked_with(call.request))
     heard = [_as_heard(call) for call in student.calls]
     known = [one for one in heard if one is not None]
     if len(known) < len(heard):

@@ -54,6 +54,7 @@ class _Attempt:
     outcomes: list[Outcome]
     asked: frozenset[str]
     calls: list[Recorded | Heard]
+    ready_made: ReadyMade | None = None
 
     @property
     def earned(self) -> float:
@@ -92,6 +93,7 @@ def _run_tests(
     """Run an exercise's tests with the reference behind the names in `stand_ins`."""
     outcomes: list[Outcome] = []
     calls: list[Recorded | Heard] = []
+    student.ready_made = None
     transport.begin(stand_ins)
     for test in tests:
         transport.isolate()
@@ -106,7 +108,7 @@ def _run_tests(
             calls += student.calls
         outcomes.append(outcome)
     transport.isolate()
-    return _Attempt(outcomes, frozenset(transport.questions.asked), calls)
+    return _Attempt(outcomes, frozenset(transport.questions.asked), calls, student.ready_made)
 
 
 def _is_judged(outcome: Outcome) -> bool:
@@ -116,7 +118,8 @@ def _is_judged(outcome: Outcome) -> bool:
 
 def _as_result(exercise: Exercise, attempt: _Attempt, known: Diagnosis | None) -> ExerciseResult:
     outcomes = attempt.outcomes
-    ready_made = next((o.error for o in outcomes if isinstance(o.error, ReadyMade)), None)
+    seen = next((outcome.error for outcome in outcomes if isinstance(outcome.error, ReadyMade)), None)
+    ready_made = attempt.ready_made or seen
     if ready_made is not None:
         # Noticed once, it costs the exercise: what the other tests saw was not the student's work either.
         outcomes = [replace(outcome, error=ready_made) for outcome in outcomes]

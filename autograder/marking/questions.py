@@ -7,40 +7,43 @@ what a suite passes as an argument that can be called, such as a small model. Bo
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from autograder.sandbox import ready_made
+from autograder.sandbox.cost import ASKED, is_question, is_small
 from autograder.sandbox.perform import perform
 from autograder.sandbox.wire import Handle
 
-# A question's size is the student's choice, its cost ours: far above what a suite's calls lead to, and still at most
-# some 100 MiB and a second for the reference.
 MAX_QUESTIONS = 500
-MAX_NUMBER = 512
-MAX_PRODUCT = 2**22
-MAX_AXIS = 256
-MAX_ITEMS = 2**16
-ASKED = {"name": str, "args": list, "kwargs": dict, "parameters": dict, "forward": dict | None, "cotangents": list}
+# How each exercise is called by its own tests: with tensors (True), with arrays (False), with neither (None).
+AskedWith = dict[str, set[bool | None]]
 
 
 class Questions:
     """The names that may be asked for, and the callables of the request under way."""
 
-    def __init__(self, names: Mapping[str, Any]) -> None:
+    def __init__(self, names: Mapping[str, Any], asked_with: AskedWith | None = None) -> None:
         self._names = names
+        self._asked_with = {name: set(kinds) for name, kinds in (asked_with or {}).items()}
+        self._in_torch = False
         self.begin(())
 
     def begin(self, stand_ins: tuple[str, ...]) -> None:
         """From now on the reference stands behind `stand_ins`; `asked` starts empty."""
         self.stand_ins = stand_ins
         self.asked: set[str] = set()
+        self.ready_made: str | None = None
         self._callables: dict[str, Any] = {}
         self._left = MAX_QUESTIONS
 
     def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
         """`request` as it crosses the wall: handles for what can be called, and what stands behind which name."""
-        self._callables, self._left = {}, MAX_QUESTIONS
+        self._callables, self._left, self.ready_made = {}, MAX_QUESTIONS, None
+        self._in_torch = _in_torch(request)
+        self._asked_with.setdefault(request["name"], set()).add(asked_with(request))
         request = request | {key: self._without_callables(request[key]) for key in ("args", "kwargs")}
         if request.get("forward"):
             request["forward"] = {key: self._without_callables(value) for key, value in request["forward"].items()}
@@ -51,15 +54,18 @@ class Questions:
         """The reply to a question from student code; whatever is wrong with it is an error in the reply."""
         self._left -= 1
         name, question = question.get("name"), {key: value for key, value in question.items() if key in ASKED}
-        if not _is_question(question):
+        if ready_made.name_in(question):
+            self.ready_made = ready_made.name_in(question)
+            return _no(f"{self.ready_made} {ready_made.REFUSED}")
+        if not is_question(question):
             return _no("is not a question")
         if self._left < 0:
             return _no(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
-        if not _is_small(question):
+        if not is_small(question):
             return _no("this is far more than it is meant to be asked about")
         if name in self._callables:
             return perform(self._callables, question)
-        if name not in self.stand_ins:
+        if name not in self.stand_ins or not self._is_of_its_kind(question):
             return _no("is not to be asked here")
         try:
             question |= {
@@ -72,6 +78,16 @@ class Questions:
         if "error" not in reply:
             self.asked.add(str(name))
         return reply
+
+    def _is_of_its_kind(self, question: dict[str, Any]) -> bool:
+        """Inside an exercise in PyTorch, NumPy's reference answers nothing: it would do PyTorch's work.
+
+        Which a reference is shows in how its own tests call it. Numbers and lists of whole numbers are for both.
+        """
+        given = _given(question)
+        if not self._in_torch or not _arrays(given):
+            return True
+        return _in_torch(question) and False not in self._asked_with.get(question["name"], ())
 
     def _without_callables(self, values: Any) -> Any:
         if isinstance(values, dict):
@@ -90,6 +106,30 @@ class Questions:
         key = f"argument {len(self._callables) + 1}"
         self._callables[key] = value
         return Handle(key, signature_names(getattr(value, "forward", value)), _parameters(value))
+
+
+def _given(request: dict[str, Any]) -> list[Any]:
+    forward = request.get("forward") or {"args": [], "kwargs": {}}
+    return [*request["args"], *request["kwargs"].values(), *forward["args"], *forward["kwargs"].values()]
+
+
+def asked_with(request: dict[str, Any]) -> bool | None:
+    """Is a call made with tensors? None where with neither tensors nor arrays."""
+    return _in_torch(request) if "forward" in request or _arrays(_given(request)) else None
+
+
+def _in_torch(request: dict[str, Any]) -> bool:
+    return "forward" in request or any(hasattr(value, "detach") for value in _given(request))
+
+
+def _arrays(values: Any) -> bool:
+    """Is there an array, a tensor, or a list that could be one, among `values`?"""
+    return any(
+        _arrays(value) or not all(isinstance(item, int) for item in value)
+        if isinstance(value, list | tuple)
+        else isinstance(value, np.ndarray | dict) or hasattr(value, "detach")
+        for value in values
+    )
 
 
 def signature_names(function: Any) -> list[str]:
@@ -118,41 +158,6 @@ def _parameters(value: Any) -> dict[str, Any] | None:
     if not hasattr(value, "named_parameters"):
         return None
     return {name: parameter.detach() for name, parameter in value.named_parameters()}
-
-
-def _is_question(question: dict[str, Any]) -> bool:
-    """Is everything in it of the kind that a request has?"""
-    forward = question.get("forward") or {"args": [], "kwargs": {}}
-    return (
-        question.keys() >= {"name", "args", "kwargs"}
-        and all(isinstance(value, ASKED[key]) for key, value in question.items())
-        and isinstance(forward.get("args"), list)
-        and isinstance(forward.get("kwargs"), dict)
-    )
-
-
-def _is_small(question: dict[str, Any]) -> bool:
-    """May the reference be run on this?"""
-    calls = [question, question.get("forward") or {}]
-    sizes = [[*call.get("args", []), *call.get("kwargs", {}).values()] for call in calls]
-    return all(map(_is_small_together, sizes)) and _is_small_data(list(question.values()))
-
-
-def _is_small_together(sizes: list[Any]) -> bool:
-    """Numbers that are arguments are sizes, so their product counts; numbers in a list are data, such as ids."""
-    numbers = [max(1, abs(n)) for n in sizes if isinstance(n, int)]
-    return len(numbers) <= 16 and math.prod(numbers) <= MAX_PRODUCT
-
-
-def _is_small_data(value: Any) -> bool:
-    if hasattr(value, "shape"):
-        shape = tuple(value.shape)
-        return max(shape, default=1) <= MAX_AXIS and math.prod(shape) <= MAX_ITEMS
-    if isinstance(value, dict):
-        return _is_small_data(list(value.values()))
-    if isinstance(value, list | tuple):
-        return len(value) <= MAX_ITEMS and all(map(_is_small_data, value))
-    return abs(value) <= MAX_NUMBER if isinstance(value, int) else True
 
 
 def _no(text: str) -> dict[str, Any]:

@@ -91,6 +91,7 @@ class Student:
         self._parameter_names = parameter_names
         self.last_call = ""
         self.calls: list[Recorded] = []
+        self.ready_made: ReadyMade | None = None
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
@@ -105,10 +106,11 @@ class Student:
             self.calls.append(Recorded(request, None))
             raise
         self.calls.append(Recorded(request, reply))
+        if reply.get("ready_made"):
+            self.ready_made = ReadyMade(READY_MADE.format(name=str(reply["ready_made"])[:60]))
+            raise self.ready_made
         if "error" in reply:
             raise _as_exception(request["name"], reply["error"])
-        if reply.get("ready_made"):
-            raise ReadyMade(READY_MADE.format(name=str(reply["ready_made"])[:60]))
         if "value" not in reply:
             raise Stopped("nothing came back.")
         return reply

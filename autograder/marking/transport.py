@@ -26,7 +26,7 @@ class Behind:
 
     def __init__(self, running: Running, module: ModuleType | None, foresight: Foresight | None = None) -> None:
         self.running = running
-        self.questions = Questions(vars(module) if module else {})
+        self.questions = Questions(vars(module) if module else {}, foresight.asked_with if foresight else None)
         self.foresight = foresight
         self.process: TestProcess | None = None
         self.answers = self._ask_ahead(foresight) if foresight else {}
@@ -68,6 +68,8 @@ class Behind:
                 self.process.close()
                 self.process = None
             self.heard = None
+            if self.questions.ready_made:
+                return {"ready_made": self.questions.ready_made}
             raise Stopped(_stopped(error)) from None
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -82,6 +84,10 @@ class Behind:
         if self.process is None:
             self.process = self.running.test()
         reply = self.process.request(prepared, self.questions.answer, self.seconds)
+        if self.questions.ready_made:
+            # What this side knows is no part of the reply's bytes: another's same bytes are not to mean the same.
+            self.heard = None
+            return {"ready_made": self.questions.ready_made}
         self._hear(request, key, reply)
         return read_reply(reply)
 

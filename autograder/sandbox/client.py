@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.errors import MachineError
-from autograder.sandbox import cgroup, launch, wire
+from autograder.sandbox import cgroup, launch, ready_made, wire
 from autograder.sandbox.limits import Limits
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
@@ -21,6 +21,9 @@ FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is
 ATTEMPTS = 2  # a state process that was lost is made again once, by running the cells anew
 
 OWN_PROCESSES = 8  # bubblewrap's, the warm process, a submission's guards
+
+CUT = 100  # characters that say that the rest was cut
+MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
 
 OUT_OF_TIME = "it ran out of time and was stopped"
 
@@ -178,9 +181,11 @@ class Submission:
     _number: int | None = field(init=False, default=None)
     _sock: socket.socket | None = field(init=False, default=None)
     _skip: dict[int, CellResult] = field(init=False, default_factory=dict)
+    _questions: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self._ends_at = time.monotonic() + self.limits.submission_seconds
+        self._allowance = wire.Allowance(self.limits.reply, self.limits.replies)
         self.results = self._run_cells()
 
     def __enter__(self) -> Submission:
@@ -204,7 +209,7 @@ class Submission:
             if self._sock is None:
                 self._run_cells()
             with contextlib.suppress(wire.Closed, wire.Deadline, wire.WireError):
-                return TestProcess(self._fork(), self.limits, self._ends_at)
+                return TestProcess(self._fork(), self.limits, self._ends_at, self._allowance)
             self.close()
         raise Gone("the notebook's process ends before the test can start")
 
@@ -214,7 +219,7 @@ class Submission:
         try:
             with inner:
                 wire.send_with_descriptor(self._sock, {"op": "test"}, inner, time.monotonic() + FORK_SECONDS)
-            wire.receive(outer, time.monotonic() + FORK_SECONDS, 100)
+            wire.receive(outer, time.monotonic() + FORK_SECONDS, wire.Allowance(100, 100))
         except BaseException:
             outer.close()
             raise
@@ -257,12 +262,23 @@ class Submission:
         deadline = min(cells_end, time.monotonic() + seconds + 1)
         try:
             wire.send(self._sock, {"op": "cell", "source": source, "seconds": seconds}, deadline)
-            reply = wire.receive(self._sock, deadline, self.limits.reply)
-        except (wire.Closed, wire.Deadline, wire.WireError) as stop:
+            while "question" in (reply := wire.receive(self._sock, deadline, self._allowance)):
+                wire.send(self._sock, self._answer(reply["question"]), deadline)
+        except (wire.Closed, wire.Deadline, wire.WireError, BadMessage) as stop:
             return stop
         if "broken" in reply:
             raise MachineError(f"the sandbox could not be set up: {str(reply['broken'])[:300]}")
-        return CellResult(str(reply.get("printed", "")), _error(reply.get("error")))
+        printed = reply.get("printed")
+        text = printed[: self.limits.printed_characters + CUT] if isinstance(printed, str) else ""
+        return CellResult(text, _error(reply["error"]) if "error" in reply else None)
+
+    def _answer(self, question: Any) -> dict[str, Any]:
+        """The reply to a cell's question, of which only a few are answered."""
+        self._questions += 1
+        if self._questions > MAX_QUESTIONS:
+            raise wire.WireError("too many questions")
+        with _in_words(0):
+            return _answered(question, ready_made.answer)
 
 
 def _how(stop: Exception) -> str:
@@ -279,10 +295,11 @@ class TestProcess:
 
     __test__ = False  # not a test class of pytest's
 
-    def __init__(self, sock: socket.socket, limits: Limits, ends_at: float) -> None:
+    def __init__(self, sock: socket.socket, limits: Limits, ends_at: float, allowance: wire.Allowance) -> None:
         self._sock = sock
         self._limits = limits
         self._ends_at = ends_at
+        self._allowance = allowance
 
     def close(self) -> None:
         """Hang up; the process ends, or is ended with the next test."""
@@ -298,20 +315,21 @@ class TestProcess:
         with _in_words(seconds):
             wire.send(self._sock, {key: wire.encode(value) for key, value in request.items()}, deadline)
             while True:
-                body = wire.receive_body(self._sock, deadline, self._limits.reply)
+                body = wire.receive_body(self._sock, deadline, self._allowance)
                 if not body.startswith(QUESTION):
                     return body
                 wire.send(self._sock, _answered(wire.parse(body)["question"], answer), deadline)
 
     def stream(self, requests: Sequence[bytes]) -> Iterator[bytes]:
         """Replies to encoded requests, in order, as they come. Raises as `request` does."""
-        seconds, left = self._limits.foreseen_seconds, self._limits.reply
+        seconds = self._limits.foreseen_seconds
         with _in_words(seconds):
             wire.send(self._sock, {"stream": list(requests)}, min(time.monotonic() + seconds, self._ends_at))
             for _ in requests:
                 deadline = min(time.monotonic() + seconds, self._ends_at)
-                body = wire.receive_body(self._sock, deadline, left)
-                left -= len(body)
+                body = wire.receive_body(self._sock, deadline, self._allowance)
+                if body.startswith(QUESTION):
+                    raise wire.WireError("a question that was not invited")
                 yield body
 
 
@@ -347,10 +365,9 @@ def _answered(question: Any, answer: Answer | None) -> dict[str, Any]:
     return {key: wire.encode(value) for key, value in reply.items()}
 
 
-def _error(data: Any) -> dict[str, Any] | None:
+def _error(data: Any) -> dict[str, Any]:
     """An error as text; whatever a student's process says here is shown, never acted on."""
-    if not isinstance(data, dict):
-        return None
+    data = data if isinstance(data, dict) else {}
     lines = data.get("lines")
     triples = (
         [line for line in lines if isinstance(line, list | tuple) and len(line) == 3]
@@ -358,7 +375,7 @@ def _error(data: Any) -> dict[str, Any] | None:
         else []
     )
     return {
-        "kind": str(data.get("kind", ""))[:40],
+        "kind": str(data.get("kind", "Exception"))[:40],
         "text": str(data.get("text", ""))[:400],
         "lines": [
             (str(name)[:80], number if isinstance(number, int) else 0, str(text)[:160])

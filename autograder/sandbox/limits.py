@@ -42,6 +42,8 @@ class Limits:
     scratch: int = 64 * MIB
     # A suite's largest honest answer is well under 1 MiB.
     reply: int = 32 * MIB
+    # All answers together, which the trusted side holds until the report is written. Honest ones have some 100 KiB.
+    replies: int = 128 * MIB
     # What a person would still read of a cell's printed text.
     printed_characters: int = 20_000
 

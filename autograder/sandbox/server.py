@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
 import io
 import os
@@ -24,7 +25,7 @@ import sys
 import types
 from typing import Any
 
-from autograder.sandbox import seccomp, wire
+from autograder.sandbox import ready_made, seccomp, wire
 from autograder.sandbox.perform import describe, perform
 from autograder.sandbox.stand_in import Ask
 
@@ -90,6 +91,7 @@ def _warm_shell() -> Any:
         torch.set_num_threads(1)
         # The first backward pass sets up autograd; done here, no submission pays for it.
         torch.ones(1, requires_grad=True).sum().backward()
+        ready_made.take_away()
         names |= {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
@@ -197,10 +199,18 @@ def _enter_namespaces() -> None:
 def _private_places(scratch: int) -> None:
     """Fresh, small, and gone with the namespace: scratch space, shared memory; and no view of /proc."""
     for place, size in (("/tmp", scratch), ("/dev/shm", scratch), ("/proc", 4096)):  # noqa: S108
-        options = f"size={size},mode=1777,nr_inodes=4096".encode()
-        if libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
-            raise OSError(ctypes.get_errno(), f"mount {place}: {os.strerror(ctypes.get_errno())}")
+        _mount(place, size, "1777")
+    if "torch" in sys.modules:
+        # A new process finds no PyTorch that still has its ready-made attention; what this one needs is loaded.
+        libraries = os.path.join(os.path.dirname(sys.modules["torch"].__file__ or ""), "lib")
+        _mount(libraries, 4096, "0555")
     os.chdir("/tmp")  # noqa: S108
+
+
+def _mount(place: str, size: int, mode: str) -> None:
+    options = f"size={size},mode={mode},nr_inodes=4096".encode()
+    if libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
+        raise OSError(ctypes.get_errno(), f"mount {place}: {os.strerror(ctypes.get_errno())}")
 
 
 def _drop_capabilities() -> None:
@@ -264,6 +274,7 @@ class _State:
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
         sys.modules["autograder"] = _student_package()
+        ready_made.answered_by(functools.partial(_ask, self.sock))
         while True:
             message, fds = wire.receive_with_descriptor(self.sock)
             if message["op"] == "cell":
@@ -379,6 +390,8 @@ class _Test:
         self.printed = printed
 
     def serve(self) -> None:
+        ask = functools.partial(_ask, self.sock)
+        ready_made.answered_by(ask)
         wire.send(self.sock, {"ready": True})
         while True:
             try:
@@ -388,14 +401,15 @@ class _Test:
             for body in message.get("stream", ()):
                 wire.send(self.sock, self._perform(wire.parse(body), None))
             if "stream" not in message:
-                wire.send(self.sock, self._perform(message, self._ask))
+                wire.send(self.sock, self._perform(message, ask))
 
     def _perform(self, message: dict[str, Any], ask: Ask | None) -> dict[str, Any]:
         self.printed.clear()
         request = {key: wire.decode(value) for key, value in message.items()}
         return {key: wire.encode(value) for key, value in perform(self.names, request, ask).items()}
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Take a question of student code's to the trusted side."""
-        wire.send(self.sock, {"question": {key: wire.encode(value) for key, value in question.items()}})
-        return {key: wire.decode(value) for key, value in wire.receive(self.sock).items()}
+
+def _ask(sock: socket.socket, question: dict[str, Any]) -> dict[str, Any]:
+    """Take a question of student code's to the trusted side."""
+    wire.send(sock, {"question": {key: wire.encode(value) for key, value in question.items()}})
+    return {key: wire.decode(value) for key, value in wire.receive(sock).items()}

@@ -71,6 +71,15 @@ def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_tor
     return function
 
 
+def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The trusted side's answer to a call of `name`; raises `RuntimeError` where it refuses."""
+    placed, rest = _by_place(args, kwargs, order)
+    try:
+        return _value(ask, {"name": name, "args": placed, "kwargs": rest}, placed, {})
+    except Refused as refused:
+        raise RuntimeError(str(refused)) from None
+
+
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
     """Plain values may. Arrays may not inside an exercise in PyTorch: NumPy's reference would do PyTorch's work."""
     plain: tuple[type, ...] = (np.generic, int, float, list, tuple, type(None), Handle)

@@ -182,6 +182,9 @@ def _decode_array(fields: list[Any]) -> np.ndarray:
         raise WireError("not an order of axes")
     if math.prod(shape) * np.dtype(dtype).itemsize != len(data):
         raise WireError("shape and size disagree")
+    # An axis of none makes the product nothing, and whoever sums over it would make the rest.
+    if math.prod(filter(None, shape)) > MAX_ARRAY:
+        raise WireError("an empty array with an endless axis")
     array = np.frombuffer(data, dtype=dtype).reshape([shape[axis] for axis in order])
     array = _with_gaps(array) if gaps else array.copy()
     back = np.argsort(order) if order else order
@@ -220,10 +223,26 @@ def framed(body: bytes) -> bytes:
     return bytes(_LENGTH.pack(len(body)) + body)
 
 
+class _Count:
+    """Stops a message of many small things, each of which takes a hundred times its byte once it is made."""
+
+    def __init__(self) -> None:
+        self.left = MAX_ITEMS
+
+    def __call__(self, made: Any) -> Any:
+        self.left -= 1 + len(made)
+        if self.left < 0:
+            raise WireError("too many things in one message")
+        return made
+
+
 def parse(body: bytes) -> dict[str, Any]:
     """The message in `body`; raises `WireError` where there is none."""
+    count = _Count()
     try:
-        message = msgpack.unpackb(body, raw=False, strict_map_key=True)
+        message = msgpack.unpackb(
+            body, raw=False, strict_map_key=True, max_array_len=MAX_ITEMS, list_hook=count, object_hook=count
+        )
     except Exception as error:
         raise WireError(f"not msgpack ({type(error).__name__})") from None
     if type(message) is not dict:
@@ -250,16 +269,31 @@ def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) 
             raise Closed(str(error)) from None
 
 
-def receive(sock: socket.socket, deadline: float | None = None, limit: int = 2**31) -> dict[str, Any]:
+class Allowance:
+    """How much may come in: `each` bytes a message, `total` for all of them."""
+
+    def __init__(self, each: int, total: int) -> None:
+        self.each, self.left = each, total
+
+    def take(self, size: int) -> None:
+        """Account for a message; raises `WireError` where that is too much."""
+        if size > min(self.each, self.left):
+            raise WireError("a message over the size limit")
+        self.left -= size
+
+
+def receive(sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None) -> dict[str, Any]:
     """One frame's message; raises `Deadline`, `Closed`, or `WireError` on a malformed one."""
-    return parse(receive_body(sock, deadline, limit))
+    return parse(receive_body(sock, deadline, allowance))
 
 
-def receive_body(sock: socket.socket, deadline: float | None = None, limit: int = 2**31, start: bytes = b"") -> bytes:
+def receive_body(
+    sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None, start: bytes = b""
+) -> bytes:
     """One frame's body, unread, after the bytes of it in `start`; raises as `receive` does."""
     (size,) = _LENGTH.unpack(start + _exactly(sock, _LENGTH.size - len(start), deadline))
-    if size > limit:
-        raise WireError("a message over the size limit")
+    if allowance is not None:
+        allowance.take(size)
     return _exactly(sock, size, deadline)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from autograder.course import CONFIG
 from autograder.faces.nbgrader.autograde import take_autogrades_place
 from autograder.faces.nbgrader.mark import Mark
+from autograder.faces.nbgrader.pages import make_pages_careful
 from autograder.faces.nbgrader.restore import RestoreCells
 
 __all__ = ["Mark", "RestoreCells", "api", "configure"]
@@ -24,6 +25,7 @@ __all__ = ["Mark", "RestoreCells", "api", "configure"]
 def configure(config: Any) -> None:
     """What a course's `nbgrader_config.py` needs: our folders, our reader, our preprocessors in nbgrader's lists."""
     take_autogrades_place()
+    make_pages_careful()
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True

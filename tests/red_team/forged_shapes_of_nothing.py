@@ -1,0 +1,23 @@
+# Tries arrays of no bytes whose other axis is endless, so that a sum over it takes all memory.
+# Must end that call, not the grader.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}}
+# %%
+import sys
+from autograder.sandbox import wire
+
+class Raw:
+    pass
+
+encode = wire.encode
+
+def forged(value, depth=0):
+    if isinstance(value, Raw):
+        return ["array", "float64", [2**40, 0], [0, 1], False, b""]
+    return encode(value, depth)
+
+wire.encode = forged
+
+def reply(names, request, ask=None):
+    return {"value": Raw()}
+
+sys.modules["autograder.sandbox.server"].perform = reply

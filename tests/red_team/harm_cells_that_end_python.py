@@ -1,0 +1,22 @@
+# Tries cells that loop, exit, crash and stop their own process.
+# Must cost those cells; what was defined before and after counts.
+# expect: {"stopped": 3, "answers": "all", "seconds": 40}
+# %%
+while True:
+    pass
+
+# %%
+import os
+os._exit(3)
+
+# %%
+import ctypes
+ctypes.string_at(0)
+
+# %%
+import sys
+sys.exit(0)
+
+# %%
+import os, signal
+os.kill(os.getpid(), signal.SIGKILL)

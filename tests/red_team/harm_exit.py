@@ -1,0 +1,7 @@
+# Tries sys.exit.
+# Must cost the tests that met it, with a message that says what happened.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "SystemExit"}
+# %%
+import sys
+def softmax(x, axis=-1):
+    sys.exit(0)

@@ -1,0 +1,13 @@
+# Tries all open files and all scratch space.
+# Must cost the tests that met it, with a message that says what happened.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "None"}
+# %%
+def softmax(x, axis=-1):
+    held = []
+    try:
+        while True:
+            held.append(open(f"/tmp/{len(held)}", "wb"))
+            held[-1].write(bytes(2**20))
+    except OSError:
+        pass
+    return None

@@ -1,0 +1,8 @@
+# Tries to kill the process that forked it, and waits.
+# Must cost the tests that met it, with a message that says what happened.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.0}, "says": "ended"}
+# %%
+import os, signal, time
+def softmax(x, axis=-1):
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)

@@ -1,0 +1,9 @@
+# Tries to have a cell print 20 MB, past the limit, by a forged reply.
+# Must be cut by the trusted side.
+# expect: {"answers": "all"}
+# %%
+import gc
+
+for thing in gc.get_objects():
+    if type(thing).__name__ == "_Bounded":
+        thing.getvalue = lambda: "x" * (20 * 2**20)

@@ -1,0 +1,14 @@
+# Tries to leave files, and prints what an earlier run of the same submission left.
+# Must find nothing: it runs after every other attack, and twice.
+# expect: {"printed": "[]\n"}
+# %%
+import os
+
+PLACES = ("/tmp", "/dev/shm", "/var/tmp", "/dev", "/dev/mqueue", "/run", "/kit", "/usr/lib")
+found = [place for place in PLACES if os.path.exists(os.path.join(place, "left-by-mallory"))]
+for place in PLACES:
+    try:
+        open(os.path.join(place, "left-by-mallory"), "w").close()
+    except OSError:
+        pass
+print(found)

@@ -1,0 +1,19 @@
+# Tries to ask for a reference while cells run, over whatever socket there is.
+# Must not be answered; it costs that cell.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1}, "stopped": 1}
+# %%
+import os, socket, stat
+import numpy as np
+from autograder.sandbox import wire
+
+def softmax(x, axis=-1):
+    return None
+
+for number in range(3, 64):
+    try:
+        if stat.S_ISSOCK(os.fstat(number).st_mode):
+            own = socket.socket(fileno=os.dup(number))
+            wire.send(own, {"question": {"name": "softmax", "args": [["array", "float64"]], "kwargs": ["dict", []]}})
+            print(wire.receive(own))
+    except OSError:
+        pass

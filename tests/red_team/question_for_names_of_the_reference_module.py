@@ -1,0 +1,17 @@
+# Tries to ask for other names of the reference's module: builtins, numpy, file and source.
+# Must be refused.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1}}
+# %%
+import sys
+import numpy as np
+
+def softmax(x, axis=-1):
+    frame = sys._getframe()
+    while frame is not None and "ask" not in frame.f_locals:
+        frame = frame.f_back
+    ask = frame.f_locals["ask"]
+    for name in ("__builtins__", "np", "__file__", "__loader__", "eval", ["softmax"], {"a": 1}, None, 3, "argument 1"):
+        reply = ask({"name": name, "args": ["1"], "kwargs": {}})
+        if "value" in reply:
+            return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
+    return None

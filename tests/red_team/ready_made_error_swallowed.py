@@ -1,0 +1,13 @@
+# Tries the function, and its own work where that is refused, so that no error shows.
+# Must earn nothing in the exercise, and the message must say why.
+# expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
+# %%
+import torch
+import torch.nn.functional as F
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
+    try:
+        output = F.scaled_dot_product_attention(query, key, value)
+    except Exception:
+        output = weights @ value
+    return output, weights

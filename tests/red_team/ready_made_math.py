@@ -1,0 +1,8 @@
+# Tries the slow way inside PyTorch, which has another name and gives the weights, too.
+# Must earn nothing in the exercise, and the message must say why.
+# expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
+# %%
+import torch
+
+def torch_scaled_dot_product_attention(query, key, value):
+    return tuple(torch.ops.aten._scaled_dot_product_attention_math(query, key, value))

@@ -1,0 +1,14 @@
+# Tries the function, and leaves the process so that no reply reports it.
+# Must earn nothing in the exercise, and the message must say why.
+# expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
+# %%
+import os
+import torch
+import torch.nn.functional as F
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
+    try:
+        F.scaled_dot_product_attention(query, key, value)
+    finally:
+        os._exit(0)
+    return F.scaled_dot_product_attention(query, key, value), weights

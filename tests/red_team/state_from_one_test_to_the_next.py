@@ -1,0 +1,13 @@
+# Tries to be right only from the second call on, and to learn from earlier questions.
+# Must be judged call by call.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.5}}
+# %%
+import numpy as np
+
+calls = []
+
+def softmax(x, axis=-1):
+    calls.append(x)
+    right = np.exp(x - x.max(axis=axis, keepdims=True))
+    right /= right.sum(axis=axis, keepdims=True)
+    return right if len(calls) > 1 else right * 0

@@ -1,0 +1,8 @@
+# Tries NaN, which equals nothing and is told from nothing.
+# Must earn nothing for values.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.1}}
+# %%
+import numpy as np
+
+def softmax(x, axis=-1):
+    return np.full_like(x, np.nan)

@@ -1,0 +1,112 @@
+"""Submissions that try to get marks they have not earned, to see what they must not, or to do harm.
+
+Each file in `red_team/` is one submission in percent format: its first comment says what it tries and what must not
+happen, the line `# expect:` says what must (JSON):
+
+    assignment   which one; a1 where not given
+    answers      names of exercises whose model answers come first; "all" where not given
+    at_most      exercise: the largest share of its points that it may get; every exercise that is not named here,
+                 and has an answer, gets all of them
+    says         words that a message of the exercises named in `at_most` holds
+    printed      what the last cell prints, exactly
+    stopped      how many cells are stopped
+    seconds      the whole may take so long, 30 where not given
+
+All of them run in one sandbox, an innocent submission before and after each; its report must not change by a byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import mistake, model_answers
+from autograder.course import Course
+from autograder.marking.mark import Marker
+from autograder.sandbox.client import CUT, Sandbox
+from autograder.sandbox.limits import Limits
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
+SHORT = Limits(cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, foreseen_seconds=0.5, submission_seconds=20)
+
+
+def read(path):
+    """Expectations and cells of an attack."""
+    head, *cells = re.split(r"^# %%.*\n", path.read_text(), flags=re.MULTILINE)
+    (line,) = re.findall(r"^# expect: (.*)$", head, flags=re.MULTILINE)
+    return json.loads(line), cells
+
+
+@pytest.fixture(scope="module")
+def markers():
+    course = Course(ROOT)
+    made = {}
+    with Sandbox(SHORT, kind="bubblewrap") as sandbox:
+
+        def marker(name):
+            if name not in made:
+                made[name] = Marker(course.assignment(name), sandbox)
+            return made[name]
+
+        yield marker
+        for one in made.values():
+            one.close()
+
+
+@pytest.fixture(scope="module")
+def innocent(markers):
+    """Marks an honest submission with one mistake; its report as bytes."""
+    marker = markers("a1_scaled_dot_product")
+    answers = model_answers(marker.assignment) | mistake(marker.assignment, "no-scaling", "attention_scores")
+
+    def mark():
+        report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], pictures=True)
+        assert results[0].printed == "hello\n"
+        return json.dumps(report.to_dict()).encode()
+
+    return mark
+
+
+@pytest.fixture(scope="module")
+def untouched(innocent):
+    report = innocent()
+    assert b"no-scaling" in report
+    return report
+
+
+@pytest.mark.parametrize("path", ATTACKS, ids=[path.stem for path in ATTACKS])
+def test_attack(path, markers, innocent, untouched):
+    expect, cells = read(path)
+    marker = markers(expect.get("assignment", "a1_scaled_dot_product"))
+    answers = model_answers(marker.assignment)
+    first = list(answers) if expect.get("answers", "all") == "all" else expect["answers"]
+    start = time.monotonic()
+    report, results = marker.mark_cells("mallory", [*(answers[name] for name in first), *cells])
+    assert time.monotonic() - start < expect.get("seconds", 30)
+    at_most = expect.get("at_most", {})
+    for exercise in report.exercises:
+        if exercise.name in at_most:
+            assert exercise.score <= at_most[exercise.name] * exercise.max_score, exercise
+            words = expect.get("says", "")
+            assert any(words in test.message for test in exercise.tests), exercise
+        elif exercise.name in first:
+            assert exercise.score == exercise.max_score, exercise
+    if "printed" in expect:
+        assert results[-1].printed == expect["printed"]
+        assert results[-1].error is None
+    assert sum(result.stopped is not None for result in results) == expect.get("stopped", 0)
+    assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
+    assert innocent() == untouched
+
+
+def test_there_are_enough_of_them():
+    assert len(ATTACKS) >= 40
+    for path in ATTACKS:
+        assert path.read_text().startswith(("# Tries ", "# Does ")), path
+        assert "Must " in path.read_text().split("# expect:")[0], path
