@@ -95,15 +95,16 @@ class Workers:
 
     def __init__(self, root: Path, jobs: int = 1, kind: str = "auto", scheduler: str = "") -> None:
         self._work = _Work(str(root), kind)
-        self._make: Callable[[], Executor] = lambda: _executor(jobs, scheduler)
+        self._make = functools.partial(_executor, jobs, scheduler)
         self._executor: Executor | None = None
+        self._end: Callable[[], None] = lambda: None
         self._window = CLUSTER_WINDOW if scheduler else 0 if jobs == 1 else WINDOW + 2 * jobs
 
     def close(self) -> None:
         """End the workers; what they are doing is dropped."""
-        if self._executor is not None:
-            self._executor.shutdown(wait=not isinstance(self._executor, ProcessPoolExecutor), cancel_futures=True)
-            self._executor = None
+        self._executor = None
+        self._end()
+        self._end = lambda: None
 
     def mark(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Marked]]:
         """Each task with its result, in order. A lost worker's tasks are done by another."""
@@ -117,7 +118,7 @@ class Workers:
 
     def _submit(self, one: _Waiting) -> _Waiting:
         if self._executor is None:
-            self._executor = self._make()
+            self._executor, self._end = self._make()
         with contextlib.suppress(BrokenExecutor):  # noticed when its result is asked for
             one.future = self._executor.submit(self._work, one.task)
         return one
@@ -189,17 +190,19 @@ def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:
 # ---------------------------------------------------------------- executors
 
 
-def _executor(jobs: int, scheduler: str) -> Executor:
+def _executor(jobs: int, scheduler: str) -> tuple[Executor, Callable[[], None]]:
+    """An executor, and how to end it at once."""
     if scheduler:
         return _cluster(scheduler)
     if jobs == 1:
-        return _ThisProcess()
+        return _ThisProcess(), close_desks
     # A fresh interpreter each: a fork of this process would share its threads' locks.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
+    return pool, functools.partial(pool.shutdown, wait=False, cancel_futures=True)
 
 
-def _cluster(address: str) -> Executor:
+def _cluster(address: str) -> tuple[Executor, Callable[[], None]]:
     try:
         from distributed import Client
     except ImportError:
@@ -208,8 +211,8 @@ def _cluster(address: str) -> Executor:
         client = Client(address, timeout="20s")
     except (OSError, ValueError) as error:
         raise MachineError(f"no Dask scheduler answers at {address} ({error})") from None
-    executor: Executor = client.get_executor(pure=False)
-    return executor
+    # With the client go its tasks: what was not taken back is dropped by the workers.
+    return client.get_executor(pure=False), client.close
 
 
 class _ThisProcess(Executor):
@@ -219,9 +222,6 @@ class _ThisProcess(Executor):
         future: Future[Marked] = Future()
         future.set_result(fn(*args, **kwargs))
         return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        close_desks()
 
 
 def _begin(parent: int) -> None:

@@ -35,7 +35,8 @@ def grade_into_gradebook(
     outcomes: list[Outcome] = []
     for assignment in assignments:
         with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
-            converter = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, on_graded=on_graded, **settings)
+            converter = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
+            converter.on_graded = on_graded
             try:
                 converter.start()
             except NbGraderException as error:
