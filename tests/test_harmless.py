@@ -8,7 +8,6 @@ import pytest
 from autograder.classroom import fill, hand_in, model_answers
 from autograder.faces.harmless import harmless_markdown
 from autograder.faces.nbgrader import api
-from tests.test_in_the_browser import chromium  # noqa: F401
 
 ATTACKS = [
     "<script>window.acted = 'script'</script>",
@@ -45,7 +44,7 @@ def test_markdown_loses_what_acts_or_loads(attack):
 
 
 @pytest.mark.slow
-def test_a_page_of_attacks_does_nothing_in_a_browser(own_course, chromium):  # noqa: F811
+def test_a_page_of_attacks_does_nothing_in_a_browser(own_course, chromium):
     assignment = own_course.assignment("a1_scaled_dot_product")
     nbgrader = api(own_course.root)
     assert nbgrader.generate_assignment(assignment.name)["success"]

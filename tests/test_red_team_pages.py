@@ -13,9 +13,9 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom import fill, hand_in, mistake, model_answers
 from autograder.faces.nbgrader import api
+from tests.browser import lab
 from tests.conftest import copy_course
 from tests.test_harmless import ATTACKS
-from tests.test_in_the_browser import chromium, lab  # noqa: F401
 
 pytestmark = pytest.mark.slow
 NAME = "a1_scaled_dot_product"
@@ -117,7 +117,7 @@ def test_honest_pages_are_the_same_beside_attackers(graded):
 
 
 @pytest.fixture
-def watched(chromium):  # noqa: F811
+def watched(chromium):
     """A page, and what it asked for beyond this machine."""
     page = chromium.new_page()
     asked = []
