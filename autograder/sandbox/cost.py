@@ -36,15 +36,19 @@ def is_small(question: dict[str, Any], items: int = MAX_ITEMS) -> bool:
     Numbers may be sizes, and axes of length one broadcast: so each is harmless alone, and what counts is the product
     of all numbers and, aligned from the right, of the longest axes; the longest twice, for scores have two of a kind.
     """
+    built = [*question["args"], *question["kwargs"].values()]
     values = list(_values(question))
     if not all(_is_harmless(value, items) for value in values):
         return False
-    numbers = math.prod(max(1, abs(value)) for value in values if _is_number(value))
+    sizes = [max(1, abs(value)) for value in built if _is_number(value)]
+    # What a module is built with makes its weights, which are counted by their shapes; one of it may count once more.
+    times = max(sizes, default=1) if question.get("forward") else math.prod(sizes)
     shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
     shapes += [(len(value),) for value in values if isinstance(value, list | tuple)]
     axes = [max(lengths) for lengths in zip_longest(*shapes, fillvalue=1)]
-    result: int = numbers * math.prod(axes) * max(axes, default=1)
-    return result <= MAX_RESULT * items // MAX_ITEMS
+    result: int = times * math.prod(axes) * max(axes, default=1)
+    most = MAX_RESULT * items // MAX_ITEMS
+    return len(sizes) <= 16 and math.prod(sizes) <= MAX_RESULT and result <= most
 
 
 def _values(question: dict[str, Any]) -> chain[Any]:
