@@ -1,0 +1,273 @@
+"""How long a class takes, against stock nbgrader in the same run: `make bench` writes docs/benchmark.md.
+
+Every figure is a whole command in a fresh process, start-up included, on the same make-believe class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.course import CONFIG, Assignment, Course
+from autograder.faces.nbgrader import api
+from autograder.submission import code_cells, find_submissions, read_notebook
+
+ROOT = Path(__file__).resolve().parents[1]
+WRONG = {
+    "a1_scaled_dot_product": "no-scaling",
+    "a2_causal_masking": "mask-off-by-one",
+    "a3_heads": "heads-interleaved",
+    "a4_multi_head_attention": "W_O-transposed",
+}
+STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
+GOALS = {
+    "`nbgrader autograde` with the plugin": 12,
+    "`grade --gradebook`, 2 workers": 25,
+    "`grade --json`, 2 workers": 60,
+}
+
+
+@dataclass
+class Timed:
+    """Seconds a submission in each round, and the largest memory of the whole process tree in MiB."""
+
+    seconds: list[float] = field(default_factory=list)
+    memory: float = 0.0
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+
+def build(folder: Path, count: int, loops: int = 0) -> Course:
+    """A released course with `count` submissions of each of a1 to a4: right, half done, wrong by turns."""
+    for name in ("source", "solutions"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / CONFIG, folder / CONFIG)
+    course = Course(folder)
+    for name, wrong in WRONG.items():
+        assignment = course.assignment(name)
+        assert api(folder).generate_assignment(name)["success"]
+        for number in range(count):
+            answers = answers_of(assignment, wrong, number)
+            if number < loops:
+                last = assignment.exercises[-1].name
+                answers |= {last: f"def {last}(*args, **kwargs):\n    while True:\n        pass"}
+            released = folder / "assignments" / name / assignment.notebook.name
+            hand_in(fill(released, answers), folder / "submitted", f"student-{number:04}", assignment)
+    return course
+
+
+def answers_of(assignment: Assignment, wrong: str, number: int) -> dict[str, str]:
+    """Half of the class is right, a quarter has done half, a quarter has a typical mistake; names make texts differ."""
+    answers = model_answers(assignment)
+    names = [exercise.name for exercise in assignment.exercises]
+    kind = (answers, answers | mistake(assignment, wrong), answers, {n: answers[n] for n in names[: len(names) // 2]})
+    return {name: f"# student {number}\n{code}" for name, code in kind[number % 4].items()}
+
+
+def timed(course: Course, *words: str) -> tuple[float, float]:
+    """Seconds of a command, and its tree's largest memory (proportional shares added up)."""
+    start = time.perf_counter()
+    process = subprocess.Popen(words, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with watched(process.pid) as peak:
+        process.wait()
+    return time.perf_counter() - start, max(peak, default=0.0)
+
+
+@contextlib.contextmanager
+def watched(pid: int) -> Iterator[list[float]]:
+    """Memory of a process tree, looked at twice a second."""
+    sizes: list[float] = []
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(0.5):
+            with contextlib.suppress(psutil.Error):
+                tree = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+                total = 0
+                for one in tree:
+                    with contextlib.suppress(psutil.Error):
+                        total += one.memory_full_info().pss
+                sizes.append(total / 2**20)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    yield sizes
+    done.set()
+    thread.join()
+
+
+def stock(course: Course) -> list[tuple[str, ...]]:
+    """Commands that grade the class with nbgrader's own preprocessors and kernel."""
+    (course.root / CONFIG).write_text(STOCK)
+    return [("nbgrader", "autograde", name, "--force") for name in WRONG]
+
+
+def plugin(course: Course) -> list[tuple[str, ...]]:
+    shutil.copy(ROOT / CONFIG, course.root / CONFIG)
+    return [("nbgrader", "autograde", name, "--force") for name in WRONG]
+
+
+def gradebook(jobs: int) -> list[tuple[str, ...]]:
+    return [("autograder", "grade", "--gradebook", "--force", "--quiet", "--jobs", str(jobs))]
+
+
+def as_json(jobs: int) -> list[tuple[str, ...]]:
+    return [("autograder", "grade", "submitted", "--json", "marks.json", "--quiet", "--jobs", str(jobs))]
+
+
+def floor(course: Course) -> float:
+    """Seconds a submission where its cells, the reference and the suite's calls run in one process, nothing between."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.benchmark import floor_here; floor_here()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=course.root, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def floor_here() -> None:
+    """The body of `floor`."""
+    import numpy as np
+    import torch
+
+    from autograder.marking.judge import judge
+    from autograder.marking.suite import Suite
+    from autograder.marking.transport import Here
+
+    torch.set_num_threads(1)
+    course = Course(Path.cwd())
+    found = find_submissions([Path("submitted")], course)
+    suites = {name: Suite(course.assignment(name).suite) for name in WRONG}
+    references = {name: course.assignment(name).reference() for name in WRONG}
+    start = time.perf_counter()
+    for one in found:
+        names = {"np": np, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+        for cell in code_cells(read_notebook(one.path)):
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+                exec(cell.source, names)
+        module = references[one.assignment]
+        judge(suites[one.assignment], Here(names, module), course.assignment(one.assignment).exercises, module)
+    print((time.perf_counter() - start) / len(found))
+
+
+def measure(course: Course, commands: list[tuple[str, ...]], count: int, rounds: int) -> Timed:
+    result = Timed()
+    for _ in range(rounds):
+        shutil.rmtree(course.root / "autograded", ignore_errors=True)
+        took = [timed(course, *command) for command in commands]
+        result.seconds.append(sum(seconds for seconds, _ in took) / count)
+        result.memory = max(result.memory, *(memory for _, memory in took))
+        print(" ".join(commands[0][:3]), f"{result.seconds[-1] * 1000:.0f} ms a submission", flush=True)
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--each", type=int, default=25, help="submissions of each of a1 to a4")
+    parser.add_argument("--stock", type=int, default=5, help="of which stock nbgrader grades so many, for it is slow")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--large", type=int, default=250, help="submissions of each in the large class; 0: none")
+    parser.add_argument("--to", type=Path, default=ROOT / "docs" / "benchmark.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        lines = run(options, Path(folder))
+    options.to.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"wrote {options.to}")
+
+
+def run(options: argparse.Namespace, folder: Path) -> list[str]:
+    few = build(folder / "few", options.stock)
+    them = measure(few, stock(few), 4 * options.stock, 1)
+    course, count = build(folder / "class", options.each), 4 * options.each
+    rows = {
+        "`nbgrader autograde` with the plugin": measure(course, plugin(course), count, options.rounds),
+        "`grade --gradebook`, 1 worker": measure(course, gradebook(1), count, options.rounds),
+        "`grade --gradebook`, 2 workers": measure(course, gradebook(2), count, options.rounds),
+        "`grade --json`, 1 worker": measure(course, as_json(1), count, options.rounds),
+        "`grade --json`, 2 workers": measure(course, as_json(2), count, options.rounds),
+    }
+    lowest = [floor(course) for _ in range(options.rounds)]
+    lines = [*header(options), *table(them, rows, lowest)]
+    loops = build(folder / "loops", options.each, loops=1)
+    lines += looping(rows["`grade --json`, 2 workers"], measure(loops, as_json(2), count, 1), count)
+    if options.large:
+        large = build(folder / "large", options.large)
+        lines += growth(rows, large, 4 * options.large, count)
+    return lines
+
+
+def header(options: argparse.Namespace) -> list[str]:
+    return [
+        "# How long a class takes",
+        "",
+        f"Written by `make bench`: {4 * options.each} submissions of a1 to a4 (half right, a quarter half",
+        "done, a quarter with a typical mistake), whole commands with their start-up, on "
+        f"{os.cpu_count()} cores ({platform.machine()}),",
+        f"{options.rounds} rounds. Stock nbgrader (its own preprocessors and kernel) grades {4 * options.stock} of the",
+        "same kinds in the same run; ratios are throughputs, median against median.",
+        "",
+    ]
+
+
+def table(them: Timed, rows: dict[str, Timed], lowest: list[float]) -> list[str]:
+    lines = [
+        "| | a submission | spread | against stock | goal | peak memory |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    lines.append(f"| stock `nbgrader autograde` | {them.median * 1000:.0f} ms | | 1 | | {them.memory:.0f} MiB |")
+    for name, row in rows.items():
+        goal = f"{GOALS[name]}" if name in GOALS else ""
+        spread = f"{min(row.seconds) * 1000:.0f} to {max(row.seconds) * 1000:.0f} ms"
+        ratio = f"{them.median / row.median:.0f}"
+        lines.append(f"| {name} | {row.median * 1000:.0f} ms | {spread} | {ratio} | {goal} | {row.memory:.0f} MiB |")
+    bottom = statistics.median(lowest)
+    one, two = rows["`grade --json`, 1 worker"], rows["`grade --json`, 2 workers"]
+    lines.append(f"| floor: cells, reference and suite in one process | {bottom * 1000:.0f} ms | | | | |")
+    lines += [
+        "",
+        f"- One worker behind the wall against the floor: {one.median / bottom:.2f} times (goal: at most 2.5).",
+        f"- Two workers against one: {one.median / two.median:.2f} times (goal: at least 1.7), start-up included.",
+    ]
+    return lines
+
+
+def looping(without: Timed, with_loops: Timed, count: int) -> list[str]:
+    more = (with_loops.median - without.median) * count
+    return [
+        f"- Four submissions of {count} with an endless loop in one exercise add {more:.0f} s with two workers: each",
+        "  looping test costs its time limit once, 3 s and then 1 s, and holds up no other worker.",
+    ]
+
+
+def growth(rows: dict[str, Timed], large: Course, many: int, few: int) -> list[str]:
+    lines = [
+        "",
+        f"## From {few} to {many}",
+        "",
+        f"| | {few} | {many} | time | peak memory |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, commands in (("`grade --gradebook`, 2 workers", gradebook(2)), ("`grade --json`, 2 workers", as_json(2))):
+        small, big = rows[name], measure(large, commands, many, 1)
+        times, memory = big.median * many / (small.median * few), big.memory / small.memory
+        seconds = f"{small.median * few:.0f} s | {big.median * many:.0f} s"
+        lines.append(f"| {name} | {seconds} | {times:.1f} times | {memory:.2f} times |")
+    return [*lines, "", "Goals for ten times as many: at most 10.5 times the time, at most 1.2 times the memory."]
+
+
+if __name__ == "__main__":
+    main()
