@@ -25,6 +25,8 @@ import psutil
 from autograder.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG, Assignment, Course
 from autograder.faces.nbgrader import api
+from autograder.marking.many import Marked, Task, Workers
+from autograder.marking.report import Report
 from autograder.submission import code_cells, find_submissions, read_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -181,6 +183,7 @@ def main() -> None:
     parser.add_argument("--stock", type=int, default=5, help="of which stock nbgrader grades so many, for it is slow")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--large", type=int, default=250, help="submissions of each in the large class; 0: none")
+    parser.add_argument("--simulated", type=int, default=100_000, help="tasks without work; 0: none")
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "benchmark.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -207,6 +210,8 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     if options.large:
         large = build(folder / "large", options.large)
         lines += growth(rows, large, 4 * options.large, count)
+    if options.simulated:
+        lines += simulation(options.simulated)
     return lines
 
 
@@ -267,6 +272,51 @@ def growth(rows: dict[str, Timed], large: Course, many: int, few: int) -> list[s
         seconds = f"{small.median * few:.0f} s | {big.median * many:.0f} s"
         lines.append(f"| {name} | {seconds} | {times:.1f} times | {memory:.2f} times |")
     return [*lines, "", "Goals for ten times as many: at most 10.5 times the time, at most 1.2 times the memory."]
+
+
+# ---------------------------------------------------------------- bookkeeping alone
+
+
+def no_work(task: Task) -> Marked:
+    """What a worker of the simulation does."""
+    return Marked(Report(task.student, task.assignment))
+
+
+def simulated(count: int, jobs: int, scheduler: str = "") -> tuple[float, float]:
+    """Seconds and MiB that handing out `count` tasks without work adds to this process, through the usual path."""
+    workers = Workers(ROOT, jobs, scheduler=scheduler)
+    workers._work = no_work
+    cells = ("x" * 20_000,)  # as much text as a notebook of a4 holds
+    tasks = (Task(f"student-{number}", "a1_scaled_dot_product", "", cells) for number in range(count))
+    before, start = psutil.Process().memory_info().rss, time.perf_counter()
+    with contextlib.closing(workers):
+        done = sum(1 for _ in workers.mark(tasks))
+        assert done == count
+        return time.perf_counter() - start, (psutil.Process().memory_info().rss - before) / 2**20
+
+
+def simulation(count: int) -> list[str]:
+    """Time and memory of the bookkeeping for a tenth of `count` tasks, and for all."""
+    from distributed import LocalCluster
+
+    lines = [
+        "",
+        f"## {count:,} submissions that do no work",
+        "",
+        "The same path with nothing to do at its end, so that only the bookkeeping is left: time, and memory that the",
+        "process which hands out the tasks gains.",
+        "",
+        f"| | {count // 10:,} | {count:,} | time | memory |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        for name, scheduler in (("2 processes here", ""), ("a Dask cluster of 2 workers", cluster.scheduler_address)):
+            simulated(1000, 2, scheduler)
+            few, more = simulated(count // 10, 2, scheduler), simulated(count, 2, scheduler)
+            seconds = f"{few[0]:.1f} s | {more[0]:.1f} s"
+            memory = f"{few[1]:+.0f} MiB, {more[1]:+.0f} MiB"
+            lines.append(f"| {name} | {seconds} | {more[0] / few[0]:.1f} times | {memory} |")
+    return lines
 
 
 if __name__ == "__main__":

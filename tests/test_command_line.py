@@ -94,7 +94,7 @@ def test_the_same_submissions_give_the_same_report(submitted, tmp_path):
 
 def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
     for words, expected in (
-        (["grade"], "Missing argument"),
+        (["grade"], "what is to be graded?"),
         (["grade", tmp_path / "none"], "no such file or folder"),
         (["grade", ROOT / "source", "--assignment", "a9"], "there are a1_scaled_dot_product"),
         (["grade", ROOT / "source", "--jobs", "-1"], "--jobs"),
@@ -135,14 +135,14 @@ def test_help_shows_a_command_to_paste():
     ],
 )
 def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submitted, monkeypatch, error, words):
-    mark = Marker.mark
+    mark_cells = Marker.mark_cells
 
-    def faulty(self, submission):
-        if submission.student == "wrong":
+    def faulty(self, student, *how):
+        if student == "wrong":
             raise error
-        return mark(self, submission)
+        return mark_cells(self, student, *how)
 
-    monkeypatch.setattr(Marker, "mark", faulty)
+    monkeypatch.setattr(Marker, "mark_cells", faulty)
     found = find_submissions([submitted], COURSE, "a1_scaled_dot_product")
     reports = {report.student: report for report in grade_many(found, ROOT, 1)}
     assert words in reports["wrong"].reason

@@ -1,7 +1,7 @@
 """From one submission to one report.
 
 with Marker(assignment, sandbox) as marker:
-    report = marker.mark(submission)
+    report, printed = marker.mark_cells(student, cells)
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from autograder.course import Assignment, Exercise
-from autograder.errors import CourseError, SubmissionError
+from autograder.errors import CourseError
 from autograder.marking.catalogue import read_catalogue
 from autograder.marking.diagnosis import Diagnoser
 from autograder.marking.foresight import rehearse
@@ -22,7 +22,6 @@ from autograder.marking.suite import Suite
 from autograder.marking.transport import Behind, Here
 from autograder.sandbox.client import CellResult, Sandbox
 from autograder.sandbox.limits import Limits
-from autograder.submission import Submission, code_cells, read_notebook
 from autograder.text import one_line
 
 __all__ = ["Behind", "Here", "Marker", "judge"]
@@ -51,16 +50,6 @@ class Marker:
     def close(self) -> None:
         """End the suite's session; the sandbox stays."""
         self.suite.close()
-
-    def mark(self, submission: Submission) -> Report:
-        """Grade one notebook. A submission that cannot be graded is a report with its reason."""
-        try:
-            if submission.problem:
-                raise SubmissionError(submission.problem)
-            cells = code_cells(read_notebook(submission.path))
-        except SubmissionError as error:
-            return self.failed(submission.student, str(error))
-        return self.mark_cells(submission.student, [cell.source for cell in cells])[0]
 
     def failed(self, student: str, reason: str) -> Report:
         """A report that says why there is no mark."""
