@@ -149,7 +149,7 @@ def _marks(folder: Path, assignments: list[Assignment]) -> Table:
     table = Table(
         title="Marks in nbgrader's gradebook", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
     )
-    for heading in ("student", "hands in", *(a.name.replace("_", " ") for a in assignments)):
+    for heading in ("student", "hands in", *(a.name.split("_")[0] for a in assignments)):
         table.add_column(heading, overflow="fold")
     with Gradebook(f"sqlite:///{folder.resolve()}/gradebook.db") as gradebook:
         for student in CLASS:
