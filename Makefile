@@ -29,12 +29,15 @@ demo: install
 lab: install
 	$(BIN)/jupyter lab
 
+# Two at a time: most tests wait for another process, and a file's tests share a course.
+TOGETHER := -n 2 --dist loadfile
+
 test: install lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TOGETHER)
 
 # What a person runs all day.
 quick: .venv/installed
-	$(BIN)/python -m pytest -m "not slow" -x
+	$(BIN)/python -m pytest -m "not slow" -x $(TOGETHER)
 
 bench: install
 	$(BIN)/python -m tests.benchmark

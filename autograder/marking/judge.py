@@ -61,6 +61,11 @@ class _Attempt:
         return sum(outcome.test.weight for outcome in self.outcomes if outcome.error is None)
 
     @property
+    def untouched(self) -> bool:
+        """Was nothing done? What looks so may be done, and what it builds on an untouched stub."""
+        return all(isinstance(o.error, NotStarted) and o.error.its_own for o in self.outcomes)
+
+    @property
     def full(self) -> bool:
         return all(outcome.error is None for outcome in self.outcomes)
 
@@ -68,9 +73,8 @@ class _Attempt:
 def _best(run: Callable[[tuple[str, ...]], _Attempt], behind: tuple[str, ...]) -> _Attempt:
     """The student's own code; where that does not give full marks, the reference behind names that it asks for."""
     own = run(())
-    if own.full or not behind:
+    if own.full or own.untouched or not behind:
         return own
-    # An exercise that looks untouched may be done, and what it builds on an untouched stub.
     followed = run(behind)
     return max(followed, own, key=lambda one: one.earned) if followed.asked else own
 

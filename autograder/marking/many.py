@@ -7,6 +7,7 @@ who takes them, so that a class of any size takes the same memory.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import multiprocessing
@@ -17,7 +18,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from autograder.text import one_line
 
 WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
+MANY = 60  # from this many submissions on, a process a core is worth the seconds it takes to start
 BREAKS = 3  # a task that was under way when its worker was lost is tried this often
 LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
 
@@ -60,8 +62,9 @@ class Marked:
 
 
 def worker_count(jobs: int, submissions: int) -> int:
-    """`jobs`, or one a core where 0; never more than there is work for."""
-    return max(1, min(jobs or len(os.sched_getaffinity(0)), submissions))
+    """`jobs`, or where 0 one a core, if there are enough to be worth their start; never more than there is work for."""
+    cores = len(os.sched_getaffinity(0)) if submissions >= MANY else 1
+    return max(1, min(jobs or cores, submissions))
 
 
 def grade_many(
@@ -89,7 +92,7 @@ def as_task(submission: Submission, version: str) -> Task:
 class Workers:
     """Workers for one course; `mark` may be called many times.
 
-    jobs: processes on this machine; with 1, this very process
+    jobs: processes on this machine; with 1, a thread of this very process
     scheduler: address of a Dask cluster, in place of processes here
     """
 
@@ -98,7 +101,7 @@ class Workers:
         self._make = functools.partial(_executor, jobs, scheduler)
         self._executor: Executor | None = None
         self._end: Callable[[], None] = lambda: None
-        self._window = CLUSTER_WINDOW if scheduler else 0 if jobs == 1 else WINDOW + 2 * jobs
+        self._window = CLUSTER_WINDOW if scheduler else 2 if jobs == 1 else WINDOW + 2 * jobs
 
     def close(self) -> None:
         """End the workers; what they are doing is dropped."""
@@ -195,7 +198,9 @@ def _executor(jobs: int, scheduler: str) -> tuple[Executor, Callable[[], None]]:
     if scheduler:
         return _cluster(scheduler)
     if jobs == 1:
-        return _ThisProcess(), close_desks
+        # A thread, so that whoever takes the results writes one down while the next is marked.
+        thread = ThreadPoolExecutor(1)
+        return thread, functools.partial(_end_thread, thread)
     # A fresh interpreter each: a fork of this process would share its threads' locks.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
@@ -215,13 +220,12 @@ def _cluster(address: str) -> tuple[Executor, Callable[[], None]]:
     return client.get_executor(pure=False), client.close
 
 
-class _ThisProcess(Executor):
-    """Does a task when it is handed in."""
-
-    def submit(self, fn: Callable[..., Marked], /, *args: Task, **kwargs: Task) -> Future[Marked]:  # type: ignore[override]
-        future: Future[Marked] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
+def _end_thread(thread: ThreadPoolExecutor) -> None:
+    """Drop what is waiting. What is being marked ends with its sandbox; a desk that is free is kept for the next."""
+    thread.shutdown(wait=False, cancel_futures=True)
+    if _desks_lock.locked():
+        for desk in list(_desks.values()):
+            desk.sandbox.close()
 
 
 def _begin(parent: int) -> None:
@@ -305,6 +309,7 @@ _desks: dict[_Work, _Desk] = {}
 _desks_lock = threading.Lock()
 
 
+@atexit.register
 def close_desks() -> None:
     """End the sandboxes of this process."""
     with _desks_lock:

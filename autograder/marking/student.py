@@ -35,7 +35,9 @@ class StudentError(Exception):
 
 
 class NotStarted(StudentError):
-    """The stub is untouched."""
+    """The stub is untouched. `its_own` is set where the exercise itself says so, and nothing that it calls."""
+
+    its_own = False
 
 
 class Missing(StudentError):
@@ -204,7 +206,9 @@ def _as_exception(name: str, error: Any) -> StudentError:
     error = error if isinstance(error, dict) else {"kind": "Exception", "text": str(error), "lines": []}
     kind, text = error["kind"], error["text"]
     if kind == "NotImplementedError":
-        return NotStarted("not started yet.")
+        untouched = NotStarted("not started yet.")
+        untouched.its_own = len(error["lines"]) == 1
+        return untouched
     if kind == "Missing":
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
     where = "".join(f" In {function}, line {number}: `{line.strip()}`." for function, number, line in error["lines"])

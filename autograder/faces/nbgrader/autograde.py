@@ -40,7 +40,6 @@ from autograder.submission import Submission, of_assignment, parse_notebook, rea
 from autograder.text import one_line, printable
 
 LOCK = ".autograder.lock"
-MANY = 8  # from this many submissions on, starting workers is worth its seconds
 MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
 
 
@@ -91,6 +90,7 @@ class Autograde(NbGraderAutograde, _PlainFiles):
     scheduler = Unicode("", help="Address of a Dask scheduler whose workers mark, in place of processes here.").tag(
         config=True
     )
+    workers: Workers | None = None  # those of a run over several assignments; else each run hires its own
     on_graded: Callable[[Outcome], None] = staticmethod(lambda outcome: None)
 
     @default("exporter_class")
@@ -132,17 +132,25 @@ class Autograde(NbGraderAutograde, _PlainFiles):
     def convert_notebooks(self) -> None:
         """Grade what is to be graded, one student after another; say at the end how many could not be."""
         todo = [folder for folder in self.assignments if not self._is_done(folder)]
-        jobs = worker_count(self.jobs, len(todo)) if len(todo) >= MANY else 1
-        kind = self.config.Mark.get("sandbox", "auto")
-        with contextlib.closing(Workers(self.course_assignment.root, jobs, kind, self.scheduler)) as workers:
-            self.ahead = Ahead(workers, map(self._as_task, todo)) if jobs > 1 or self.scheduler else None
+        workers = self.workers or self.hire(len(todo))
+        # For one alone, starting anything is not worth it, and formgrader's button keeps its sandbox warm.
+        self.ahead = Ahead(workers, map(self._as_task, todo)) if len(todo) > 1 else None
+        try:
             for folder in todo:
                 self._grade(folder)
+        finally:
+            if self.workers is None:
+                workers.close()
         failed = [outcome for outcome in self.outcomes if outcome.reason]
         if failed:
             text = f"{len(failed)} of {len(failed) + len(self.assignments)} submissions could not be graded"
             self.log.error("%s; the reasons stand above", text)
             raise NbGraderException(text)
+
+    def hire(self, count: int) -> Workers:
+        """Workers for so many submissions."""
+        jobs = worker_count(self.jobs, count)
+        return Workers(Path(self.coursedir.root), jobs, self.config.Mark.get("sandbox", "auto"), self.scheduler)
 
     def _grade(self, folder: str) -> None:
         """nbgrader's steps for one student; whatever goes wrong costs this student's mark and no other's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from nbgrader.utils import temp_attrs
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.faces.nbgrader.autograde import Autograde, Outcome
+from autograder.marking.many import Workers
 
 
 def grade_into_gradebook(
@@ -33,19 +35,34 @@ def grade_into_gradebook(
     nbgrader.config.Mark.sandbox = kind
     nbgrader.log.disabled = True  # every outcome comes back, and is shown by who asked for it
     outcomes: list[Outcome] = []
-    for assignment in assignments:
-        with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
-            converter = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
-            converter.on_graded = on_graded
-            try:
-                converter.start()
-            except NbGraderException as error:
-                if not any(outcome.reason for outcome in getattr(converter, "outcomes", [])):
-                    raise CourseError(str(error)) from None
-            outcomes += converter.outcomes
-            if feedback:
-                _give_feedback(nbgrader, converter)
+    assignments = list(assignments)
+    count = sum(len(list((course.root / "submitted").glob(f"*/{one.name}"))) for one in assignments)
+    workers = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings).hire(count)
+    with contextlib.closing(workers):
+        for assignment in assignments:
+            outcomes += _grade(nbgrader, assignment, settings, workers, on_graded, feedback)
     return outcomes
+
+
+def _grade(
+    nbgrader: Any,
+    assignment: Assignment,
+    settings: dict[str, Any],
+    workers: Workers,
+    on_graded: Callable[[Outcome], None],
+    feedback: bool,
+) -> list[Outcome]:
+    with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
+        converter = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
+        converter.on_graded, converter.workers = on_graded, workers
+        try:
+            converter.start()
+        except NbGraderException as error:
+            if not any(outcome.reason for outcome in getattr(converter, "outcomes", [])):
+                raise CourseError(str(error)) from None
+        if feedback:
+            _give_feedback(nbgrader, converter)
+        return converter.outcomes
 
 
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
