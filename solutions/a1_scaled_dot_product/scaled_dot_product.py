@@ -120,7 +120,7 @@ from autograder import check, explore, heatmap, hint
 
 # %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x, axis=-1):
-    """Turn scores into weights that are positive and sum to 1 along `axis`.
+    """Turn scores into weights that are never negative and sum to 1 along `axis`.
 
     x: array of any shape (at least one axis), float32 or float64
     axis: the axis to normalise over
@@ -259,7 +259,7 @@ def scaled_dot_product_attention(Q, K, V):
 # ### See it
 #
 # Back to the sentence. Each key has four numbers, made by hand: is this word a *thing*, a *place*, an *owning* word,
-# a *person*? Each query says which of the four the word is looking for. The darker a square, the more its word (row)
+# a *person*? Each query says which of the four the word is looking for. The bluer a square, the more its word (row)
 # takes from that word (column).
 
 # %% tags=["active-ipynb"]
@@ -370,5 +370,5 @@ def torch_scaled_dot_product_attention(query, key, value):
 # *Belong* looks for a thing that can be owned and for a person who can own it. The keys of *Keys* and *Sarah* match;
 # their values bring "small metal things" and "this person", so the new vector of *belong* says what belongs to whom.
 # If query and key were always the same vector, the scores would be symmetric: *belong* could not look for *Sarah*
-# without *Sarah* looking for *belong* just as much. And a word would look for words like itself, most of all for
-# itself, whereas *belong* looks for a thing and a person and is neither.
+# without *Sarah* looking for *belong* just as much. And a word would look for words like itself, usually most of
+# all for itself, whereas *belong* looks for a thing and a person and is neither.

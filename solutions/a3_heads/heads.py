@@ -214,8 +214,8 @@ def split_heads(X, num_heads):
 # 21 22 23      24 25 26            21 22 23 24 25 26     token 2
 # ```
 #
-# It undoes `split_heads`: what comes back has the numbers where they were. As you think it out: which axis is next to
-# which, before two of them become one?
+# It undoes `split_heads`: what comes back has the numbers where they were. Which two axes must be
+# neighbours before they become one?
 
 # %% nbgrader={"grade": false, "grade_id": "concat_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def concat_heads(heads):

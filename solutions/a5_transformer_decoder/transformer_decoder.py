@@ -37,13 +37,16 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **Stuck?** `hint("positional_encoding")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# ask for. After a restart, run the first code cell again.
 
 # %%
 import math
 
 import numpy as np
 
-from autograder import check, grading, heatmap
+from autograder import check, grading, heatmap, hint
 
 
 # %% [markdown]

@@ -31,6 +31,9 @@
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **Stuck?** `hint("training_example")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
+# ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -40,7 +43,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from autograder import check, grading, heatmap, highlight, look, loss_curve, news, own_or_plain
+from autograder import check, grading, heatmap, highlight, hint, look, loss_curve, news, own_or_plain
 
 
 # %% [markdown]
