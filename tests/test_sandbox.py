@@ -617,7 +617,7 @@ def test_without_bubblewrap_limits_and_deadlines_still_hold():
 def test_an_ordinary_user_can_grade(tmp_path):
     """The whole command, run by a user who owns nothing here, with an interpreter that user can reach."""
     shutil.copytree(ROOT, tmp_path / "kit", ignore=shutil.ignore_patterns(".venv", ".git", "demo", "__pycache__"))
-    for folder in (tmp_path, *(parent for parent in tmp_path.parents if "pytest" in parent.name)):
+    for folder in (tmp_path, *(parent for parent in tmp_path.parents if "pytest" in str(parent))):
         folder.chmod(0o755)
     packages = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
     environment, base = tmp_path / "environment", tmp_path / "python"

@@ -34,13 +34,13 @@ class TestConvolutionHeads:
             expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
         offsets, W_V, W_O = got
         W_V, W_O = expect.array(W_V, what="W_V"), expect.array(W_O, what="W_O")
-        k, d_in, d_out = kernel.shape
+        taps, width, out = kernel.shape
         d_v = W_V.shape[-1]
-        expect.shape(W_V, (k, d_in, d_v), "One matrix of values a head.", "W_V")
-        expect.shape(W_O, (k * d_v, d_out), "Each head has d_v rows in it.", "W_O")
+        expect.shape(W_V, (taps, width, d_v), "One matrix of values a head.", "W_V")
+        expect.shape(W_O, (taps * d_v, out), "Each head has d_v rows in it.", "W_O")
         if not isinstance(offsets, list | tuple | np.ndarray):
             expect.fail(f"the offsets are {expect.kind_of(offsets)}, not a list of ints.")
-        return [int(offset) for offset in offsets], W_V @ W_O.reshape(k, d_v, d_out)
+        return [int(offset) for offset in offsets], W_V @ W_O.reshape(taps, d_v, out)
 
     def test_edges(self, student):
         """The filter (-1, 0, 1): heads at the offsets -1, 0, 1, whose products are -1, 0 and 1."""

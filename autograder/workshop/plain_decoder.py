@@ -20,12 +20,12 @@ class PlainDecoder(nn.Module):  # type: ignore[misc]
         self, vocab_size: int, d_model: int, num_heads: int, d_ff: int, num_layers: int, max_length: int
     ) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.embedding = nn.Embedding(num_embeddings=vocab_size, embedding_dim=d_model)
         self.position = nn.Embedding(max_length, d_model)
         layer = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, dropout=0.0, batch_first=True, norm_first=True)
         norm = nn.LayerNorm(d_model)
         self.layers = nn.TransformerEncoder(layer, num_layers, norm=norm, enable_nested_tensor=False)
-        self.output = nn.Linear(d_model, vocab_size)
+        self.output = nn.Linear(in_features=d_model, out_features=vocab_size)
         self.scale = math.sqrt(d_model)
 
     def forward(self, token_ids: Any, padding: Any = None) -> Any:
