@@ -256,3 +256,8 @@ def test_outcomes_are_reported_as_they_come(course):
     outcomes = grade_into_gradebook(course, [course.assignment(NAME)], {"jobs": 1}, "auto", seen.append)
     assert seen == outcomes
     assert [one.student for one in outcomes if one.reason] == ["zoe"]
+
+
+def test_a_run_keeps_quiet_only_for_itself(course):
+    grade_into_gradebook(course, [course.assignment(NAME)], {"jobs": 1}, "auto", lambda outcome: None)
+    assert "1 of 1 submissions could not be graded" in api(course.root).autograde(NAME, "zoe")["log"]

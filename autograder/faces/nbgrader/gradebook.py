@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -33,7 +34,7 @@ def grade_into_gradebook(
 
     nbgrader = api(course.root)
     nbgrader.config.Mark.sandbox = kind
-    nbgrader.log.disabled = True  # every outcome comes back, and is shown by who asked for it
+    nbgrader.log = _silent()  # every outcome comes back, and is shown by who asked for it
     outcomes: list[Outcome] = []
     assignments = list(assignments)
     count = sum(len(list((course.root / "submitted").glob(f"*/{one.name}"))) for one in assignments)
@@ -42,6 +43,13 @@ def grade_into_gradebook(
         for assignment in assignments:
             outcomes += _grade(nbgrader, assignment, settings, workers, on_graded, feedback)
     return outcomes
+
+
+def _silent() -> logging.Logger:
+    """A log of this run's own: nbgrader's is shared by all that runs in the process."""
+    log = logging.Logger(__name__)
+    log.disabled = True
+    return log
 
 
 def _grade(
