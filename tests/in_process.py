@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from autograder.course import Assignment, Course
+from autograder.course import Assignment, Course, Exercise
 from autograder.marking.catalogue import Mistake, read_catalogue
 from autograder.marking.diagnosis import Diagnoser
 from autograder.marking.mark import Here, judge
@@ -26,19 +27,30 @@ def suite_of(assignment: Assignment) -> Suite:
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:
     """Results of the reference's names with some of them replaced, for those that call them, too."""
+    return {result.name: result for result in _judged(assignment, replaced, assignment.exercises)}
+
+
+def judged_alone(assignment: Assignment, exercise: Exercise, code: Any) -> ExerciseResult:
+    """The result of one exercise with `code` in its place. What the others are worth then is not looked at."""
+    (result,) = _judged(assignment, {exercise.name: code}, [exercise])
+    return result
+
+
+def _judged(
+    assignment: Assignment, replaced: dict[str, Any], exercises: Sequence[Exercise]
+) -> tuple[ExerciseResult, ...]:
     module = assignment.reference()
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(_compiled(assignment.solution), names)
     names |= replaced
-    results = judge(
+    return judge(
         suite_of(assignment),
         Here(names, module),
-        assignment.exercises,
+        exercises,
         module,
         diagnoser_of(assignment),
         assignment.brought,
     )
-    return {result.name: result for result in results}
 
 
 @functools.cache
