@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.course import Course
 from autograder.faces.nbgrader import api
 from autograder.faces.nbgrader.autograde import LOCK
 from autograder.faces.nbgrader.gradebook import grade_into_gradebook
@@ -45,14 +47,25 @@ def class_of(course, count, slow=False):
     return course
 
 
-@pytest.fixture
-def course(tmp_path):
-    return class_of(copy_course(tmp_path / "course"), 10)
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory):
+    """Released and handed in once; each test gets a copy of its own."""
+    return class_of(copy_course(tmp_path_factory.mktemp("ten") / "course"), 10)
+
+
+@pytest.fixture(scope="module")
+def thirteen(tmp_path_factory):
+    return class_of(copy_course(tmp_path_factory.mktemp("thirteen") / "course"), 13, slow=True)
 
 
 @pytest.fixture
-def slow_course(tmp_path):
-    return class_of(copy_course(tmp_path / "course"), 13, slow=True)
+def course(ten, tmp_path):
+    return Course(shutil.copytree(ten.root, tmp_path / "course"))
+
+
+@pytest.fixture
+def slow_course(thirteen, tmp_path):
+    return Course(shutil.copytree(thirteen.root, tmp_path / "course"))
 
 
 def run(course, *words, wait=True):
