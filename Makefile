@@ -29,8 +29,8 @@ demo: install
 lab: install
 	$(BIN)/jupyter lab
 
-# Two at a time: most tests wait for another process, and a file's tests share a course.
-TOGETHER := -n 2 --dist loadfile
+# Two at a time: most tests wait for another process, and a file's tests share a course. In the order of conftest.py.
+TOGETHER := -n 2 --dist loadfile --no-loadscope-reorder
 
 test: install lint
 	$(BIN)/python -m pytest $(TOGETHER)
