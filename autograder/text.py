@@ -23,6 +23,12 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
+def raised(kind: str, text: str) -> str:
+    """What an error says, as a sentence: `raised ValueError: 7 heads do not divide 64.`"""
+    sentence = f"raised {kind}: {text}" if text else f"raised {kind}"
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
+
+
 def _shown(character: str) -> str:
     odd = character in TURNING or unicodedata.category(character) in ("Cc", "Cs")
     return REPLACEMENT if odd else character

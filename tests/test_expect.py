@@ -411,6 +411,24 @@ def test_a_student_s_own_error_passes_through_properties():
             call()
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("7 heads do not divide 64", "raised ValueError: 7 heads do not divide 64."),
+        ("7 heads do not divide 64.", "raised ValueError: 7 heads do not divide 64."),
+        ("7 heads?", "raised ValueError: 7 heads?"),
+        ("", "raised ValueError."),
+    ],
+)
+def test_what_an_error_says_ends_in_one_full_stop(text, said):
+    def fails(x):
+        raise ValueError(text)
+
+    with pytest.raises(RaisedValueError) as caught:
+        student_of(fails)(1.0)
+    assert str(caught.value).split(" In fails")[0] == said
+
+
 # ---------------------------------------------------------------- inputs
 
 

@@ -28,6 +28,7 @@ from autograder.marking.transport import Behind
 from autograder.sandbox.client import CellResult, Sandbox
 from autograder.sandbox.client import Submission as Running
 from autograder.submission import Cell, code_cells, grade_id, read_notebook
+from autograder.text import raised
 
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
 GLANCE = 0.3  # seconds between two looks at the file
@@ -147,7 +148,7 @@ def _first_step(name: str, owners: list[str], results: list[CellResult]) -> str:
     if own.error:
         where = "".join(f" In line {number}: `{line.strip()}`." for _, number, line in own.error["lines"][-1:])
         text = _IN_CELL.sub(r", \1", own.error["text"])
-        return f"not judged, since its cell raised {own.error['kind']}: {text}.{where}"
+        return f"not judged, since its cell {raised(own.error['kind'], text)}{where}"
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 

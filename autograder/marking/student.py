@@ -23,6 +23,7 @@ import numpy as np
 from autograder.marking.questions import Questions
 from autograder.sandbox import wire
 from autograder.sandbox.perform import perform
+from autograder.text import raised
 
 READY_MADE = (
     "calls PyTorch's ready-made {name}. Writing it is the exercise, so this earns no points; "
@@ -215,7 +216,7 @@ def _as_exception(name: str, error: Any) -> StudentError:
     if kind == "AttributeError" and text.startswith("the module has no parameter"):
         return Raised(f"{text}. Are the layers kept as members under the names the exercise gives?")
     cls = RaisedValueError if kind == "ValueError" else Raised
-    return cls(f"raised {kind}{': ' if text else ''}{text}.{where}")
+    return cls(raised(kind, text) + where)
 
 
 def here(names: dict[str, Any], questions: Questions | None = None) -> Transport:
