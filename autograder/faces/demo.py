@@ -21,6 +21,7 @@ from autograder.faces.nbgrader import api
 from autograder.faces.rubric import points
 
 Answers = dict[str, str]
+Score = tuple[str, str]  # points, and how many there are
 LOOP = textwrap.dedent(
     '''
     def {name}(*args, **kwargs):
@@ -57,6 +58,14 @@ class Student:
     answers: Callable[[Assignment], Answers]
 
 
+@dataclass(frozen=True)
+class Row:
+    """A student's marks, one an assignment."""
+
+    student: Student
+    scores: list[Score]
+
+
 def _half(assignment: Assignment) -> Answers:
     answers = model_answers(assignment)
     return {e.name: answers[e.name] for e in assignment.exercises[: len(assignment.exercises) // 2]}
@@ -80,6 +89,7 @@ def _with_first(code: str, only: str = "a") -> Callable[[Assignment], Answers]:
     return answers
 
 
+NAMES, MARK = 29, 12  # columns of the table: who, and a mark with what it is out of
 CLASS = (
     Student("ada", "model answers", model_answers),
     Student("ben", "half done", _half),
@@ -104,7 +114,7 @@ def run(folder: Path, course: Course, console: Console) -> None:
         task = progress.add_task("", total=3 * len(assignments))
         for what in _steps(folder, assignments):
             progress.update(task, description=f"{what:<45}", advance=1)
-    console.print(_marks(folder, assignments))
+    console.print(marks_table(assignments, _marks(folder, assignments), console.width))
     _where_to_look(folder, console)
 
 
@@ -142,25 +152,36 @@ def _must(result: dict[str, object], what: str) -> None:
         raise CourseError(f"nbgrader could not {what}:\n{result.get('error') or result.get('log')}")
 
 
-def _marks(folder: Path, assignments: list[Assignment]) -> Table:
-    """The gradebook as a table."""
+def _marks(folder: Path, assignments: list[Assignment]) -> list[Row]:
+    """The class's marks, as they stand in the gradebook."""
     from nbgrader.api import Gradebook
 
+    with Gradebook(f"sqlite:///{folder.resolve()}/gradebook.db") as gradebook:
+        return [
+            Row(student, [_score(gradebook.find_submission(a.name, student.name)) for a in assignments])
+            for student in CLASS
+        ]
+
+
+def _score(submission: Any) -> Score:
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades if grade.cell.cell_type == "code"]
+    return points(sum(g.auto_score or 0.0 for g in grades)), points(sum(g.max_score for g in grades))
+
+
+def marks_table(assignments: list[Assignment], rows: list[Row], width: int) -> Table:
+    """The marks for a terminal of so many columns: in a narrow one, what an assignment is worth is in its heading."""
+    wide = width >= NAMES + MARK * len(assignments)
     table = Table(
         title="Marks in nbgrader's gradebook", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
     )
-    for heading in ("student", "hands in", *(a.name.split("_")[0] for a in assignments)):
+    names = [assignment.name.split("_")[0] for assignment in assignments]
+    worth = [f"{name}/{points(a.max_score)}" for name, a in zip(names, assignments, strict=True)]
+    for heading in ("student", "hands in", *(names if wide else worth)):
         table.add_column(heading, overflow="fold")
-    with Gradebook(f"sqlite:///{folder.resolve()}/gradebook.db") as gradebook:
-        for student in CLASS:
-            scores = [_score(gradebook.find_submission(a.name, student.name)) for a in assignments]
-            table.add_row(student.name, student.about, *scores)
+    for row in rows:
+        scores = [f"{score} / {most}" if wide else score for score, most in row.scores]
+        table.add_row(row.student.name, row.student.about, *scores)
     return table
-
-
-def _score(submission: Any) -> str:
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades if grade.cell.cell_type == "code"]
-    return f"{points(sum(g.auto_score or 0.0 for g in grades))} / {points(sum(g.max_score for g in grades))}"
 
 
 def _where_to_look(folder: Path, console: Console) -> None:
