@@ -1,20 +1,18 @@
 """nbgrader's Autograde, careful with strangers' files.
 
 nbgrader opens a pipe and waits, follows a link and copies what it leads to, and answers a broken notebook with a
-traceback. It has no setting for any of that, so this class takes the place of its own.
+traceback. It has no setting for any of that, so this class takes the place of its own. How files are read and copied
+is in `files`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import functools
 import glob
 import hashlib
 import json
 import os
-import shutil
-import stat
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -25,61 +23,23 @@ import nbgrader.api
 import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
 from filelock import FileLock, Timeout
-from nbconvert.exporters import NotebookExporter
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
-from nbgrader.converters.base import BaseConverter, NbGraderException
-from nbgrader.utils import rmtree
+from nbgrader.converters.base import NbGraderException
 from traitlets import Integer, Unicode, default
 
 from autograder.course import find_course
 from autograder.errors import AutograderError, CourseError, SubmissionError
+from autograder.faces.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.faces.nbgrader.mark import STAMP, exercises_worth
 from autograder.marking.many import Marked, Task, Workers, as_task, worker_count
-from autograder.submission import Submission, of_assignment, parse_notebook, read_notebook
+from autograder.submission import Submission, of_assignment, read_notebook
 from autograder.text import one_line, printable
 
 LOCK = ".autograder.lock"
-MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
 
 
-class Exporter(NotebookExporter):
-    """Reads what was submitted as the command line does, so that both grade the same cells."""
-
-    optimistic_validation = True  # checked once at the end, not after every step
-
-    def from_file(self, file_stream: Any, resources: Any = None, **kw: Any) -> Any:
-        """Convert an open notebook; raises `SubmissionError` where it is none."""
-        if not self.parent._sanitizing:  # the second step reads what the first has written
-            return super().from_file(file_stream, resources=resources, **kw)
-        notebook = parse_notebook(file_stream.read().removeprefix("\ufeff"), resources["metadata"]["name"] + ".ipynb")
-        return self.from_notebook_node(notebook, resources=resources, **kw)
-
-
-class _PlainFiles(BaseConverter):
-    """Copies what lies beside a notebook, if it is a file and nothing else."""
-
-    def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        """Copy files of a submission to where its notebook will go."""
-        source = Path(self._format_source(assignment_id, student_id))
-        target = Path(self._format_dest(assignment_id, student_id))
-        for path in _plain_files(source):
-            if not any(fnmatch.fnmatch(path.name, pattern) for pattern in [*self.coursedir.ignore, "*.ipynb"]):
-                copy = target / path.relative_to(source)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.unlink(missing_ok=True)
-                shutil.copy(path, copy, follow_symlinks=False)
-
-
-def _plain_files(folder: Path) -> Iterator[Path]:
-    for place, _, names in os.walk(folder):
-        for name in names:
-            status = os.lstat(Path(place, name))
-            if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_EXTRA:
-                yield Path(place, name)
-
-
-class Autograde(NbGraderAutograde, _PlainFiles):
+class Autograde(NbGraderAutograde, PlainFiles):
     """nbgrader's own steps for each submission, of which as many as there are cores are marked at a time.
 
     Every submission is read first; one that cannot be graded is named, and the rest goes on. What was graded before
@@ -253,12 +213,6 @@ def _stamp_of(notebook: Path) -> str | None:
         return str(json.loads(notebook.read_text(encoding="utf-8"))["metadata"]["autograder"][STAMP])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with read-only files in it, if it is there."""
-    if folder.exists():
-        rmtree(str(folder))
 
 
 @contextlib.contextmanager

@@ -1,0 +1,61 @@
+"""A submission's files on their way through nbgrader: how its notebook is read, and what is copied beside it."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.converters.base import BaseConverter
+from nbgrader.utils import rmtree
+
+from autograder.submission import parse_notebook
+
+MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
+
+
+class Exporter(NotebookExporter):
+    """Reads what was submitted as the command line does, so that both grade the same cells."""
+
+    optimistic_validation = True  # checked once at the end, not after every step
+
+    def from_file(self, file_stream: Any, resources: Any = None, **kw: Any) -> Any:
+        """Convert an open notebook; raises `SubmissionError` where it is none."""
+        if not self.parent._sanitizing:  # the second step reads what the first has written
+            return super().from_file(file_stream, resources=resources, **kw)
+        notebook = parse_notebook(file_stream.read().removeprefix("\ufeff"), resources["metadata"]["name"] + ".ipynb")
+        return self.from_notebook_node(notebook, resources=resources, **kw)
+
+
+class PlainFiles(BaseConverter):
+    """Copies what lies beside a notebook, if it is a file and nothing else."""
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        """Copy files of a submission to where its notebook will go."""
+        source = Path(self._format_source(assignment_id, student_id))
+        target = Path(self._format_dest(assignment_id, student_id))
+        for path in _plain_files(source):
+            if not any(fnmatch.fnmatch(path.name, pattern) for pattern in [*self.coursedir.ignore, "*.ipynb"]):
+                copy = target / path.relative_to(source)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.unlink(missing_ok=True)
+                shutil.copy(path, copy, follow_symlinks=False)
+
+
+def _plain_files(folder: Path) -> Iterator[Path]:
+    for place, _, names in os.walk(folder):
+        for name in names:
+            status = os.lstat(Path(place, name))
+            if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_EXTRA:
+                yield Path(place, name)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with read-only files in it, if it is there."""
+    if folder.exists():
+        rmtree(str(folder))
