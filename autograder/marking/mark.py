@@ -6,6 +6,7 @@ with Marker(assignment, sandbox) as marker:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
@@ -36,6 +37,7 @@ class Marker:
         self.limits = _limits(assignment, sandbox)
         sandbox.warm_up()  # while the reference is loaded
         self.module = assignment.reference()
+        _one_thread()
         self.suite = Suite(assignment.suite)
         self.foresight = rehearse(self.suite, self.module)
         self.diagnoser = Diagnoser(read_catalogue(assignment.suite), vars(self.module))
@@ -71,6 +73,13 @@ class Marker:
             printed = running.results
         points = sum(exercise.points for exercise in exercises)
         return Report(student, self.assignment.name, results, points), printed
+
+
+def _one_thread() -> None:
+    """PyTorch computes the reference's answers in one thread of this process."""
+    # A suite's matrices are tiny and workers share the cores: more threads mostly wait for one another.
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
 
 def _limits(assignment: Assignment, sandbox: Sandbox) -> Limits:
