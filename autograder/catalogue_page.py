@@ -7,9 +7,10 @@ from itertools import groupby
 
 from autograder.course import Assignment, Course
 from autograder.marking.catalogue import Mistake, read_catalogue
-from autograder.marking.mark import Here, judge
+from autograder.marking.judge import judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
+from autograder.marking.transport import Here
 
 Row = tuple[Assignment, Mistake, ExerciseResult]
 HEAD = """\

@@ -11,9 +11,10 @@ from typing import Any
 from autograder.course import Assignment, Course, Exercise
 from autograder.marking.catalogue import Mistake, read_catalogue
 from autograder.marking.diagnosis import Diagnoser
-from autograder.marking.mark import Here, judge
+from autograder.marking.judge import judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
+from autograder.marking.transport import Here
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)

@@ -15,10 +15,10 @@ from autograder.errors import CourseError, MachineError
 from autograder.faces.check import CheckFailed, examine
 from autograder.faces.rubric import as_html
 from autograder.faces.verdict import Progress
-from autograder.marking.mark import Here
 from autograder.marking.picture import draw
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
+from autograder.marking.transport import Here
 from autograder.visible.pictures import PICTURES, ROUNDED
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE

@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from autograder.classroom import model_answers
-from autograder.marking.mark import Here, Marker, judge
+from autograder.marking.judge import judge
+from autograder.marking.mark import Marker
+from autograder.marking.transport import Here
 from tests.in_process import COURSE, judged, suite_of
 
 A1 = COURSE.assignment("a1_scaled_dot_product")

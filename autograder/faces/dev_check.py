@@ -21,9 +21,11 @@ from autograder.catalogue_page import result_of
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import CourseError
 from autograder.marking.catalogue import read_catalogue
-from autograder.marking.mark import Here, Marker, judge
+from autograder.marking.judge import judge
+from autograder.marking.mark import Marker
 from autograder.marking.report import ExerciseResult, Report
 from autograder.marking.suite import Suite
+from autograder.marking.transport import Here
 from autograder.sandbox.client import Sandbox
 from autograder.submission import code_cells, grade_id
 

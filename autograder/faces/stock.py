@@ -15,9 +15,10 @@ from autograder.course import Assignment, find_course
 from autograder.faces import rubric
 from autograder.marking.catalogue import read_catalogue
 from autograder.marking.diagnosis import Diagnoser
-from autograder.marking.mark import Here, judge
+from autograder.marking.judge import judge
 from autograder.marking.report import ExerciseResult
 from autograder.marking.suite import Suite
+from autograder.marking.transport import Here
 
 
 class Points(float):

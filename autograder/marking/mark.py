@@ -20,12 +20,10 @@ from autograder.marking.judge import judge
 from autograder.marking.picture import draw
 from autograder.marking.report import Report
 from autograder.marking.suite import Suite
-from autograder.marking.transport import Behind, Here
+from autograder.marking.transport import Behind
 from autograder.sandbox.client import CellResult, Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.text import one_line
-
-__all__ = ["Behind", "Here", "Marker", "judge"]
 
 
 class Marker:

@@ -11,7 +11,7 @@ from autograder.marking.student import StudentError
 from autograder.visible.pictures import PICTURES, Example
 
 if TYPE_CHECKING:
-    from autograder.marking.mark import Behind, Here
+    from autograder.marking.transport import Behind, Here
 
 
 def draw(transport: Behind | Here, result: ExerciseResult) -> Picture | None:
