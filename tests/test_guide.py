@@ -136,18 +136,33 @@ def canvas_zip(folder, answers):
         download.writestr("doejane_LATE_4321_98765_scaled_dot_product-1.ipynb", nbformat.writes(notebook))
 
 
-@pytest.mark.slow
-def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
+def teacher_and_student(desk, folder):
+    """Two people with homes of their own and one exchange between them."""
     for name in ("exchange", "teacher", "ada/.jupyter", "ada/work"):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "exchange").chmod(0o777)
-    exchange = f'c.Exchange.root = "{tmp_path / "exchange"}"\n'
+        (folder / name).mkdir(parents=True)
+    (folder / "exchange").chmod(0o777)
+    exchange = f'c.Exchange.root = "{folder / "exchange"}"\n'
     with (desk / CONFIG).open("a") as config:
         config.write(exchange)
     lines = f"c = get_config()\n{exchange}c.CourseDirectory.course_id = 'multi_head_attention'\n"
-    (tmp_path / "ada" / ".jupyter" / CONFIG).write_text(lines)
-    teacher = Person(desk, tmp_path / "teacher", desk)
-    ada = Person(tmp_path / "ada" / "work", tmp_path / "ada", desk)
+    (folder / "ada" / ".jupyter" / CONFIG).write_text(lines)
+    return Person(desk, folder / "teacher", desk), Person(folder / "ada" / "work", folder / "ada", desk)
+
+
+def graded_by_hand(desk):
+    """The class's scores, after a person has given three points for the written question of who used the exchange."""
+    with Gradebook(f"sqlite:///{desk}/gradebook.db") as book:
+        scores = {s.student.id: s.score for s in book.assignment_submissions(A1)}
+        (by_exchange,) = scores.keys() - {"doejane_4321"}
+        grade = book.find_grade("written-roles", "scaled_dot_product", A1, by_exchange)
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        book.db.commit()
+    return scores, by_exchange
+
+
+@pytest.mark.slow
+def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
+    teacher, ada = teacher_and_student(desk, tmp_path)
     said = {}
 
     def until(last):
@@ -173,14 +188,9 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
     until("nbgrader collect")
     canvas_zip(desk, right)
     until("nbgrader autograde")
-    with Gradebook(f"sqlite:///{desk}/gradebook.db") as book:
-        scores = {s.student.id: s.score for s in book.assignment_submissions(A1)}
-        (by_exchange,) = scores.keys() - {"doejane_4321"}
-        assert scores["doejane_4321"] == 24
-        assert 19 < scores[by_exchange] < 24
-        grade = book.find_grade("written-roles", "scaled_dot_product", A1, by_exchange)
-        grade.manual_score, grade.needs_manual_grade = 3.0, False
-        book.db.commit()
+    scores, by_exchange = graded_by_hand(desk)
+    assert scores["doejane_4321"] == 24
+    assert 19 < scores[by_exchange] < 24
     # This class handed in both ways, so the page's advice for that is followed.
     todo[todo.index(f"nbgrader release_feedback {A1}")] += f" --student={by_exchange}"
     until("nbgrader release_feedback")

@@ -46,6 +46,25 @@ def comment(course, student):
         return book.find_comment("attention_scores", "scaled_dot_product", A1, student).comment
 
 
+def grade_by_hand(course, cell, student, score, waits):
+    """What formgrader writes when a person enters a score."""
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        grade = book.find_grade(cell, "scaled_dot_product", A1, student)
+        grade.manual_score, grade.needs_manual_grade = score, waits
+        book.db.commit()
+
+
+def total(grades):
+    """A student's points: a person's where there are some, else the tests'."""
+    return sum(auto or 0 if manual is None else manual for auto, manual, _, _ in grades.values())
+
+
+def shown_marks(text, students):
+    """Before, after and gain of some students in the table that regrade prints."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    return {row[0]: row[1:4] for row in rows if row[0] in students}
+
+
 def set_points(course, exercise, points):
     path = course.assignment(A1).notebook
     notebook = nbformat.read(path, as_version=4)
@@ -70,12 +89,10 @@ def graded(tmp_path_factory):
         hand_in(fill(released, answers), course.root / "submitted", student, assignment)
     assert nbgrader.autograde(A1, "*")["success"]
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
-        grade = book.find_grade("test-attention_scores", "scaled_dot_product", A1, "dmitri")
-        grade.manual_score, grade.needs_manual_grade = OVERRIDE, False
         book.find_comment("attention_scores", "scaled_dot_product", A1, "dmitri").manual_comment = "Nearly. 7/10 <b>"
-        written = book.find_grade("written-roles", "scaled_dot_product", A1, "ada")
-        written.manual_score, written.needs_manual_grade = 3.0, False
         book.db.commit()
+    grade_by_hand(course, "test-attention_scores", "dmitri", OVERRIDE, waits=False)
+    grade_by_hand(course, "written-roles", "ada", 3.0, waits=False)
     suite = assignment.suite.read_text()
     start = suite.index('@pytest.mark.exercise("attention_scores")')
     place = suite.index("    @pytest.mark.weight", suite.index("def test_shape", start))
@@ -97,21 +114,14 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert "softmax 4 → 6 (worth 4 → 6)" in " ".join(done.stdout.split())
     assert "3 gain, 0 lose, 1 keep their marks" in done.stdout  # an untouched notebook gains nothing
     assert "Nothing was written" in done.stdout
-    shown = {
-        line.split()[0]: line.split()[1:4]
-        for line in done.stdout.splitlines()
-        if line.split()[:1] in (["ada"], ["chloe"], ["dmitri"])
-    }
+    shown = shown_marks(done.stdout, ("ada", "chloe", "dmitri"))
 
     done = autograder("regrade", A1, "--write", cwd=graded.root)
     assert done.returncode == 0, done.stderr
     new = {student: grades(graded, student) for student in old}
     for student, (_, after, gain) in shown.items():
-        totals = [
-            sum((m if m is not None else a or 0) for a, m, _, _ in table[student].values()) for table in (old, new)
-        ]
-        assert float(after) == pytest.approx(totals[1], abs=0.01)
-        assert float(gain) == pytest.approx(totals[1] - totals[0], abs=0.01)
+        assert float(after) == pytest.approx(total(new[student]), abs=0.01)
+        assert float(gain) == pytest.approx(total(new[student]) - total(old[student]), abs=0.01)
     assert new["ada"]["test-softmax"][:3] == (6, None, 6)
     assert old["chloe"]["test-attention_scores"][0] < new["chloe"]["test-attention_scores"][0] < 5
     # what a person did is kept; only what has new marks below it waits for another look
@@ -123,17 +133,11 @@ def test_it_is_shown_then_written_then_undone(graded):
     assert comment(graded, "dmitri") == "Nearly. 7/10 <b>"
 
     # a person goes on grading; then it is undone, and that work stays
-    with Gradebook(f"sqlite:///{graded.root}/gradebook.db") as book:
-        written = book.find_grade("written-roles", "scaled_dot_product", A1, "chloe")
-        written.manual_score, written.needs_manual_grade = 2.0, False
-        book.db.commit()
+    grade_by_hand(graded, "written-roles", "chloe", 2.0, waits=False)
     done = autograder("regrade", A1, "--undo", cwd=graded.root)
     assert done.returncode == 0, done.stderr
     assert grades(graded, "chloe")["written-roles"][1::2] == (2.0, False)
-    with Gradebook(f"sqlite:///{graded.root}/gradebook.db") as book:
-        written = book.find_grade("written-roles", "scaled_dot_product", A1, "chloe")
-        written.manual_score, written.needs_manual_grade = old["chloe"]["written-roles"][1::2]
-        book.db.commit()
+    grade_by_hand(graded, "written-roles", "chloe", *old["chloe"]["written-roles"][1::2])
     assert rows(graded) == before
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == pages
 
