@@ -9,8 +9,8 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
-from autograder.marking.many import grade_many
-from autograder.submission import find_submissions
+from autograder.marking.mark import Marker
+from autograder.submission import code_cells, find_submissions, read_notebook
 from tests.in_process import ASSIGNMENTS
 from tests.test_round_trip import marks
 
@@ -33,7 +33,7 @@ def nbgrader(course, *words):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [a.name for a in ASSIGNMENTS])
-def test_stock_nbgrader_gives_the_same_marks(name, own_course):
+def test_stock_nbgrader_gives_the_same_marks(name, own_course, sandbox):
     assignment = own_course.assignment(name)
     (own_course.root / CONFIG).write_text('c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n')
     nbgrader(own_course, "generate_assignment", name)
@@ -47,10 +47,12 @@ def test_stock_nbgrader_gives_the_same_marks(name, own_course):
         hand_in(fill(released, code), own_course.root / "submitted", student, assignment)
     nbgrader(own_course, "autograde", name)
     found = find_submissions([own_course.root / "submitted"], own_course)
-    with Gradebook(f"sqlite:///{own_course.root}/gradebook.db") as book:
-        for report in grade_many(found, own_course.root, 2):
+    with Gradebook(f"sqlite:///{own_course.root}/gradebook.db") as book, Marker(assignment, sandbox) as marker:
+        for one in found:
+            cells = [cell.source for cell in code_cells(read_notebook(one.path))]
+            report, _ = marker.mark_cells(one.student, cells)
             expected = {exercise.name: exercise.score for exercise in report.exercises}
-            assert marks(book, assignment, report.student) == expected
+            assert marks(book, assignment, one.student) == expected
         assert sum(marks(book, assignment, "right").values()) == assignment.max_score
         assert 0 < sum(marks(book, assignment, "wrong").values()) < assignment.max_score
         assert sum(marks(book, assignment, "untouched").values()) == 0
