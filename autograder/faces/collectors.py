@@ -13,7 +13,8 @@ from pathlib import Path
 from nbgrader.plugins import FileNameCollectorPlugin
 
 # "-1" and so on is what a system appends to a file that is handed in again, " (1)" what a browser does.
-NOTEBOOK = r"(?P<file_id>.+?)(?:-\d+| ?\(\d+\))?\.ipynb$"
+# A saved model comes beside a notebook, where the assignment takes one.
+NOTEBOOK = r"(?P<file_id>.+?)(?:-\d+| ?\(\d+\))?\.(?:ipynb|safetensors)$"
 
 
 class Canvas(FileNameCollectorPlugin):

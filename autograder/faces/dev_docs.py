@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ KEYS = {
         "max_score": "points there are",
         "exercises": "a list, in the notebook's order; empty where `failed`",
         "reason": "why it could not be graded; only where `failed`",
+        "extra": "a sentence on the saved model beside the notebook; only where there is one; no part of the score",
     },
     "An exercise": {
         "name": "the function or class",
@@ -100,7 +102,7 @@ def json_reference() -> str:
     exercise = ExerciseResult("softmax", (test,), 0.25)
     report = Report("ada", "a1_scaled_dot_product", (exercise,), 0.25)
     failed = Report("ben", "a1_scaled_dot_product", (), 0.25, "scaled_dot_product.ipynb is empty")
-    whole: dict[str, Any] = {"A submission": failed, "An exercise": exercise, "A test": test}
+    whole: dict[str, Any] = {"A submission": replace(failed, extra="..."), "An exercise": exercise, "A test": test}
     parts = [JSON_HEAD, MADE]
     for title, value in whole.items():
         _explained(title, set(value.to_dict()))
