@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import pickle
@@ -21,17 +20,15 @@ from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 
 from autograder.classroom import fill, hand_in, model_answers
-from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.faces.dev_check import no_secret
 from autograder.faces.export import as_gradescope
 from autograder.faces.marks_file import read_marks
 from autograder.faces.nbgrader import api
 from autograder.marking.journal import stamp
-from autograder.marking.many import grade_many
 from autograder.marking.report import Report
 from autograder.marking.saved_model import ITEMS, NO_POINTS, exact, held_out, sentence
-from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, find_submissions, model_beside
+from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside
 from autograder.workshop import news
 from autograder.workshop.plain_decoder import PlainDecoder
 from tests.conftest import copy_course
@@ -43,6 +40,8 @@ A6 = COURSE.assignment("a6_transformer_summarizer")
 PLAN, REFERENCE = A6.saved_model, A6.reference()
 SIZES = {"vocab_size": len(news.WORDS), **PLAN.sizes}
 STRANGE = '<img src=x onerror="alert(1)">\x1b[2J\u202e\n'
+
+KNOWN = 4  # held-out items that a model here has learned by heart
 
 
 def numbers(model):
@@ -71,12 +70,13 @@ def count(text):
 
 @pytest.fixture(scope="module")
 def learned():
-    """A decoder that has learned the first six held-out items by heart."""
+    """A decoder that has learned a few held-out items by heart."""
     torch.manual_seed(0)
+    torch.set_num_threads(1)  # faster for a model so small
     model = REFERENCE.TransformerDecoder(**SIZES)
     texts = [
         REFERENCE.training_example(news.encode(i.article), news.encode(i.summary), news.SEPARATOR_ID, news.END_ID)
-        for i in held_out()[:6]
+        for i in held_out()[:KNOWN]
     ]
     L = max(len(ids) for ids, _ in texts)
     ids = torch.tensor([ids + [news.PADDING_ID] * (L - len(ids)) for ids, _ in texts])
@@ -130,7 +130,7 @@ def test_it_is_what_greedy_decoding_writes(learned):
     ]
     right = sum(news.decode(ids) == item.summary for ids, item in zip(written, items, strict=True))
     assert exact(learned, items) == right
-    assert 6 <= right < 12
+    assert KNOWN <= right < 12
 
 
 def test_held_out_items_are_none_that_students_have():
@@ -140,7 +140,7 @@ def test_held_out_items_are_none_that_students_have():
 
 
 def test_from_a_file_to_a_sentence(learned):
-    assert count(said(save(numbers(learned)))) >= 6
+    assert count(said(save(numbers(learned)))) >= KNOWN
     assert count(said(GOOD)) == 0
 
 
@@ -225,7 +225,7 @@ def test_huge_finite_weights_are_counted_like_any_others():
 
 
 def test_a_header_full_of_names_takes_no_time():
-    entries = {f"{i}{STRANGE}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(38_000)}
+    entries = {f"{i}{STRANGE}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(36_500)}
     data = headed(entries)
     assert MAX_MODEL * 0.9 < len(data) <= MAX_MODEL
     start = time.process_time()
@@ -397,7 +397,7 @@ def test_the_notebooks_own_cell_saves_what_is_read(tmp_path, monkeypatch, capsys
 
 # ---------------------------------------------------------------- through a real course
 
-LEFT = ("learned", "untrained", "without", "strange", "pipe", "deleted")
+LEFT = ("learned", "untrained", "without", "strange", "pipe")
 CODE = (
     "import os\nfound = []\nfor place, _, names in os.walk('/'):\n"
     f"    found += [place] * ({MODEL!r} in names)\nprint('found', found)"
@@ -414,17 +414,15 @@ def graded(tmp_path_factory, learned):
     for student in LEFT:
         notebook = fill(released, right)
         notebook.cells.append(nbformat.v4.new_code_cell(CODE))
-        if student == "deleted":  # the cell that saves, and so the one the sentence stands below
+        if student == "pipe":  # the cell that saves, and so the one the sentence stands below
             notebook.cells = [c for c in notebook.cells if MODEL not in c.source]
         hand_in(notebook, course.root / "submitted", student, A6)
     place(course, "learned").write_bytes(save(numbers(learned)))
     place(course, "untrained").write_bytes(GOOD)
     place(course, "strange").write_bytes(save({f"{STRANGE}": WEIGHTS["norm.bias"]}))
     os.mkfifo(place(course, "pipe"))
-    place(course, "deleted").write_bytes(GOOD)
-    (course.root / "submitted" / "ben" / A1.name).mkdir(parents=True)
     result = run(course, "--gradebook", "--jobs", "2", "--feedback")
-    assert "6 graded, 0 could not be graded" in result, result
+    assert "5 graded, 0 could not be graded" in result, result
     return course
 
 
@@ -462,11 +460,10 @@ def test_marks_are_the_same_with_and_without_a_file(graded):
 def test_the_feedback_page_shows_the_sentence_as_text(graded):
     assert "Saved model" not in page(graded, "without")
     assert f"0 of {ITEMS} held-out items summarised exactly" in page(graded, "untrained")
-    assert f"0 of {ITEMS} held-out items summarised exactly" in page(graded, "deleted")
     assert f"of {ITEMS} held-out items summarised exactly. {NO_POINTS}" in page(graded, "learned")
     assert f"{MODEL} is not a file" in page(graded, "pipe")
     assert "<img src=x" not in page(graded, "strange")
-    assert html.escape('has no <img src=x onerror="alert(1)">') in page(graded, "strange")
+    assert 'has no &lt;img src=x onerror="alert(1)"&gt;' in page(graded, "strange")
 
 
 @pytest.mark.slow
@@ -481,45 +478,40 @@ def test_the_file_is_copied_along_and_never_in_the_sandbox(graded):
     copied = graded.root / "autograded" / "learned" / A6.name / MODEL
     assert load(copied.read_bytes()).keys() == WEIGHTS.keys()
     assert not (graded.root / "autograded" / "pipe" / A6.name / MODEL).exists()
-    printed = [
-        o.text for c in autograded(graded, "learned").cells if c.cell_type == "code" for o in c.outputs if "text" in o
-    ]
-    assert "found []\n" in printed
+    outputs = [output for cell in autograded(graded, "learned").cells for output in cell.get("outputs", [])]
+    assert "found []\n" in [output.get("text") for output in outputs]
 
 
 @pytest.mark.slow
 def test_json_terminal_and_what_reads_them(graded, tmp_path):
+    """By workers in processes of their own, to whom the file is sent with the task."""
     out = tmp_path / "marks.json"
-    done = autograder("grade", graded.root / "submitted", "--json", out, "--quiet", cwd=graded.root)
+    some = [graded.root / "submitted" / student for student in ("learned", "strange", "without")]
+    done = autograder("grade", *some, "--json", out, "--jobs", "2", cwd=graded.root)
     assert done.returncode == 0, done.stderr
-    entries = {entry["student"]: entry for entry in json.loads(out.read_text()) if entry["assignment"] == A6.name}
-    assert {name for name in entries if "extra" in entries[name]} == set(LEFT) - {"without"}
-    assert count(entries["learned"]["extra"]) >= 6
+    entries = {entry["student"]: entry for entry in json.loads(out.read_text())}
+    assert {name for name in entries if "extra" in entries[name]} == {"learned", "strange"}
+    assert count(entries["learned"]["extra"]) >= KNOWN
     assert len({entry["score"] for entry in entries.values()}) == 1
     assert [report.to_dict() for report in read_marks([out])] == json.loads(out.read_text())
     assert Report.from_dict(entries["learned"]).extra == entries["learned"]["extra"]
     assert entries["learned"]["extra"] in as_gradescope(Report.from_dict(entries["learned"]))["output"]
-    shown = autograder("grade", place(graded, "untrained").with_name(A6.notebook.name), cwd=graded.root).stdout
-    assert f"Saved model: 0 of {ITEMS}" in " ".join(shown.split())
+    shown = " ".join(done.stdout.split())
+    assert entries["learned"]["extra"] in shown
+    assert "the course's decoder has no <img src=x" in shown
+    assert "\x1b[2J" not in done.stdout
+    assert shown.count("Saved model") == 2
 
 
 @pytest.mark.slow
-def test_workers_get_the_file_with_the_task(graded):
-    found = [one for one in find_submissions([graded.root / "submitted"], graded) if one.student == "untrained"]
-    (elsewhere,) = grade_many(found, graded.root, 2)  # one process a worker: the task is sent there
-    assert count(elsewhere.extra) == 0
-
-
-@pytest.mark.slow
-def test_a_changed_file_is_graded_again_and_an_unchanged_one_is_not(graded, learned):
-    assert "0 graded, 6 unchanged" in run(graded, "--gradebook", "--quiet")
+def test_a_changed_file_is_graded_again_and_an_unchanged_one_is_not(graded):
     place(graded, "without").write_bytes(GOOD)
     place(graded, "untrained").unlink()
-    assert "2 graded, 4 unchanged" in run(graded, "--gradebook", "--quiet", "--feedback")
+    assert "2 graded, 3 unchanged" in run(graded, "--gradebook", "--quiet", "--feedback")
     assert f"0 of {ITEMS} held-out" in page(graded, "without")
     assert "Saved model" not in page(graded, "untrained")
-    # formgrader's button grades one alone, and says the same
-    place(graded, "untrained").write_bytes(save(numbers(learned)))
+    # formgrader's button grades one alone
+    place(graded, "untrained").write_bytes(GOOD)
     assert api(graded.root).autograde(A6.name, "untrained")["success"]
-    assert "Saved model" in str(autograded(graded, "untrained"))
+    assert "Saved model: 0 of" in str(autograded(graded, "untrained"))
     assert set(marks(graded).values()) == {marks(graded)["pipe"]}

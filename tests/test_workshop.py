@@ -256,7 +256,7 @@ def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
     assert texts["heads"].count("head 8") == 3
     assert texts["your-own-article"].strip() == "mira wins the chess cup in oslo"
     assert float(texts["clock"]) < 120
-    assert saved_model_of(tmp_path) >= 190  # as good on news of another seed
+    assert saved_model_of(tmp_path) >= 180  # as good on news of another seed
 
 
 @pytest.mark.slow
@@ -268,5 +268,5 @@ def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
     texts = run_notebook(fill(released, model_answers(A6)), tmp_path)
     assert "PyTorch's own layers" in texts["train-model-code"]
     assert share_of_exact(texts) >= 95
-    assert saved_model_of(tmp_path) >= 190
+    assert saved_model_of(tmp_path) >= 180
     assert texts["heads"].count("head 8") == 3

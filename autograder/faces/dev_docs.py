@@ -68,8 +68,8 @@ What students see afterwards is text: feedback pages, formgrader and the class r
 picture out of a submission (`tests/test_harmless.py`, `tests/test_report.py`). Spreadsheets get no formula from it.
 
 A model file that is handed in (`model.safetensors`, where an assignment takes one) never reaches the sandbox: the
-trusted side reads at most 4 MB of a plain file, through no link, as numbers alone. Names, shapes and dtype must be those
-of the course's own decoder, which then runs with them (`tests/test_saved_model.py`). The parser is safetensors' own.
+trusted side reads at most 4 MB of a plain file, through no link, as numbers alone. Names, shapes and dtype must be
+those of the course's own decoder, which then runs with them (`tests/test_saved_model.py`). The parser is safetensors'.
 
 Three places have no wall, by their nature. `check` runs in the student's own kernel, with the visible checks alone.
 nbgrader without this kit's plugin grades in the kernel, where the code could look at the judge. And where bubblewrap

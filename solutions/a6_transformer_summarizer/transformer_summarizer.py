@@ -514,12 +514,15 @@ class TransformerDecoder(nn.Module):
 
 # %% tags=["active-ipynb"]
 # if not grading:
+#     from pathlib import Path
+#
 #     try:
-#         from safetensors.torch import save_file
+#         from safetensors.torch import save
 #     except ImportError:
 #         print("safetensors is missing: run  %pip install safetensors  in a cell of its own, then this cell again")
 #     else:
-#         save_file({name: weights.detach().contiguous() for name, weights in model.named_parameters()}, "model.safetensors")
+#         learned = {name: weights.detach().contiguous() for name, weights in model.named_parameters()}
+#         Path("model.safetensors").write_bytes(save(learned))
 #         print("saved as model.safetensors")
 
 # %% [markdown]
