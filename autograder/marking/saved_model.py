@@ -92,7 +92,8 @@ def _filled(weights: Mapping[str, np.ndarray], plan: ModelPlan, module: ModuleTy
     plain = PlainDecoder(**sizes)
     model = plain if weights.keys() == dict(plain.named_parameters()).keys() else getattr(module, plan.decoder)(**sizes)
     # Buffers, such as positions, are the decoder's own: whoever saves them, too, is not wrong.
-    learnt = {name: array for name, array in weights.items() if name not in dict(model.named_buffers())}
+    own = {name for name, _ in model.named_buffers()}
+    learnt = {name: array for name, array in weights.items() if name not in own}
     _check(learnt, {name: tuple(parameter.shape) for name, parameter in model.named_parameters()})
     # A copy, since the arrays are views of bytes that must not be written to.
     model.load_state_dict({name: torch.tensor(array) for name, array in learnt.items()}, strict=False)
