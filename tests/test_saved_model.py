@@ -26,6 +26,7 @@ from autograder.faces.export import as_gradescope
 from autograder.faces.marks_file import read_marks
 from autograder.faces.nbgrader import api
 from autograder.marking.journal import stamp
+from autograder.marking.mark import Marker
 from autograder.marking.report import Report
 from autograder.marking.saved_model import ITEMS, NO_POINTS, exact, held_out, sentence
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside
@@ -156,10 +157,12 @@ def test_positions_may_be_saved_too():
 
 def test_torch_is_left_as_it_was():
     torch.manual_seed(3)
-    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    torch.set_num_threads(2)
+    state = torch.get_rng_state()
     said(GOOD)
     assert torch.equal(torch.get_rng_state(), state)
-    assert torch.get_num_threads() == threads
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
 
 
 # ---------------------------------------------------------------- what is no such file
@@ -348,12 +351,22 @@ def test_a_changed_file_is_another_submission_for_the_journal(tmp_path):
     "asked", [3, {}, {"decoder": 3, "sizes": {}}, {"decoder": "X", "sizes": {"d_model": "64"}}, {"sizes": {"d_ff": 1}}]
 )
 def test_metadata_that_is_not_in_order_is_named(own_course, asked):
-    path = own_course.assignment(A1.name).notebook
+    ask(own_course, asked)
+    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder.saved_model"):
+        _ = own_course.assignment(A1.name).saved_model
+
+
+def test_a_decoder_that_the_solution_lacks_is_named(own_course, sandbox):
+    ask(own_course, {"decoder": "TransformerDecoder", "sizes": {"d_model": 8}})
+    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb.*there is no TransformerDecoder"):
+        Marker(own_course.assignment(A1.name), sandbox)
+
+
+def ask(course, asked):
+    path = course.assignment(A1.name).notebook
     notebook = nbformat.read(path, as_version=4)
     notebook.metadata["autograder"] = {"saved_model": asked}
     nbformat.write(notebook, path)
-    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder.saved_model"):
-        _ = own_course.assignment(A1.name).saved_model
 
 
 def test_a_model_left_in_source_would_be_handed_to_students(own_course):
