@@ -1,7 +1,8 @@
 """Running code nobody trusts.
 
 A warm process (NumPy, PyTorch and IPython imported) starts once in bubblewrap and forks for every submission, which
-forks for the tests. See `server` for the processes inside, `client` for the trusted side, `limits` for the numbers.
+forks for the tests. See `server` for the processes inside, `shell` for what a submission finds there, `walls` for what
+it cannot get past, `client` for the trusted side, `limits` for the numbers.
 
 Where bubblewrap works, a submission keeps to this; each line's short name is the name of its test:
 

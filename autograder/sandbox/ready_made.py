@@ -5,7 +5,7 @@ attention away before it runs anybody's code: every kernel of it becomes a quest
 dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd functions).
 While the notebook's cells run, the trusted side answers, so that a self-check works; while a test runs, it notes the
 name and refuses. There is nothing to put back: the original is gone, and its libraries are hidden from new processes
-(see `server`).
+(see `walls`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,109 @@
+"""The walls that the kernel keeps, as this room builds them: user, namespaces, places, rights, limits.
+
+`server` says in which process, and in which order; `launch` builds the outer wall with bubblewrap.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
+CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+MS_NOSUID, MS_NODEV = 2, 4
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
+KEYCTL_JOIN_SESSION_KEYRING = 1
+SYSCALLS = {"x86_64": (250, 126), "aarch64": (219, 91)}  # numbers of keyctl and capset
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def leave_root(isolated: bool) -> None:
+    """Started by root, student code still runs as nobody: limits on processes do not bind root."""
+    if isolated and os.getuid() == 0:
+        nobody = 65534
+        os.setgroups([])
+        os.setresgid(nobody, nobody, nobody)
+        os.setresuid(nobody, nobody, nobody)
+        libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # so that its /proc/self files belong to nobody, too
+
+
+def held() -> dict[str, int]:
+    """Bytes that this process holds: private writable memory (RLIMIT_DATA), address space (RLIMIT_AS)."""
+    with open("/proc/self/status") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return {"data": int(fields["VmData"].split()[0]) * 1024, "space": int(fields["VmSize"].split()[0]) * 1024}
+
+
+def die_with_parent() -> None:
+    """The kernel ends this process with the one that forked it."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def first_to_go() -> None:
+    """Where memory runs out, the kernel ends this submission's processes before the warm one."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+
+
+def enter_namespaces() -> None:
+    """Users, mounts, processes, IPC, host name and network of its own; raises `OSError` where the kernel refuses."""
+    uid, gid = os.getuid(), os.getgid()
+    flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET
+    if libc.unshare(flags):
+        raise OSError(ctypes.get_errno(), "unshare: " + os.strerror(ctypes.get_errno()))
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+
+
+def private_places(scratch: int) -> None:
+    """Fresh, small, and gone with the namespace: scratch space, shared memory; and no view of /proc."""
+    for place, size in (("/tmp", scratch), ("/dev/shm", scratch), ("/proc", 4096)):  # noqa: S108
+        _mount(place, size, "1777")
+    if "torch" in sys.modules:
+        # A new process finds no PyTorch that still has its ready-made attention; what this one needs is loaded.
+        libraries = os.path.join(os.path.dirname(sys.modules["torch"].__file__ or ""), "lib")
+        _mount(libraries, 4096, "0555")
+    os.chdir("/tmp")  # noqa: S108
+
+
+def _mount(place: str, size: int, mode: str) -> None:
+    options = f"size={size},mode={mode},nr_inodes=4096".encode()
+    if libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
+        raise OSError(ctypes.get_errno(), f"mount {place}: {os.strerror(ctypes.get_errno())}")
+
+
+def drop_capabilities() -> None:
+    """No right of the new user namespace is left to student code, and no keyring of the old one."""
+    keyctl, capset = SYSCALLS.get(os.uname().machine, (None, None))
+    if keyctl is not None:
+        libc.syscall(keyctl, KEYCTL_JOIN_SESSION_KEYRING, None)
+        header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+        libc.syscall(capset, header, (ctypes.c_uint32 * 6)())
+
+
+def no_new_privileges() -> None:
+    """No program that is started from here gains a right by being started."""
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def set_limits(limits: dict[str, Any]) -> None:
+    """Per-process limits. Memory counts on top of what Python and PyTorch hold already."""
+    soft = {
+        resource.RLIMIT_DATA: int(limits["held"]["data"] + limits["memory"]),
+        # Shared mappings, too; address space that is reserved and never used needs some room.
+        resource.RLIMIT_AS: int(limits["held"]["space"] + 2 * limits["memory"]),
+        resource.RLIMIT_NPROC: int(limits["processes"]),
+        resource.RLIMIT_NOFILE: int(limits["open_files"]),
+        resource.RLIMIT_FSIZE: int(limits["scratch"]),
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: int(limits["submission_seconds"]) + 1,
+    }
+    for limit, value in soft.items():
+        resource.setrlimit(limit, (value, value))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
