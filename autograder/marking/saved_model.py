@@ -7,10 +7,9 @@ and nothing is trained. What comes of it is a sentence: it brings no points and 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -54,7 +53,11 @@ def sentence(file: ModelFile, plan: ModelPlan, module: ModuleType) -> str:
 
 def _count(data: bytes, plan: ModelPlan, module: ModuleType) -> int:
     weights = parse(data)
-    with _undisturbed():
+    try:
+        import torch
+    except ImportError:
+        raise _not_here("torch") from None
+    with torch.random.fork_rng(devices=[]):  # making a decoder draws random numbers
         return exact(_filled(weights, plan, module), held_out())
 
 
@@ -82,10 +85,8 @@ def _filled(weights: Mapping[str, np.ndarray], plan: ModelPlan, module: ModuleTy
 
     Raises `Unusable` where they fit neither.
     """
-    try:
-        import torch
-    except ImportError:
-        raise _not_here("torch") from None
+    import torch
+
     from autograder.workshop.plain_decoder import PlainDecoder
 
     sizes = {"vocab_size": len(news.WORDS), **plan.sizes}
@@ -158,19 +159,3 @@ def exact(model: Any, items: Sequence[news.Item]) -> int:
         likeliest = model(ids).argmax(-1)  # (B, L): what follows each place
     wrong = (likeliest[:, :-1] != ids[:, 1:]) & judged[:, 1:]
     return int((~wrong.any(-1)).sum())
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Leave torch as it was. Making a model draws random numbers; for one so small, two cores are slower than one."""
-    try:
-        import torch
-    except ImportError:
-        raise _not_here("torch") from None
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        torch.set_num_threads(threads)
