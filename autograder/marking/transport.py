@@ -134,7 +134,8 @@ class Behind:
         replies = process.stream([_with_behind(one.place[0], self.questions.behind) for one in plan], answer)
         with contextlib.closing(process), contextlib.suppress(TooSlow, Gone, BadMessage):
             for one in plan:
-                self.questions.prepare(one.request)
+                if answer:
+                    self.questions.prepare(one.request)
                 reply = next(replies)
                 if self.questions.ready_made:
                     break
