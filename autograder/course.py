@@ -30,6 +30,14 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class ModelPlan:
+    """What a saved model is put into: a class of the solution, and the sizes that it is made with."""
+
+    decoder: str
+    sizes: dict[str, int]
+
+
+@dataclass(frozen=True)
 class Assignment:
     """One assignment: a folder in `source/` with one notebook."""
 
@@ -54,6 +62,11 @@ class Assignment:
         if not isinstance(limits, dict):
             raise CourseError(f"{self.notebook}: the metadata's autograder.limits is not a map of names to numbers")
         return dict(limits)
+
+    @property
+    def saved_model(self) -> ModelPlan | None:
+        """Where a model file may be handed in, what it is put into, as the notebook's metadata has it."""
+        return _saved_model(self.notebook, self.notebook.stat().st_mtime_ns)
 
     @property
     def max_score(self) -> float:
@@ -166,7 +179,7 @@ def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
 def _kit_version() -> str:
     """A word that changes with the code that marks; read once, as the running code is."""
     digest = hashlib.sha256()
-    for room in ("sandbox", "marking"):
+    for room in ("sandbox", "marking", "workshop"):
         for path in sorted((Path(__file__).parent / room).glob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -176,6 +189,19 @@ def _kit_version() -> str:
 def _brought(path: Path, changed: int) -> tuple[str, ...]:
     names = [cell.metadata.get("nbgrader", {}).get("grade_id", "") for cell in _cells(path)]
     return tuple(name.removeprefix(BRING) for name in names if name.startswith(BRING))
+
+
+@functools.lru_cache
+def _saved_model(path: Path, changed: int) -> ModelPlan | None:
+    asked = _notebook(path).metadata.get("autograder", {}).get("saved_model")
+    if asked is None:
+        return None
+    sizes = asked.get("sizes") if isinstance(asked, dict) else None
+    if not isinstance(sizes, dict) or not isinstance(asked.get("decoder"), str):
+        raise CourseError(f"{path}: the metadata's autograder.saved_model has not the form decoder: name, sizes: map")
+    if not all(type(size) is int and size > 0 for size in sizes.values()):
+        raise CourseError(f"{path}: the metadata's autograder.saved_model.sizes are whole numbers above 0")
+    return ModelPlan(asked["decoder"], dict(sizes))
 
 
 def _cells(path: Path) -> list[Any]:

@@ -23,17 +23,36 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A student's id stands in formgrader's pages as it is: between tags, in an attribute, in a script's text.
 ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
+MODEL = "model.safetensors"  # beside the notebook, where an assignment takes one
+MAX_MODEL = 4 * 2**20  # bytes; the summarizer's has 0.4 MB
 MAX_CELLS = 5_000  # a long notebook has 200
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's notebook of one assignment, not yet read. `problem` is set where it cannot be found."""
+    """One student's notebook of one assignment, not yet read. `problem` is set where it cannot be found.
+
+    `takes_model` is set where the assignment takes a saved model beside the notebook.
+    """
 
     student: str
     assignment: str
     path: Path
     problem: str | None = None
+    takes_model: bool = False
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A saved model as it was handed in: its bytes, or why they could not be read."""
+
+    data: bytes = b""
+    problem: str = ""
+
+    @property
+    def stamp(self) -> bytes:
+        """Bytes that change with the file."""
+        return self.problem.encode() + b"\0" + self.data
 
 
 @dataclass(frozen=True)
@@ -105,6 +124,17 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
     return found
 
 
+def model_beside(submission: Submission) -> ModelFile | None:
+    """The saved model beside a notebook, not yet looked into; None where there is none, or none is taken."""
+    path = submission.path.with_name(MODEL)
+    if not submission.takes_model or not os.path.lexists(path):
+        return None
+    try:
+        return ModelFile(_read_bytes(path, MAX_MODEL, "Was something other than the weights saved?"))
+    except SubmissionError as error:
+        return ModelFile(problem=str(error))
+
+
 def code_cells(notebook: Any) -> list[Cell]:
     """The cells to run: all code cells but checks, which are for the student's screen."""
     cells = []
@@ -156,7 +186,7 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     if name is None:
         raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
     student = folder.parent.name if folder.name == name else path.stem
-    return Submission(printable(student), name, path)
+    return Submission(printable(student), name, path, None, name in names and _takes_model(names[name]))
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
@@ -181,7 +211,11 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
     if only is not None and assignment.name != only:
         return
     path = folder / assignment.notebook.name
-    yield Submission(printable(student), assignment.name, path, _problem(student, path))
+    yield Submission(printable(student), assignment.name, path, _problem(student, path), _takes_model(assignment))
+
+
+def _takes_model(assignment: Assignment) -> bool:
+    return assignment.saved_model is not None
 
 
 def _absolute(path: Path) -> Path:
@@ -203,6 +237,17 @@ def _problem(student: str, path: Path) -> str | None:
 
 
 def _read_text(path: Path) -> str:
+    data = _read_bytes(path, MAX_BYTES, "Were outputs left in it?")
+    if not data.strip():
+        raise SubmissionError(f"{path.name} is empty")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SubmissionError(f"{path.name} is not UTF-8 text, so it is not a Jupyter notebook") from None
+
+
+def _read_bytes(path: Path, most: int, question: str) -> bytes:
+    """A file's bytes, of which there are at most so many; `question` ends the sentence that says there are more."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -213,18 +258,10 @@ def _read_text(path: Path) -> str:
         os.close(descriptor)
         raise SubmissionError(f"{path.name} is not a file")
     with os.fdopen(descriptor, "rb") as file:
-        if status.st_size > MAX_BYTES:
-            raise SubmissionError(
-                f"{path.name} has {status.st_size / 2**20:.0f} MB; the limit is {MAX_BYTES // 2**20}. "
-                "Were outputs left in it?"
-            )
-        data = file.read(MAX_BYTES + 1)
-    if not data.strip():
-        raise SubmissionError(f"{path.name} is empty")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise SubmissionError(f"{path.name} is not UTF-8 text, so it is not a Jupyter notebook") from None
+        if status.st_size > most:
+            size = f"{status.st_size / 2**20:.1f}".removesuffix(".0")
+            raise SubmissionError(f"{path.name} has {size} MB; the limit is {most // 2**20}. {question}")
+        return file.read(most)  # what grew since is cut off
 
 
 def _short(error: Exception) -> str:

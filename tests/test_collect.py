@@ -25,11 +25,18 @@ MOODLE = {
 }
 
 
+def model_of(notebook):
+    """The name of a saved model that was handed in beside it."""
+    return notebook.replace("scaled_dot_product", "model").replace(" (2)", "").replace(".ipynb", ".safetensors")
+
+
 @pytest.mark.parametrize(("collector", "names"), [(Canvas, CANVAS), (Moodle, MOODLE)])
 def test_names_are_read(collector, names):
     for name, student in names.items():
         found = collector().collect(f"/downloaded/{A1}/extracted/submissions/{name}")
         assert found == {"student_id": student, "file_id": "scaled_dot_product"}
+        model = model_of(name)
+        assert collector().collect(f"/downloaded/{model}") == {"student_id": student, "file_id": "model"}
     assert collector().collect("/downloaded/notes.txt") is None
     assert collector().collect("/downloaded/scaled_dot_product.ipynb") is None
 
@@ -44,8 +51,11 @@ def test_a_zip_from_the_system_is_collected(tmp_path, collector, names):
     with zipfile.ZipFile(archive / "submissions.zip", "w") as download:
         for name in names:
             download.write(RELEASED, name)
+            download.writestr(model_of(name), "numbers")
     command = ["nbgrader", "zip_collect", A1, f"--collector=autograder.faces.collectors.{collector}"]
     done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = {path.relative_to(course.root / "submitted") for path in (course.root / "submitted").rglob("*.ipynb")}
     assert {str(path) for path in found} == {f"{student}/{A1}/scaled_dot_product.ipynb" for student in names.values()}
+    models = {path.parents[1].name for path in course.root.glob(f"submitted/*/{A1}/model.safetensors")}
+    assert models == set(names.values())

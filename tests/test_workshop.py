@@ -12,6 +12,8 @@ import pytest
 import torch
 
 from autograder import highlight, look, loss_curve, news, own_or_plain
+from autograder.marking import saved_model
+from autograder.submission import Submission, model_beside
 from autograder.workshop.plain_decoder import PlainDecoder
 from tests.conftest import ROOT
 from tests.in_process import COURSE, judged
@@ -216,13 +218,14 @@ def test_nbgrader_and_validate_train_nothing():
 # ---------------------------------------------------------------- the whole of it
 
 
-def run_notebook(notebook):
-    """Outputs by cell id, as text, of a real kernel; the processor seconds it took."""
+def run_notebook(notebook, folder):
+    """Outputs by cell id, as text, of a real kernel in `folder`; the processor seconds it took."""
     from nbclient import NotebookClient
 
     clock = "import time\nprint(time.process_time())"
     notebook.cells.append(nbformat.v4.new_code_cell(clock, id="clock"))
-    NotebookClient(notebook, timeout=900, kernel_name="python3").execute()
+    where = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=900, kernel_name="python3", resources=where).execute()
     texts = {}
     for cell in notebook.cells:
         outputs = cell.get("outputs", [])
@@ -234,10 +237,18 @@ def share_of_exact(texts):
     return float(texts["exact"].split(":")[1].split("%")[0])
 
 
+def saved_model_of(folder):
+    """What a report says of the model that a notebook saved in `folder`: how many items of 200 are right."""
+    file = model_beside(Submission("ada", A6.name, folder / A6.notebook.name, takes_model=True))
+    said = saved_model.sentence(file, A6.saved_model, A6.reference())
+    assert said.endswith("of 200 held-out items summarised exactly. It brings no points and costs none."), said
+    return int(said.split()[2])
+
+
 @pytest.mark.slow
-def test_the_reference_learns_to_summarise_within_two_minutes():
+def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
     """At least 95 % of the held-out items word for word; time is the processor's, whatever else the machine does."""
-    texts = run_notebook(nbformat.read(A6.notebook, as_version=4))
+    texts = run_notebook(nbformat.read(A6.notebook, as_version=4), tmp_path)
     assert share_of_exact(texts) >= 95
     assert "your own TransformerDecoder" in texts["train-model-code"]
     assert "800/800" in texts["train-loop-code"]
@@ -245,15 +256,17 @@ def test_the_reference_learns_to_summarise_within_two_minutes():
     assert texts["heads"].count("head 8") == 3
     assert texts["your-own-article"].strip() == "mira wins the chess cup in oslo"
     assert float(texts["clock"]) < 120
+    assert saved_model_of(tmp_path) >= 180  # as good on news of another seed
 
 
 @pytest.mark.slow
-def test_without_a_decoder_of_ones_own_it_learns_all_the_same():
+def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
     """The release with the four exercises done and nothing brought."""
     from autograder.classroom import fill, model_answers
 
     released = COURSE.root / "assignments" / A6.name / A6.notebook.name
-    texts = run_notebook(fill(released, model_answers(A6)))
+    texts = run_notebook(fill(released, model_answers(A6)), tmp_path)
     assert "PyTorch's own layers" in texts["train-model-code"]
     assert share_of_exact(texts) >= 95
+    assert saved_model_of(tmp_path) >= 180
     assert texts["heads"].count("head 8") == 3

@@ -13,7 +13,9 @@ from pathlib import Path
 from nbgrader.plugins import FileNameCollectorPlugin
 
 # "-1" and so on is what a system appends to a file that is handed in again, " (1)" what a browser does.
-NOTEBOOK = r"(?P<file_id>.+?)(?:-\d+| ?\(\d+\))?\.ipynb$"
+# Beside a notebook there may be a saved model. Of that a browser's copy stays another file: two of one name would end
+# the collecting for all.
+NOTEBOOK = r"(?P<file_id>.+?)(?:(?:-\d+| ?\(\d+\))?\.ipynb|(?:-\d+)?\.safetensors)$"
 
 
 class Canvas(FileNameCollectorPlugin):

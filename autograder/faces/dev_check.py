@@ -27,7 +27,7 @@ from autograder.marking.report import ExerciseResult, Report
 from autograder.marking.suite import Suite
 from autograder.marking.transport import Here
 from autograder.sandbox.client import Sandbox
-from autograder.submission import code_cells, grade_id
+from autograder.submission import MODEL, code_cells, grade_id
 
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
@@ -147,7 +147,7 @@ def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Fin
         for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_told(source, cell.source)]:
             yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
     for path in sorted(assignment.notebook.parent.rglob("*")):
-        if path.suffix == ".py" and path.is_file():
+        if (path.suffix == ".py" or path.name == MODEL) and path.is_file():
             yield Finding(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ KEYS = {
         "max_score": "points there are",
         "exercises": "a list, in the notebook's order; empty where `failed`",
         "reason": "why it could not be graded; only where `failed`",
+        "extra": "a sentence on the saved model beside the notebook; only where there is one; no part of the score",
     },
     "An exercise": {
         "name": "the function or class",
@@ -65,6 +67,10 @@ promise has tests in `tests/test_sandbox.py`.
 What students see afterwards is text: feedback pages, formgrader and the class report show no HTML, script, or fetched
 picture out of a submission (`tests/test_harmless.py`, `tests/test_report.py`). Spreadsheets get no formula from it.
 
+A model file that is handed in (`model.safetensors`, where an assignment takes one) never reaches the sandbox: the
+trusted side reads at most 4 MB of a plain file, through no link, as numbers alone. Names, shapes and dtype must be
+those of the course's own decoder, which then runs with them (`tests/test_saved_model.py`). The parser is safetensors'.
+
 Three places have no wall, by their nature. `check` runs in the student's own kernel, with the visible checks alone.
 nbgrader without this kit's plugin grades in the kernel, where the code could look at the judge. And where bubblewrap
 does not work, as in most containers and so on Gradescope, grading goes on with limits only, and student code could read
@@ -100,7 +106,7 @@ def json_reference() -> str:
     exercise = ExerciseResult("softmax", (test,), 0.25)
     report = Report("ada", "a1_scaled_dot_product", (exercise,), 0.25)
     failed = Report("ben", "a1_scaled_dot_product", (), 0.25, "scaled_dot_product.ipynb is empty")
-    whole: dict[str, Any] = {"A submission": failed, "An exercise": exercise, "A test": test}
+    whole: dict[str, Any] = {"A submission": replace(failed, extra="..."), "An exercise": exercise, "A test": test}
     parts = [JSON_HEAD, MADE]
     for title, value in whole.items():
         _explained(title, set(value.to_dict()))

@@ -96,7 +96,7 @@ def _xml(text: str) -> str:
 
 def as_gradescope(report: Report) -> dict[str, Any]:
     """One submission's results.json. `score` is given, since it counts instead of the tests' rounded sum."""
-    summary = [report.reason] if report.reason else [_told(exercise) for exercise in report.exercises]
+    summary = [report.reason] if report.reason else [*map(_told, report.exercises), report.extra]
     return {
         "score": report.score,
         "output": "\n\n".join(text for text in summary if text),

@@ -161,6 +161,8 @@ def _show_one(report: Report, console: Console) -> None:
         console.print(Text(f"  {report.reason}"))
     for exercise in report.exercises:
         console.print(Text(rubric.as_text(exercise)))
+    if report.extra:
+        console.print(Text(printable(report.extra)))
 
 
 def _marks(report: Report) -> str:

@@ -47,7 +47,8 @@ def _read(path: Path) -> list[Report]:
 def _report(entry: Mapping[str, Any]) -> Report:
     exercises = tuple(_exercise(exercise) for exercise in entry["exercises"])
     reason = entry.get("reason") or ("no reason given" if entry["status"] == "failed" else None)
-    return Report(str(entry["student"]), str(entry["assignment"]), exercises, float(entry["max_score"]), reason)
+    max_score, extra = float(entry["max_score"]), str(entry.get("extra", ""))
+    return Report(str(entry["student"]), str(entry["assignment"]), exercises, max_score, reason, extra)
 
 
 def _exercise(entry: Mapping[str, Any]) -> ExerciseResult:

@@ -51,6 +51,11 @@ def as_html(result: ExerciseResult) -> str:
     return block(head + more + (table(result, with_points=True) if result.started else "") + _picture(result))
 
 
+def extra_as_html(text: str) -> str:
+    """A report's `extra`, as a paragraph of its own."""
+    return block(paragraph(escape(text)))
+
+
 def _picture(result: ExerciseResult) -> str:
     """What the student's function gave on the visible example, as heat maps."""
     picture = result.picture

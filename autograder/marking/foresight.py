@@ -34,10 +34,11 @@ Place = tuple[bytes, int]  # a question as it crosses the wall, and how often th
 
 @dataclass(frozen=True)
 class Question:
-    """One question of a plan, and the exercise that it is about."""
+    """One question of a plan, as the suite puts it and where it stands, and the exercise that it is about."""
 
     exercise: str
     place: Place
+    request: dict[str, Any] = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def rehearse(suite: Suite, module: ModuleType) -> Foresight:
             asked[one.key] += 1
             if place not in planned:
                 planned.add(place)
-                foresight.plan.append(Question(test.exercise, place))
+                foresight.plan.append(Question(test.exercise, place, one.request))
     return foresight
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from autograder.marking.report import Report
-from autograder.submission import Submission
+from autograder.submission import Submission, model_beside
 
 
 class Journal:
@@ -59,7 +59,10 @@ def stamp(submission: Submission, version: str) -> str:
     except OSError:
         content = b""
     words = [submission.student, submission.assignment, str(submission.problem), version]
-    return hashlib.sha256(b"\0".join([*(word.encode("utf-8", "replace") for word in words), content])).hexdigest()
+    parts = [*(word.encode("utf-8", "replace") for word in words), content]
+    if model := model_beside(submission):
+        parts.append(model.stamp)
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 def write_whole(path: Path, text: str) -> None:

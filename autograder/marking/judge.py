@@ -98,7 +98,7 @@ def _run_tests(
     outcomes: list[Outcome] = []
     calls: list[Recorded | Heard] = []
     student.ready_made = None
-    transport.begin(stand_ins)
+    transport.begin(stand_ins, tests[0].exercise if tests else "")
     for test in tests:
         transport.isolate()
         known = transport.known(test)

@@ -27,7 +27,7 @@ from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.marking.mark import Marker
 from autograder.marking.report import Report
 from autograder.sandbox.client import CellResult, Sandbox
-from autograder.submission import Submission, code_cells, read_notebook
+from autograder.submission import ModelFile, Submission, code_cells, model_beside, read_notebook
 from autograder.text import one_line
 
 WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
@@ -42,6 +42,7 @@ class Task:
     """One submission on its way to a worker. `problem` is set where there is nothing to grade.
 
     `version` is the course's: a worker with another one refuses. `exercises` are the assignment's own where not given.
+    `model` is the saved model that came with it, if any.
     """
 
     student: str
@@ -51,6 +52,7 @@ class Task:
     problem: str | None = None
     exercises: tuple[Exercise, ...] | None = None
     pictures: bool = False
+    model: ModelFile | None = None
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,10 @@ def as_task(submission: Submission, version: str) -> Task:
     if task.problem:
         return task
     try:
-        return replace(task, cells=tuple(cell.source for cell in code_cells(read_notebook(submission.path))))
+        cells = tuple(cell.source for cell in code_cells(read_notebook(submission.path)))
     except SubmissionError as error:
         return replace(task, problem=str(error))
+    return replace(task, cells=cells, model=model_beside(submission))
 
 
 class Workers:
@@ -264,6 +267,7 @@ class _Desk:
         self.course = Course(root)
         self.sandbox = Sandbox(kind=kind)
         self.sandbox.warm_up()
+        _one_thread()
         self.markers: dict[str, tuple[str, Marker]] = {}
 
     def mark(self, task: Task) -> Marked:
@@ -271,7 +275,8 @@ class _Desk:
             marker = self._marker(task)
             if task.problem:
                 return Marked(marker.failed(task.student, task.problem))
-            report, cells = marker.mark_cells(task.student, list(task.cells), task.exercises, task.pictures)
+            how = (task.exercises, task.pictures, task.model)
+            report, cells = marker.mark_cells(task.student, list(task.cells), *how)
             return Marked(report, tuple(cells))
         except CourseError:
             raise
@@ -303,6 +308,14 @@ class _Desk:
         for _, marker in self.markers.values():
             marker.close()
         self.sandbox.close()
+
+
+def _one_thread() -> None:
+    """Submissions are what runs side by side. The suites' small tensors lose by threads that wait for each other."""
+    with contextlib.suppress(ImportError):
+        import torch
+
+        torch.set_num_threads(1)
 
 
 _desks: dict[_Work, _Desk] = {}

@@ -6,13 +6,13 @@ with Marker(assignment, sandbox) as marker:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
 from autograder.course import Assignment, Exercise
 from autograder.errors import CourseError
+from autograder.marking import saved_model
 from autograder.marking.catalogue import read_catalogue
 from autograder.marking.diagnosis import Diagnoser
 from autograder.marking.foresight import rehearse
@@ -23,6 +23,7 @@ from autograder.marking.suite import Suite
 from autograder.marking.transport import Behind
 from autograder.sandbox.client import CellResult, Sandbox
 from autograder.sandbox.limits import Limits
+from autograder.submission import ModelFile
 from autograder.text import one_line
 
 
@@ -35,7 +36,7 @@ class Marker:
         self.limits = _limits(assignment, sandbox)
         sandbox.warm_up()  # while the reference is loaded
         self.module = assignment.reference()
-        _one_thread()
+        self.plan = assignment.saved_model
         self.suite = Suite(assignment.suite)
         self.foresight = rehearse(self.suite, self.module)
         self.diagnoser = Diagnoser(read_catalogue(assignment.suite), vars(self.module))
@@ -56,11 +57,17 @@ class Marker:
         return Report(student, self.assignment.name, (), self.assignment.max_score, one_line(reason))
 
     def mark_cells(
-        self, student: str, cells: list[str], exercises: Sequence[Exercise] | None = None, pictures: bool = False
+        self,
+        student: str,
+        cells: list[str],
+        exercises: Sequence[Exercise] | None = None,
+        pictures: bool = False,
+        model: ModelFile | None = None,
     ) -> tuple[Report, list[CellResult]]:
         """Run `cells`, then judge each exercise; also what running each cell gave.
 
-        With `pictures`, an exercise's result holds what it gives on the visible example.
+        With `pictures`, an exercise's result holds what it gives on the visible example. `model` is the saved model
+        that came with it; the report's `extra` says what it can do.
         """
         exercises = self.assignment.exercises if exercises is None else exercises
         with self.sandbox.open(cells, self.limits) as running:
@@ -70,14 +77,8 @@ class Marker:
                 results = tuple(replace(result, picture=draw(behind, result)) for result in results)
             printed = running.results
         points = sum(exercise.points for exercise in exercises)
-        return Report(student, self.assignment.name, results, points), printed
-
-
-def _one_thread() -> None:
-    """PyTorch computes the reference's answers in one thread of this process."""
-    # A suite's matrices are tiny and workers share the cores: more threads mostly wait for one another.
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
+        extra = saved_model.sentence(model, self.plan, self.module) if model and self.plan else ""
+        return Report(student, self.assignment.name, results, points, extra=extra), printed
 
 
 def _limits(assignment: Assignment, sandbox: Sandbox) -> Limits:
@@ -97,3 +98,6 @@ def _check_names(assignment: Assignment, suite: Suite, module: ModuleType) -> No
     unknown = [name for name in assignment.brought if not hasattr(module, name)]
     if unknown:
         raise CourseError(f"{assignment.notebook}: cell 'bring-{unknown[0]}' defines no {unknown[0]}")
+    plan = assignment.saved_model
+    if plan and not hasattr(module, plan.decoder):
+        raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.decoder}")

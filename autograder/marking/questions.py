@@ -34,6 +34,7 @@ class Questions:
     def begin(self, stand_ins: tuple[str, ...]) -> None:
         """From now on the reference stands behind `stand_ins`; `asked` starts empty."""
         self.stand_ins = stand_ins
+        self.behind = {name: _spec(self._names[name]) for name in stand_ins if name in self._names}
         self.asked: set[str] = set()
         self.ready_made: str | None = None
         self._callables: dict[str, Any] = {}
@@ -47,8 +48,7 @@ class Questions:
         request = request | {key: self._without_callables(request[key]) for key in ("args", "kwargs")}
         if request.get("forward"):
             request["forward"] = {key: self._without_callables(value) for key, value in request["forward"].items()}
-        behind = {name: _spec(self._names[name]) for name in self.stand_ins if name in self._names}
-        return request | {"behind": behind} if behind else request
+        return request | {"behind": self.behind} if self.behind else request
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """The reply to a question from student code; whatever is wrong with it is an error in the reply."""

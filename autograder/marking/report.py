@@ -91,13 +91,17 @@ class ExerciseResult:
 
 @dataclass(frozen=True)
 class Report:
-    """One submission of one assignment: graded, or failed with a reason."""
+    """One submission of one assignment: graded, or failed with a reason.
+
+    `extra` is a sentence on what brings no points, such as a saved model; empty where there is nothing to say.
+    """
 
     student: str
     assignment: str
     exercises: tuple[ExerciseResult, ...] = ()
     max_score: float = 0.0
     reason: str | None = None
+    extra: str = ""
 
     @property
     def status(self) -> Literal["graded", "failed"]:
@@ -121,13 +125,16 @@ class Report:
         }
         if self.reason:
             result["reason"] = self.reason
+        if self.extra:
+            result["extra"] = self.extra
         return result
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Report:
         """The report behind `to_dict`."""
         exercises = tuple(_exercise(exercise) for exercise in data["exercises"])
-        return cls(data["student"], data["assignment"], exercises, data["max_score"], data.get("reason"))
+        reason, extra = data.get("reason"), data.get("extra", "")
+        return cls(data["student"], data["assignment"], exercises, data["max_score"], reason, extra)
 
 
 def _exercise(data: dict[str, Any]) -> ExerciseResult:

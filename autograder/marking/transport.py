@@ -7,10 +7,11 @@ from collections import Counter
 from types import ModuleType
 from typing import Any
 
-from autograder.marking.foresight import Foresight, Heard, Question
+from autograder.marking.foresight import Foresight, Heard, Place, Question
 from autograder.marking.questions import Questions
 from autograder.marking.student import Stopped, here
 from autograder.marking.suite import Outcome, Test
+from autograder.sandbox import wire
 from autograder.sandbox.client import BadMessage, Gone, TestProcess, TooSlow, read_reply
 from autograder.sandbox.client import Submission as Running
 
@@ -29,14 +30,15 @@ class Behind:
         self.questions = Questions(vars(module) if module else {}, foresight.asked_with if foresight else None)
         self.foresight = foresight
         self.process: TestProcess | None = None
-        self.answers = self._ask_ahead(foresight) if foresight else {}
+        self.own = self._ask_ahead(foresight.plan) if foresight else {}
         self.begin(())
 
-    def begin(self, stand_ins: tuple[str, ...]) -> None:
-        """Begin an exercise's tests, with the reference behind the names in `stand_ins`."""
+    def begin(self, stand_ins: tuple[str, ...], exercise: str = "") -> None:
+        """Begin tests, with the reference behind the names in `stand_ins`; an exercise's questions are asked ahead."""
         self.questions.begin(stand_ins)
         self.seconds: float | None = None
         self.isolate()
+        self.answers = self._followed(exercise) if stand_ins else self.own
 
     def isolate(self) -> None:
         """Begin a test: the next call runs in a process that no call has run in before."""
@@ -48,13 +50,11 @@ class Behind:
 
     def known(self, test: Test) -> tuple[Outcome, list[Heard]] | None:
         """What comes of a test by what it heard before, and the calls that led there; None where it has to be run."""
-        if self.foresight is None or self.questions.stand_ins:
-            return None
-        return self.foresight.walk(test, self.answers)
+        return self.foresight.walk(test, self.answers) if self.foresight else None
 
     def learn(self, test: Test, outcome: Outcome) -> None:
         """Keep what came of a test that was run, for the next submission that answers the same."""
-        if self.foresight is not None and self.heard is not None and not self.questions.stand_ins:
+        if self.foresight is not None and self.heard is not None:
             self.foresight.learn(test, self.heard, outcome)
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Behind:
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         prepared = self.questions.prepare(request)
-        key = self.foresight.key(prepared) if self.foresight and not self.questions.stand_ins else None
+        key = self.foresight.key(_alone(prepared)) if self.foresight else None
         if key is not None:
             reply = self.answers.get((key, self._asked[key]))
             self._asked[key] += 1
@@ -95,15 +95,22 @@ class Behind:
         if self.heard is not None:
             self.heard = None if key is None else [*self.heard, Heard(request, key, reply)]
 
-    def _ask_ahead(self, foresight: Foresight) -> dict[tuple[bytes, int], bytes]:
+    def _ask_ahead(self, plan: list[Question]) -> dict[Place, bytes]:
         """Answers to what the suite is known to ask; none where they depend on what was asked before."""
-        forwards = self._stream(foresight.plan)
-        backwards = self._stream([one for one in reversed(foresight.plan) if one.place in forwards])
+        forwards = self._stream(plan)
+        if self.questions.stand_ins and not self.questions.asked:
+            return self.own  # nothing stood behind anything
+        backwards = self._stream([one for one in reversed(plan) if one.place in forwards])
         return forwards if forwards == backwards else {}
 
-    def _stream(self, plan: list[Question]) -> dict[tuple[bytes, int], bytes]:
+    def _followed(self, exercise: str) -> dict[Place, bytes]:
+        """Answers with the reference behind some names, where the student's own code has answered all by itself."""
+        plan = [one for one in self.foresight.plan if one.exercise == exercise] if self.foresight else []
+        return self._ask_ahead(plan) if all(one.place in self.own for one in plan) else {}
+
+    def _stream(self, plan: list[Question]) -> dict[Place, bytes]:
         """Replies to the questions of a plan; an exercise in which one fails to come is left out whole."""
-        replies: dict[tuple[bytes, int], bytes] = {}
+        replies: dict[Place, bytes] = {}
         left = plan
         while left:
             got = self._stream_once(left)
@@ -123,8 +130,15 @@ class Behind:
             process = self.running.test()
         except Gone:
             return got
+        answer = self.questions.answer if self.questions.stand_ins else None
+        replies = process.stream([_with_behind(one.place[0], self.questions.behind) for one in plan], answer)
         with contextlib.closing(process), contextlib.suppress(TooSlow, Gone, BadMessage):
-            for reply in process.stream([one.place[0] for one in plan]):
+            for one in plan:
+                if answer:
+                    self.questions.prepare(one.request)
+                reply = next(replies)
+                if self.questions.ready_made:
+                    break
                 got.append(reply)
         return got
 
@@ -137,7 +151,7 @@ class Here:
         self.questions = Questions(vars(module) if module else {})
         self._transport = here(names, self.questions)
 
-    def begin(self, stand_ins: tuple[str, ...]) -> None:
+    def begin(self, stand_ins: tuple[str, ...], exercise: str = "") -> None:
         """Begin an exercise's tests, with the reference behind the names in `stand_ins`."""
         self.questions.begin(stand_ins)
 
@@ -153,6 +167,16 @@ class Here:
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
         """Perform a request."""
         return self._transport(request)
+
+
+def _alone(request: dict[str, Any]) -> dict[str, Any]:
+    """What is asked, whatever stands behind which name."""
+    return {key: value for key, value in request.items() if key != "behind"}
+
+
+def _with_behind(body: bytes, behind: dict[str, Any]) -> bytes:
+    """A request as it crosses the wall, with what stands behind which name."""
+    return wire.body(wire.parse(body) | {"behind": wire.encode(behind)}) if behind else body
 
 
 def _stopped(error: Exception) -> str:

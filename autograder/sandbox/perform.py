@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import functools
 import sys
 import traceback
 from collections.abc import Iterator
@@ -109,16 +110,31 @@ def _watch() -> Iterator[list[str]]:
         yield seen
         return
 
-    class Watch(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+    # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
+    with _watch_class(torch)(seen), torch.enable_grad():
+        yield seen
+
+
+@functools.cache
+def _watch_class(torch: Any) -> Any:
+    class Watch(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+        def __init__(self, seen: list[str]) -> None:
+            super().__init__()
+            self.seen = seen
+
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             name = getattr(func, "__name__", "")
-            if any(part in name for part in READY_MADE):
-                seen.append(name)
+            if is_ready_made(name):
+                self.seen.append(name)
             return func(*args, **(kwargs or {}))
 
-    # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
-    with Watch(), torch.enable_grad():
-        yield seen
+    return Watch
+
+
+@functools.lru_cache(1000)
+def is_ready_made(name: str) -> bool:
+    """Is that a name of PyTorch's ready-made attention, or of a part of it?"""
+    return any(part in name for part in READY_MADE)
 
 
 def describe(error: BaseException, names: dict[str, Any]) -> dict[str, Any]:

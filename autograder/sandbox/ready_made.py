@@ -11,6 +11,7 @@ name and refuses. There is nothing to put back: the original is gone, and its li
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import inspect
 import types
@@ -129,6 +130,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in reply.items() if key != "ready_made"}
 
 
+@functools.lru_cache(100)  # PyTorch spells three thousand names to say which it has
 def _function(name: str) -> Any:
     import torch
 

@@ -215,11 +215,11 @@ class _Test:
             except wire.Closed:
                 return
             for body in message.get("stream", ()):
-                wire.send(self.sock, self._perform(wire.parse(body), None))
+                wire.send(self.sock, self._perform(wire.parse(body), ask))
             if "stream" not in message:
                 wire.send(self.sock, self._perform(message, ask))
 
-    def _perform(self, message: dict[str, Any], ask: Ask | None) -> dict[str, Any]:
+    def _perform(self, message: dict[str, Any], ask: Ask) -> dict[str, Any]:
         self.printed.clear()
         request = {key: wire.decode(value) for key, value in message.items()}
         return {key: wire.encode(value) for key, value in perform(self.names, request, ask).items()}

@@ -20,6 +20,7 @@ import msgpack
 import numpy as np
 
 DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
+NAMES = {np.dtype(name): name for name in DTYPES}  # numpy takes its time to spell a dtype's name
 MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
 MAX_AXES = 32
 MAX_ARRAY = 16 * 2**20  # bytes; an honest answer has some thousand
@@ -74,7 +75,7 @@ def encode(value: Any, depth: int = 0) -> Any:
         return value[:MAX_TEXT] if kind is str else value
     if kind is np.ndarray:
         return _encode_array("array", value)
-    if isinstance(value, np.generic) and value.dtype.name in DTYPES:
+    if isinstance(value, np.generic) and value.dtype in NAMES:
         return ["scalar", *_array_fields(np.asarray(value))]
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
@@ -93,17 +94,17 @@ def encode(value: Any, depth: int = 0) -> Any:
 
 def _array_fields(array: np.ndarray) -> list[Any]:
     """dtype, shape, order of axes in memory, whether every second item was taken, bytes."""
-    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
     if array.flags.c_contiguous:
-        order = list(range(array.ndim))
+        return [NAMES[array.dtype], list(array.shape), list(range(array.ndim)), False, array.tobytes()]
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
     packed = np.ascontiguousarray(array.transpose(order))
     gaps = array.size > 0 and not array.transpose(order).flags.c_contiguous
-    return [array.dtype.name, list(array.shape), order, bool(gaps), packed.tobytes()]
+    return [NAMES[array.dtype], list(array.shape), order, bool(gaps), packed.tobytes()]
 
 
 def _encode_array(tag: str, array: np.ndarray) -> list[Any]:
-    if array.dtype.name not in DTYPES:
-        return ["other", f"{tag} of {array.dtype.name}"]
+    if array.dtype not in NAMES:
+        return ["other", f"{tag} of {array.dtype}"]
     if array.nbytes > MAX_ARRAY:
         return ["other", f"{tag} of {array.nbytes >> 20} MB"]
     return [tag, *_array_fields(array)]
@@ -173,22 +174,22 @@ def _decode_array(fields: list[Any]) -> np.ndarray:
     if len(fields) != 5:
         raise WireError("an array has five fields")
     dtype, shape, order, gaps, data = fields
-    if dtype not in DTYPES or type(data) is not bytes or type(gaps) is not bool:
+    if type(dtype) is not str or dtype not in DTYPES or type(data) is not bytes or type(gaps) is not bool:
         raise WireError("not an array")
     for numbers in (shape, order):
         if type(numbers) is not list or len(numbers) > MAX_AXES or any(type(n) is not int or n < 0 for n in numbers):
             raise WireError("not a shape")
-    if sorted(order) != list(range(len(shape))):
+    axes = list(range(len(shape)))
+    if order != axes and sorted(order) != axes:
         raise WireError("not an order of axes")
     if math.prod(shape) * np.dtype(dtype).itemsize != len(data):
         raise WireError("shape and size disagree")
     # An axis of none makes the product nothing, and whoever sums over it would make the rest.
-    if math.prod(filter(None, shape)) > MAX_ARRAY:
+    if not data and math.prod(filter(None, shape)) > MAX_ARRAY:
         raise WireError("an empty array with an endless axis")
     array = np.frombuffer(data, dtype=dtype).reshape([shape[axis] for axis in order])
     array = _with_gaps(array) if gaps else array.copy()
-    back = np.argsort(order) if order else order
-    return array.transpose(back)
+    return array if order == axes else array.transpose(np.argsort(order))
 
 
 def _with_gaps(array: np.ndarray) -> np.ndarray:

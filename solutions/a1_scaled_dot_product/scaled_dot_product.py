@@ -165,8 +165,8 @@ def softmax(x, axis=-1):
 # random = np.random.default_rng(0)
 # print(" d_k   typical q . k   largest weight   ... when divided by sqrt(d_k)")
 # for width in (4, 64, 1024):
-#     queries, keys = random.normal(size=(300, width, 1)), random.normal(size=(300, 5, width))
-#     products = (keys @ queries)[:, :, 0]  # (300, 5)
+#     queries, keys = random.normal(size=(100, width, 1)), random.normal(size=(100, 5, width))
+#     products = (keys @ queries)[:, :, 0]  # (100, 5)
 #     plain = softmax(products).max(axis=-1).mean()
 #     scaled = softmax(products / math.sqrt(width)).max(axis=-1).mean()
 #     print(f"{width:4d}   {products.std():13.1f}   {plain:14.2f}   {scaled:.2f}")

@@ -502,6 +502,30 @@ class TransformerDecoder(nn.Module):
 #     print(summarise("in oslo , mira won the chess cup . hugo stayed at home in lima ."))
 
 # %% [markdown]
+# ### Keep it, and hand it in if you like
+#
+# The next cell writes the numbers that your model has learned into `model.safetensors`, beside this notebook. Hand that file in together
+# with the notebook, and your feedback will say how many news items it summarises word for word: 200 of them, which neither it nor you have
+# seen. The numbers are put into the course's own decoder for that, so keep the sizes and names above. **It brings no points and costs none**;
+# leave it out and nothing is lost.
+#
+# [Safetensors](https://huggingface.co/docs/safetensors) is a format for numbers and nothing else. A file that `torch.save` writes is a *pickle*: whoever
+# opens one carelessly runs whatever code is in it.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     from pathlib import Path
+#
+#     try:
+#         from safetensors.torch import save
+#     except ImportError:
+#         print("safetensors is missing: run  %pip install safetensors  in a cell of its own, then this cell again")
+#     else:
+#         learned = {name: weights.detach().contiguous() for name, weights in model.named_parameters()}
+#         Path("model.safetensors").write_bytes(save(learned))
+#         print("saved as model.safetensors")
+
+# %% [markdown]
 # ## 6. In your own words
 #
 # The loss counts the summary and its end alone. What would the model spend its effort on if the article counted, too, and what would happen

@@ -33,7 +33,7 @@ from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.faces.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.faces.nbgrader.mark import STAMP, exercises_worth
 from autograder.marking.many import Marked, Task, Workers, as_task, worker_count
-from autograder.submission import Submission, of_assignment, read_notebook
+from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook
 from autograder.text import one_line, printable
 
 LOCK = ".autograder.lock"
@@ -52,6 +52,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     )
     workers: Workers | None = None  # those of a run over several assignments; else each run hires its own
     on_graded: Callable[[Outcome], None] = staticmethod(lambda outcome: None)
+    model: ModelFile | None = None  # what came beside the notebook that is being graded
 
     @default("exporter_class")
     def _exporter_class_default(self) -> type:
@@ -116,6 +117,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         """nbgrader's steps for one student; whatever goes wrong costs this student's mark and no other's."""
         student, assignment = Path(folder).parent.name, Path(folder).name
         self.notebooks, self.stamp = self.assignments[folder], self._stamp(folder)
+        self.model = model_beside(self._submission(folder))
         target = Path(self._format_dest(assignment, student))
         try:
             remove_tree(target)
@@ -161,14 +163,17 @@ class Autograde(NbGraderAutograde, PlainFiles):
         """A word that changes with the submission and with the course."""
         timestamp = str(self.coursedir.get_existing_timestamp(folder))
         content = Path(self.assignments[folder][0]).read_bytes()
-        return hashlib.sha256(b"\0".join([self.version.encode(), timestamp.encode(), content])).hexdigest()
+        model = model_beside(self._submission(folder))
+        parts = [self.version.encode(), timestamp.encode(), content, *([model.stamp] if model else [])]
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+    def _submission(self, folder: str) -> Submission:
+        path, takes = Path(self.assignments[folder][0]), self.course_assignment.saved_model is not None
+        return Submission(Path(folder).parent.name, self.course_assignment.name, path, takes_model=takes)
 
     def _as_task(self, folder: str) -> Task:
         """What `Mark` will ask for when it is this student's turn."""
-        submission = Submission(
-            Path(folder).parent.name, self.course_assignment.name, Path(self.assignments[folder][0])
-        )
-        task = as_task(submission, self.course_assignment.version())
+        task = as_task(self._submission(folder), self.course_assignment.version())
         return replace(task, exercises=exercises_worth(self._points(), self.course_assignment), pictures=True)
 
     def _points(self) -> dict[str, float]:

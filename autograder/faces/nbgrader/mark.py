@@ -17,7 +17,7 @@ from autograder.errors import MachineError
 from autograder.faces import rubric
 from autograder.marking.many import Marked, Task, Workers
 from autograder.sandbox.client import CellResult
-from autograder.submission import code_cells, grade_id
+from autograder.submission import MODEL, code_cells, grade_id
 
 MAX_OUTPUT = 20_000
 STAMP = "graded"  # in the autograded notebook's metadata: what was graded, written when all of it was
@@ -41,7 +41,9 @@ class Mark(NbGraderPreprocessor):
         exercises = exercises_worth(
             {grade_id(c): c.metadata.nbgrader.get("points") for c in nb.cells if grade_id(c)}, assignment
         )
-        task = Task(info["student"], assignment.name, assignment.version(), sources, None, exercises, pictures=True)
+        model = getattr(self._converter, "model", None)
+        version = assignment.version()
+        task = Task(info["student"], assignment.name, version, sources, None, exercises, pictures=True, model=model)
         marked = self._marked(task, assignment)
         if marked.report.reason:
             raise MachineError(marked.report.reason)
@@ -53,6 +55,8 @@ class Mark(NbGraderPreprocessor):
                 exercise = graded[grade_id(cell)]
                 data = {"text/plain": rubric.points(exercise.score), "text/html": rubric.as_html(exercise)}
                 cell.outputs = [new_output("execute_result", data=data, execution_count=None)]
+        if marked.report.extra:
+            _show_extra(nb, marked.report.extra)
         nb.metadata["autograder"] = {STAMP: getattr(self._converter, "stamp", "")}
         return nb, resources
 
@@ -68,6 +72,14 @@ class Mark(NbGraderPreprocessor):
         if marked is None:
             ((_, marked),) = Workers(assignment.root, 1, self.sandbox).mark([task])
         return marked
+
+
+def _show_extra(nb: NotebookNode, extra: str) -> None:
+    """Below the last cell that names the saved model's file; where none does any more, below the last cell of code."""
+    cells = [cell for cell in nb.cells if cell.cell_type == "code"]
+    below = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
+    data = {"text/plain": extra, "text/html": rubric.extra_as_html(extra)}
+    below.outputs = [*below.outputs, new_output("display_data", data=data)]  # never a mark: that is `execute_result`
 
 
 def exercises_worth(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:
