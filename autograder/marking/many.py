@@ -267,7 +267,6 @@ class _Desk:
         self.course = Course(root)
         self.sandbox = Sandbox(kind=kind)
         self.sandbox.warm_up()
-        _one_thread()
         self.markers: dict[str, tuple[str, Marker]] = {}
 
     def mark(self, task: Task) -> Marked:
@@ -308,14 +307,6 @@ class _Desk:
         for _, marker in self.markers.values():
             marker.close()
         self.sandbox.close()
-
-
-def _one_thread() -> None:
-    """Submissions are what runs side by side. The suites' small tensors lose by threads that wait for each other."""
-    with contextlib.suppress(ImportError):
-        import torch
-
-        torch.set_num_threads(1)
 
 
 _desks: dict[_Work, _Desk] = {}
