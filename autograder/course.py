@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ class Assignment:
     @property
     def limits(self) -> dict[str, Any]:
         """Limits for student code by name, as the notebook's metadata asks for them."""
-        limits = _notebook(self.notebook).metadata.get("autograder", {}).get("limits", {})
+        limits = _settings(self.notebook).get("limits", {})
         if not isinstance(limits, dict):
             raise CourseError(f"{self.notebook}: the metadata's autograder.limits is not a map of names to numbers")
         return dict(limits)
@@ -104,7 +105,8 @@ class Assignment:
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
-        return frozenset(cell.source for cell in _cells(self.notebook) if cell.cell_type == "markdown")
+        cells = [cell for cell in _notebook(self.notebook)["cells"] if cell["cell_type"] == "markdown"]
+        return frozenset("".join(cell["source"]) for cell in cells)  # a list of lines, or a text
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` where it cannot be imported."""
@@ -162,9 +164,9 @@ def _read_assignment(root: Path, folder: Path) -> Assignment:
 def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
     """The exercises of a source notebook; `changed` (its time) is there so that an edit is seen."""
     found = []
-    for cell in _cells(path):
-        data = cell.metadata.get("nbgrader", {})
-        if not data.get("grade") or cell.cell_type != "code":
+    for cell in _notebook(path)["cells"]:
+        data = cell["metadata"].get("nbgrader", {})
+        if not data.get("grade") or cell["cell_type"] != "code":
             continue
         grade_id = data.get("grade_id", "")
         if not grade_id.startswith(CHECK):
@@ -187,13 +189,13 @@ def _kit_version() -> str:
 
 @functools.lru_cache
 def _brought(path: Path, changed: int) -> tuple[str, ...]:
-    names = [cell.metadata.get("nbgrader", {}).get("grade_id", "") for cell in _cells(path)]
+    names = [cell["metadata"].get("nbgrader", {}).get("grade_id", "") for cell in _notebook(path)["cells"]]
     return tuple(name.removeprefix(BRING) for name in names if name.startswith(BRING))
 
 
 @functools.lru_cache
 def _saved_model(path: Path, changed: int) -> ModelPlan | None:
-    asked = _notebook(path).metadata.get("autograder", {}).get("saved_model")
+    asked = _settings(path).get("saved_model")
     if asked is None:
         return None
     sizes = asked.get("sizes") if isinstance(asked, dict) else None
@@ -204,17 +206,22 @@ def _saved_model(path: Path, changed: int) -> ModelPlan | None:
     return ModelPlan(asked["decoder"], dict(sizes))
 
 
-def _cells(path: Path) -> list[Any]:
-    return list(_notebook(path).cells)
+def _settings(path: Path) -> dict[str, Any]:
+    """What a course wishes for an assignment: the notebook's metadata under `autograder`."""
+    return dict(_notebook(path)["metadata"].get("autograder", {}))
 
 
-def _notebook(path: Path) -> Any:
-    import nbformat  # takes longer than a student's check, which reads no notebook
-
+def _notebook(path: Path) -> dict[str, Any]:
+    """A notebook of the course's own as it lies there: nbformat's import takes a second of every worker's start."""
     try:
-        return nbformat.read(path, as_version=4)
-    except Exception as error:
-        raise CourseError(f"{path}: not a notebook ({error})") from None
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        if notebook["nbformat"] != 4:
+            raise ValueError("not of format 4; open it in JupyterLab and save it")
+        for cell in notebook["cells"]:
+            cell["source"], cell["metadata"], cell["cell_type"]
+        return {"metadata": notebook["metadata"], "cells": notebook["cells"]}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise CourseError(f"{path}: not a notebook ({type(error).__name__}: {error})") from None
 
 
 def _load(path: Path) -> ModuleType:

@@ -167,7 +167,9 @@ def test_a_run_that_was_interrupted_goes_on(slow_course, how):
 def test_a_second_run_says_so_and_a_worker_that_is_killed_loses_nothing(slow_course):
     first = run(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
-    workers = [c for c in psutil.Process(first.pid).children() if "spawn_main" in " ".join(c.cmdline())]
+    below = psutil.Process(first.pid).children()
+    (nursery,) = [one for one in below if "forkserver" in " ".join(one.cmdline())]
+    workers = nursery.children()
     workers[0].kill()
     second, out, _ = run(slow_course, "--gradebook")
     assert second.returncode == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def _write(reports: list[Report], path: Path) -> None:
         write_whole(path, text + "\n")
 
 
-def _grade(submissions: Iterable[Submission], count: int, course: Course, how: How) -> Iterator[Report]:
+def _grade(submissions: Sequence[Submission], count: int, course: Course, how: How) -> Iterator[Report]:
     return grade_many(submissions, course.root, worker_count(how.jobs, count), how.kind, how.scheduler)
 
 

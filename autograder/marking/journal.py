@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -37,10 +37,10 @@ class Journal:
         return len(self._known)
 
     def grade(
-        self, stamped: list[tuple[Submission, str]], grade: Callable[[Iterable[Submission]], Iterator[Report]]
+        self, stamped: list[tuple[Submission, str]], grade: Callable[[list[Submission]], Iterator[Report]]
     ) -> Iterator[Report]:
         """A report for each submission, in order: the one that was written down, or what `grade` gives."""
-        fresh = grade(submission for submission, stamp in stamped if stamp not in self._known)
+        fresh = grade([submission for submission, stamp in stamped if stamp not in self._known])
         for _, stamp in stamped:
             known = self._known.get(stamp)
             if known is None:

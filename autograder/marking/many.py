@@ -14,12 +14,12 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from autograder.course import Course, Exercise
@@ -70,13 +70,15 @@ def worker_count(jobs: int, submissions: int) -> int:
 
 
 def grade_many(
-    submissions: Iterable[Submission], root: Path, jobs: int, kind: str = "auto", scheduler: str = ""
+    submissions: Sequence[Submission], root: Path, jobs: int, kind: str = "auto", scheduler: str = ""
 ) -> Iterator[Report]:
     """One report a submission, in order, by `jobs` processes here or by the Dask cluster at `scheduler`."""
     course = Course(root)
     versions = functools.cache(lambda name: course.assignment(name).version())
     tasks = (as_task(submission, versions(submission.assignment)) for submission in submissions)
     with contextlib.closing(Workers(root, jobs, kind, scheduler)) as workers:
+        if submissions:
+            workers.get_ready()
         yield from (marked.report for _, marked in workers.mark(tasks))
 
 
@@ -101,6 +103,7 @@ class Workers:
 
     def __init__(self, root: Path, jobs: int = 1, kind: str = "auto", scheduler: str = "") -> None:
         self._work = _Work(str(root), kind)
+        self._jobs, self._scheduler = jobs, scheduler
         self._make = functools.partial(_executor, jobs, scheduler)
         self._executor: Executor | None = None
         self._end: Callable[[], None] = lambda: None
@@ -122,11 +125,23 @@ class Workers:
         while waiting:
             yield self._next(waiting)
 
-    def _submit(self, one: _Waiting) -> _Waiting:
+    def get_ready(self) -> None:
+        """Have the workers import what marking needs and start their sandboxes, while the first task is being read."""
+        executor = self._hire()
+        if not self._scheduler:
+            with contextlib.suppress(BrokenExecutor):
+                for _ in range(self._jobs):
+                    executor.submit(self._work.get_ready)
+
+    def _hire(self) -> Executor:
         if self._executor is None:
             self._executor, self._end = self._make()
+        return self._executor
+
+    def _submit(self, one: _Waiting) -> _Waiting:
+        executor = self._hire()
         with contextlib.suppress(BrokenExecutor):  # noticed when its result is asked for
-            one.future = self._executor.submit(self._work, one.task)
+            one.future = executor.submit(self._work, one.task)
         return one
 
     def _next(self, waiting: deque[_Waiting]) -> tuple[Task, Marked]:
@@ -204,10 +219,20 @@ def _executor(jobs: int, scheduler: str) -> tuple[Executor, Callable[[], None]]:
         # A thread, so that whoever takes the results writes one down while the next is marked.
         thread = ThreadPoolExecutor(1)
         return thread, functools.partial(_end_thread, thread)
-    # A fresh interpreter each: a fork of this process would share its threads' locks.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=_begin)
     return pool, functools.partial(pool.shutdown, wait=False, cancel_futures=True)
+
+
+def _context() -> BaseContext:
+    """How worker processes start: forks of one that has imported what all need, and has no threads to share locks with.
+
+    Where there is no such thing (Windows), each is a fresh interpreter.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["autograder.marking.many", "torch"])
+    return context
 
 
 def _cluster(address: str) -> tuple[Executor, Callable[[], None]]:
@@ -231,16 +256,17 @@ def _end_thread(thread: ThreadPoolExecutor) -> None:
             desk.sandbox.close()
 
 
-def _begin(parent: int) -> None:
-    """In a new process: leave Ctrl-C to the parent, and end when it has."""
+def _begin() -> None:
+    """In a new process: leave Ctrl-C to the one that hired it, and end when that has."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 # ---------------------------------------------------------------- in a worker
@@ -255,9 +281,17 @@ class _Work:
 
     def __call__(self, task: Task) -> Marked:
         with _desks_lock:  # a Dask worker may have several threads, and a desk is one person's
-            if self not in _desks:
-                _desks[self] = _Desk(Path(self.root), self.kind)
-            return _desks[self].mark(task)
+            return self._desk().mark(task)
+
+    def get_ready(self) -> None:
+        """Do what the first task would wait for; whatever is wrong will be said to that one."""
+        with _desks_lock, contextlib.suppress(Exception):
+            self._desk()
+
+    def _desk(self) -> _Desk:
+        if self not in _desks:
+            _desks[self] = _Desk(Path(self.root), self.kind)
+        return _desks[self]
 
 
 class _Desk:

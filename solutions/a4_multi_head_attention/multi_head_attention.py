@@ -416,23 +416,23 @@ class MultiHeadAttention(nn.Module):
 
 # %% [markdown]
 # **Check yourself against PyTorch.** Outside an exercise you may use the ready-made module. It keeps $W_Q$, $W_K$ and
-# $W_V$ stacked in one parameter. With the sizes of the original paper, 8 heads and $d_{model} = 512$, so that
-# $d_k = d_v = 64$, the two should agree to about six digits:
+# $W_V$ stacked in one parameter. With 8 heads and $d_{model} = 128$, a quarter of the original paper's width,
+# so that $d_k = d_v = 16$, the two should agree to about six digits:
 
 # %% tags=["active-ipynb"]
 # torch.manual_seed(0)
-# mine, theirs = MultiHeadAttention(512, 8), nn.MultiheadAttention(512, 8, bias=False, batch_first=True)
+# mine, theirs = MultiHeadAttention(128, 8), nn.MultiheadAttention(128, 8, bias=False, batch_first=True)
 # with torch.no_grad():
 #     theirs.in_proj_weight.copy_(torch.cat([mine.W_Q.weight, mine.W_K.weight, mine.W_V.weight]))
 #     theirs.out_proj.weight.copy_(mine.W_O.weight)
 #
-# x = torch.randn(2, 10, 512)  # (B, L, d_model): two sentences of ten words
+# x = torch.randn(2, 10, 128)  # (B, L, d_model): two sentences of ten words
 # output, weights = mine(x)
 # wanted, wanted_weights = theirs(x, x, x, average_attn_weights=False)
 # print("output", tuple(output.shape), "   weights", tuple(weights.shape))
 # print("largest difference in the output: ", (output - wanted).abs().max().item())
 # print("largest difference in the weights:", (weights - wanted_weights).abs().max().item())
-# print("numbers to learn:", sum(p.numel() for p in mine.parameters()), "= 4 * 512 * 512, however many heads share them")
+# print("numbers to learn:", sum(p.numel() for p in mine.parameters()), "= 4 * 128 * 128, however many heads share them")
 
 # %% [markdown]
 # ## 5. In your own words
