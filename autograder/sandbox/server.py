@@ -56,9 +56,9 @@ def main(descriptor: int, isolated: bool) -> None:
 
 
 def _gather_pages() -> None:
-    """Put this process's memory into huge pages, where the kernel can (Linux 6.1 and later): malloc gets half of it so.
+    """Put this process's memory into huge pages, where the kernel can (Linux 6.1 and later).
 
-    A submission's forks copy a shorter table then, 2.5 ms in place of 3.2, and its end takes 3.8 in place of 5.6.
+    The table that every fork copies becomes three times shorter: 2.5 ms in place of 7 for a process with PyTorch.
     """
     with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
         for line in maps.readlines():
