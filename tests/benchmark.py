@@ -182,6 +182,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=25, help="submissions of each of a1 to a4")
     parser.add_argument("--stock", type=int, default=5, help="of which stock nbgrader grades so many, for it is slow")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--small", type=int, default=25, help="submissions of each in the small class")
     parser.add_argument("--large", type=int, default=250, help="submissions of each in the large class; 0: none")
     parser.add_argument("--simulated", type=int, default=100_000, help="tasks without work; 0: none")
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "benchmark.md")
@@ -208,8 +209,8 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     loops = build(folder / "loops", options.each, loops=1)
     lines += looping(rows["`grade --json`, 2 workers"], measure(loops, as_json(2), count, 1), count)
     if options.large:
-        large = build(folder / "large", options.large)
-        lines += growth(rows, large, 4 * options.large, count)
+        small, large = build(folder / "small", options.small), build(folder / "large", options.large)
+        lines += growth(them, (small, 4 * options.small), (large, 4 * options.large))
     if options.simulated:
         lines += simulation(options.simulated)
     return lines
@@ -258,19 +259,21 @@ def looping(without: Timed, with_loops: Timed, count: int) -> list[str]:
     ]
 
 
-def growth(rows: dict[str, Timed], large: Course, many: int, few: int) -> list[str]:
+def growth(them: Timed, small: tuple[Course, int], large: tuple[Course, int]) -> list[str]:
+    (few_of, few), (many_of, many) = small, large
     lines = [
         "",
         f"## From {few} to {many}",
         "",
-        f"| | {few} | {many} | time | peak memory |",
-        "| --- | --- | --- | --- | --- |",
+        f"| | {few} | {many} | time | peak memory | a submission of {many} | against stock |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, commands in (("`grade --gradebook`, 2 workers", gradebook(2)), ("`grade --json`, 2 workers", as_json(2))):
-        small, big = rows[name], measure(large, commands, many, 1)
-        times, memory = big.median * many / (small.median * few), big.memory / small.memory
-        seconds = f"{small.median * few:.0f} s | {big.median * many:.0f} s"
-        lines.append(f"| {name} | {seconds} | {times:.1f} times | {memory:.2f} times |")
+        one, ten = measure(few_of, commands, few, 1), measure(many_of, commands, many, 1)
+        times, memory = ten.median * many / (one.median * few), ten.memory / one.memory
+        seconds = f"{one.median * few:.0f} s | {ten.median * many:.0f} s"
+        ratio = f"{ten.median * 1000:.0f} ms | {them.median / ten.median:.0f}"
+        lines.append(f"| {name} | {seconds} | {times:.1f} times | {memory:.2f} times | {ratio} |")
     return [*lines, "", "Goals for ten times as many: at most 10.5 times the time, at most 1.2 times the memory."]
 
 
