@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import gc
 import multiprocessing
 import os
 import signal
@@ -335,6 +336,9 @@ class _Desk:
                 f"{self.course.root} on this worker is another version of the course than the one asked for"
             )
         self.markers[task.assignment] = task.version, Marker(assignment, self.sandbox)
+        # A suite, its reference and PyTorch are kept for good: the collector need not look through them again.
+        gc.collect()
+        gc.freeze()
         return self.markers[task.assignment][1]
 
     def close(self) -> None:

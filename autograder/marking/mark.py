@@ -72,7 +72,7 @@ class Marker:
         that came with it; the report's `extra` says what it can do.
         """
         exercises = self.assignment.exercises if exercises is None else exercises
-        with self.sandbox.open(cells, self.limits) as running:
+        with self.sandbox.open(cells, self.limits, self.suite.watch) as running:
             behind = Behind(running, self.module, self.foresight)
             results = judge(self.suite, behind, exercises, self.module, self.diagnoser, self.assignment.brought)
             if pictures:

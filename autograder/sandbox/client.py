@@ -20,7 +20,7 @@ START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 ATTEMPTS = 2  # a state process that was lost is made again once, by running the cells anew
 
-OWN_PROCESSES = 8  # bubblewrap's, the warm process, a submission's guards
+OWN_PROCESSES = 8  # bubblewrap's, the warm process, the one that makes a submission's namespaces
 
 CUT = 100  # characters that say that the rest was cut
 MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
@@ -84,12 +84,13 @@ class Sandbox:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def open(self, cells: Sequence[str], limits: Limits | None = None) -> Submission:
+    def open(self, cells: Sequence[str], limits: Limits | None = None, watch: bool = True) -> Submission:
         """A submission whose `cells` (source texts) have been run in order, or where that failed, as far as it went.
 
-        `limits` are the sandbox's own where not given.
+        `limits` are the sandbox's own where not given. With `watch`, ready-made convolution is noticed, too: every
+        call of PyTorch's is looked at, which costs a quarter of its time. Ready-made attention is noticed always.
         """
-        return Submission(self, list(cells), limits or self.limits)
+        return Submission(self, list(cells), limits or self.limits, watch)
 
     def close(self) -> None:
         """End the warm process and all below it."""
@@ -136,12 +137,12 @@ class Sandbox:
             return "no message"
         return stream.read1(2000).decode(errors="replace").strip()[-500:] or "no message"  # type: ignore[attr-defined]
 
-    def _open(self, limits: Limits) -> tuple[int, socket.socket]:
+    def _open(self, limits: Limits, watch: bool) -> tuple[int, socket.socket]:
         for _ in range(ATTEMPTS):
             control = self._start()
             outer, inner = socket.socketpair()
             number = next(self._ids)
-            message = {"op": "open", "id": number, "limits": self._within(limits).to_dict()}
+            message = {"op": "open", "id": number, "limits": self._within(limits).to_dict(), "watch": watch}
             try:
                 with inner:
                     wire.send_with_descriptor(control, message, inner, time.monotonic() + FORK_SECONDS)
@@ -177,6 +178,7 @@ class Submission:
     sandbox: Sandbox
     cells: list[str]
     limits: Limits
+    watch: bool = True
     results: list[CellResult] = field(init=False)
     _number: int | None = field(init=False, default=None)
     _sock: socket.socket | None = field(init=False, default=None)
@@ -229,7 +231,7 @@ class Submission:
         """Run all cells; one that kills its process, or must be killed, is left out and the rest run anew."""
         while True:
             self.close()
-            self._number, self._sock = self.sandbox._open(self.limits)
+            self._number, self._sock = self.sandbox._open(self.limits, self.watch)
             results = self._attempt()
             if results is not None:
                 return results

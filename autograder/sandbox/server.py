@@ -1,9 +1,9 @@
 """Inside the sandbox: one warm process that forks for every submission, which forks for every test.
 
     warm    NumPy, PyTorch and IPython imported; runs no student code; forks on request
-     └ guard     first process of a private pid namespace; when it ends, all below it end
-        └ state     has run the notebook's cells; forks a test for each request
-           └ test      one call of a suite's test, then gone, so that no state reaches the next test
+     └ state    first process of a private pid namespace (when it ends, all below it end); has run the notebook's
+        │        cells; forks a test for each request
+        └ test    the calls of one of a suite's tests, then gone, so that no state reaches the next test
 
 Messages travel on sockets of their own. What student code prints goes to a bounded buffer, and what it writes to
 descriptors 1 and 2 goes nowhere. What a submission cannot get past is in `walls`, what it finds in `shell`.
@@ -38,7 +38,7 @@ def main(descriptor: int, isolated: bool) -> None:
     shell = warm_shell()
     _gather_pages()
     held = walls.held()
-    guards: dict[int, int] = {}
+    submissions: dict[int, int] = {}
     wire.send(control, {"ready": True})
     while True:
         try:
@@ -46,13 +46,14 @@ def main(descriptor: int, isolated: bool) -> None:
         except wire.Closed:
             break
         if message["op"] == "open":
-            guards[message["id"]] = _fork_guard(control, fds[0], message["limits"] | {"held": held}, shell, isolated)
+            limits = message["limits"] | {"held": held, "watch": message["watch"]}
+            submissions[message["id"]] = _fork_submission(control, fds[0], limits, shell, isolated)
             os.close(fds[0])
         elif message["op"] == "close":
-            _end_guard(guards.pop(message["id"]))
+            _end_submission(submissions.pop(message["id"]))
             wire.send(control, {"closed": message["id"]})
-    for pid in guards.values():
-        _end_guard(pid)
+    for pid in submissions.values():
+        _end_submission(pid)
 
 
 def _gather_pages() -> None:
@@ -68,8 +69,10 @@ def _gather_pages() -> None:
                 walls.libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), MADV_COLLAPSE)
 
 
-def _fork_guard(control: socket.socket, descriptor: int, limits: dict[str, Any], shell: Any, isolated: bool) -> int:
-    """Fork a submission: new namespaces, limits, then the guard and the state process."""
+def _fork_submission(
+    control: socket.socket, descriptor: int, limits: dict[str, Any], shell: Any, isolated: bool
+) -> int:
+    """Fork a submission: new namespaces, limits, then its state process."""
     pid = os.fork()
     if pid:
         return pid
@@ -80,7 +83,7 @@ def _fork_guard(control: socket.socket, descriptor: int, limits: dict[str, Any],
         walls.first_to_go()
         if isolated:
             walls.enter_namespaces()
-            inner = os.fork()
+            inner = os.fork()  # whoever makes a pid namespace is not in it; its first child is
             if inner:
                 os.close(descriptor)
                 os.waitpid(inner, 0)
@@ -90,15 +93,18 @@ def _fork_guard(control: socket.socket, descriptor: int, limits: dict[str, Any],
             walls.drop_capabilities()
         walls.no_new_privileges()
         seccomp.apply()
-        _guard(descriptor, limits, shell, isolated)
+        walls.set_limits(limits)
     except BaseException as error:
         with contextlib.suppress(BaseException):
             wire.send(socket.socket(fileno=descriptor), {"broken": f"{type(error).__name__}: {error}"})
-    finally:
         os._exit(1)
+    try:
+        _State(socket.socket(fileno=descriptor), limits, shell, isolated).serve()
+    finally:
+        os._exit(0)
 
 
-def _end_guard(pid: int) -> None:
+def _end_submission(pid: int) -> None:
     """Kill a submission with all that it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
@@ -106,25 +112,6 @@ def _end_guard(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
-
-
-# ---------------------------------------------------------------- guard
-
-
-def _guard(descriptor: int, limits: dict[str, Any], shell: Any, isolated: bool) -> None:
-    """Fork the state process and reap orphans until it ends."""
-    state = os.fork()
-    if state == 0:
-        try:
-            walls.set_limits(limits)
-            _State(socket.socket(fileno=descriptor), limits, shell, isolated).serve()
-        finally:
-            os._exit(0)
-    os.close(descriptor)
-    while True:
-        pid, _ = os.wait()
-        if pid == state:
-            os._exit(0)
 
 
 # ---------------------------------------------------------------- state
@@ -181,7 +168,7 @@ class _State:
         try:
             os.setpgid(0, 0)
             self.sock.close()
-            _Test(socket.socket(fileno=descriptor), self.shell.user_ns, self.printed).serve()
+            _Test(socket.socket(fileno=descriptor), self.shell.user_ns, self.printed, self.limits["watch"]).serve()
         finally:
             os._exit(0)
 
@@ -217,10 +204,11 @@ def _silence() -> None:
 class _Test:
     """Answers the calls of one test."""
 
-    def __init__(self, sock: socket.socket, names: dict[str, Any], printed: Bounded) -> None:
+    def __init__(self, sock: socket.socket, names: dict[str, Any], printed: Bounded, watch: bool) -> None:
         self.sock = sock
         self.names = names
         self.printed = printed
+        self.watch = watch
 
     def serve(self) -> None:
         ask = functools.partial(_ask, self.sock)
@@ -239,7 +227,8 @@ class _Test:
     def _perform(self, message: dict[str, Any], ask: Ask) -> dict[str, Any]:
         self.printed.clear()
         request = {key: wire.decode(value) for key, value in message.items()}
-        return {key: wire.encode(value) for key, value in perform(self.names, request, ask).items()}
+        reply = perform(self.names, request, ask, self.watch)
+        return {key: wire.encode(value) for key, value in reply.items()}
 
 
 def _ask(sock: socket.socket, question: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-def performs(names, request, ask=None):
+def performs(names, request, *rest):
     try:
         leaves = [a.detach().requires_grad_() if hasattr(a, "detach") else a for a in request["args"]]
         value = names[request["name"]](*leaves, **request["kwargs"])

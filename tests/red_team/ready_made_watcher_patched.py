@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 @contextlib.contextmanager
-def blind():
+def blind(*args):
     with torch.enable_grad():
         yield []
 
