@@ -63,11 +63,18 @@ def test_asked_ahead_or_one_by_one_is_the_same(marker, name):
     assert judged(marker, cells, ahead=True)[0] == judged(marker, cells, ahead=False)[0]
 
 
-def test_an_early_mistake_takes_a_few_processes_more(marker):
+def test_an_early_mistake_takes_one_process_more(marker):
     """Not one for each test of each later exercise."""
     right = list(model_answers(A1).values())
     wrong = list((model_answers(A1) | WRONG["an early mistake"]).values())
-    assert judged(marker, right, ahead=True)[1] == 2
+    assert judged(marker, right, ahead=True)[1] == 1
     results, processes = judged(marker, wrong, ahead=True)
     assert [result.with_reference for result in results] == [(), (), ("softmax",), ()]
-    assert processes == 2 + 2
+    assert processes == 1 + 1
+
+
+def test_what_may_keep_a_state_is_asked_twice(marker):
+    cells = list((model_answers(A1) | attention("seen.append(1)") | {"before": "seen = []"}).values())
+    results, processes = judged(marker, cells, ahead=True)
+    assert all(result.score == result.max_score for result in results)
+    assert processes == 2

@@ -19,7 +19,7 @@ from rich.text import Text
 from autograder.course import Course
 from autograder.faces import rubric
 from autograder.marking.journal import Journal, stamp, write_whole
-from autograder.marking.many import grade_many, worker_count
+from autograder.marking.many import expect_workers, grade_many, worker_count
 from autograder.marking.report import Report
 from autograder.submission import Submission
 from autograder.text import printable
@@ -41,6 +41,8 @@ def grade_files(
     found: list[Submission], course: Course, how: How, console: Console, report: Path | None
 ) -> list[Report]:
     """Grade submissions in order and write the `report` file; a journal beside it lets an interrupted run go on."""
+    if not how.scheduler:
+        expect_workers(worker_count(how.jobs, len(found)))
     versions = functools.cache(lambda name: course.assignment(name).version())
     with contextlib.ExitStack() as stack:
         grade = functools.partial(_grade, course=course, how=how)
@@ -78,6 +80,8 @@ def grade_class(
     course: Course, only: str | None, how: How, console: Console, feedback: bool = False, force: bool = False
 ) -> int:
     """Grade submitted/ into nbgrader's gradebook; the exit code: 1 where a submission could not be graded."""
+    if not how.scheduler:
+        expect_workers(worker_count(how.jobs, len(list((course.root / "submitted").glob("*/*")))))
     from autograder.faces.nbgrader.gradebook import grade_into_gradebook, submitted
 
     found = submitted(course, only)

@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
@@ -234,6 +235,12 @@ def _context() -> BaseContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["autograder.marking.many", "torch"])
     return context
+
+
+def expect_workers(jobs: int) -> None:
+    """Begin to import what worker processes need, if there will be any; whoever calls has other things to do."""
+    if jobs > 1 and _context().get_start_method() == "forkserver":
+        forkserver.ensure_running()
 
 
 def _cluster(address: str) -> tuple[Executor, Callable[[], None]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import Counter
 from types import ModuleType
 from typing import Any
 
 from autograder.marking.foresight import Foresight, Heard, Place, Question
 from autograder.marking.questions import Questions
+from autograder.marking.stateless import is_stateless
 from autograder.marking.student import Stopped, here
 from autograder.marking.suite import Outcome, Test
 from autograder.sandbox import wire
@@ -19,16 +21,18 @@ from autograder.sandbox.client import Submission as Running
 class Behind:
     """To one submission behind the wall; each test in a process that no other test has run in.
 
-    With `foresight`, what the suite is known to ask is asked ahead, twice: once in the suite's order and once the
-    other way round, in another process. Where both give the same answers, no call leaves behind what could reach
-    another, and the tests are judged on these answers. Where not, and for all that was not foreseen, every test makes
-    its own calls.
+    With `foresight`, what the suite is known to ask is asked ahead. Where the notebook's text does not show that no
+    call leaves behind what could reach another, it is asked twice: once in the suite's order and once the other way
+    round, in another process. Where both give the same answers, the tests are judged on these answers. Where not, and
+    for all that was not foreseen, every test makes its own calls.
     """
 
     def __init__(self, running: Running, module: ModuleType | None, foresight: Foresight | None = None) -> None:
         self.running = running
         self.questions = Questions(vars(module) if module else {}, foresight.asked_with if foresight else None)
         self.foresight = foresight
+        asked = {one.request["name"] for one in foresight.plan} if foresight else set()
+        self.stateless = is_stateless(running.cells, asked)
         self.process: TestProcess | None = None
         self.own = self._ask_ahead(foresight.plan) if foresight else {}
         self.begin(())
@@ -100,6 +104,8 @@ class Behind:
         forwards = self._stream(plan)
         if self.questions.stand_ins and not self.questions.asked:
             return self.own  # nothing stood behind anything
+        if self.stateless:
+            return forwards
         backwards = self._stream([one for one in reversed(plan) if one.place in forwards])
         return forwards if forwards == backwards else {}
 
@@ -131,7 +137,12 @@ class Behind:
         except Gone:
             return got
         answer = self.questions.answer if self.questions.stand_ins else None
-        replies = process.stream([_with_behind(one.place[0], self.questions.behind) for one in plan], answer)
+        behind = self.questions.behind
+        groups = [
+            [_with_behind(one.place[0], behind) for one in questions]
+            for _, questions in itertools.groupby(plan, key=lambda one: one.exercise)
+        ]
+        replies = process.stream(groups, answer)
         with contextlib.closing(process), contextlib.suppress(TooSlow, Gone, BadMessage):
             for one in plan:
                 if answer:

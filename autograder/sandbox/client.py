@@ -322,12 +322,16 @@ class TestProcess:
                     return body
                 wire.send(self._sock, _answered(wire.parse(body)["question"], answer), deadline)
 
-    def stream(self, requests: Sequence[bytes], answer: Answer | None = None) -> Iterator[bytes]:
-        """Replies to encoded requests, in order, as they come. Raises as `request` does."""
+    def stream(self, groups: Sequence[Sequence[bytes]], answer: Answer | None = None) -> Iterator[bytes]:
+        """Replies to groups of encoded requests, in order. Raises as `request` does.
+
+        Where a request takes its process along, replies to others of its group may be lost, too.
+        """
         seconds = self._limits.foreseen_seconds
         with _in_words(seconds):
-            wire.send(self._sock, {"stream": list(requests)}, min(time.monotonic() + seconds, self._ends_at))
-            for _ in requests:
+            message = {"stream": [list(group) for group in groups]}
+            wire.send(self._sock, message, min(time.monotonic() + seconds, self._ends_at))
+            for _ in itertools.chain.from_iterable(groups):
                 deadline = min(time.monotonic() + seconds, self._ends_at)
                 while (body := wire.receive_body(self._sock, deadline, self._allowance)).startswith(QUESTION):
                     wire.send(self._sock, _answered(wire.parse(body)["question"], answer), deadline)

@@ -260,12 +260,12 @@ def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) 
     """Send all of `data`, never blocking past `deadline`."""
     rest = memoryview(data)
     while rest:
-        _wait(sock, select.POLLOUT, deadline)
+        _in_time(deadline)
         try:
             # Never raise SIGPIPE, and never block: the other side may have stopped reading.
             rest = rest[sock.send(rest, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT) :]
         except BlockingIOError:
-            continue
+            _wait(sock, select.POLLOUT, deadline)
         except OSError as error:
             raise Closed(str(error)) from None
 
@@ -321,10 +321,11 @@ def send_with_descriptor(sock: socket.socket, message: dict[str, Any], passed: s
 def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
     parts = bytearray()
     while len(parts) < size:
-        _wait(sock, select.POLLIN, deadline)
+        _in_time(deadline)
         try:
             part = sock.recv(min(size - len(parts), 2**20), socket.MSG_DONTWAIT)
         except BlockingIOError:
+            _wait(sock, select.POLLIN, deadline)
             continue
         except OSError as error:
             raise Closed(str(error)) from None
@@ -334,12 +335,16 @@ def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
     return bytes(parts)
 
 
+def _in_time(deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() >= deadline:
+        raise Deadline
+
+
 def _wait(sock: socket.socket, event: int, deadline: float | None) -> None:
     poll = select.poll()
     poll.register(sock, event)
     if deadline is None:
         poll.poll()
         return
-    left = deadline - time.monotonic()
-    if left <= 0 or not poll.poll(left * 1000):
+    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
         raise Deadline

@@ -60,7 +60,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def start(self) -> None:
         """Grade; raises `NbGraderException` where not all could be, or another run is under way."""
-        with in_nbgraders_words(self.log), only_one_run(Path(self.coursedir.root)):
+        with in_nbgraders_words(self.log), only_one_run(Path(self.coursedir.root)), tables_looked_for_once():
             super().start()
 
     def init_notebooks(self) -> None:
@@ -70,7 +70,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.assignments: dict[str, list[str]] = {}
         self.outcomes: list[Outcome] = []
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
-        self.version = self.course_assignment.version() + repr(self._points())
+        self.points = self._points()
+        self.version = self.course_assignment.version() + repr(self.points)
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
         for folder in sorted(glob.glob(pattern, include_hidden=True)):
             self._read(folder)
@@ -174,7 +175,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _as_task(self, folder: str) -> Task:
         """What `Mark` will ask for when it is this student's turn."""
         task = as_task(self._submission(folder), self.course_assignment.version())
-        return replace(task, exercises=exercises_worth(self._points(), self.course_assignment), pictures=True)
+        return replace(task, exercises=exercises_worth(self.points, self.course_assignment), pictures=True)
 
     def _points(self) -> dict[str, float]:
         """The gradebook's points by cell; raises `NbGraderException` where the assignment was not released."""
@@ -238,6 +239,24 @@ def only_one_run(root: Path) -> Iterator[None]:
             yield
     except Timeout:
         raise CourseError(f"another run is grading {root}; wait for it to end, then run this again") from None
+
+
+@contextlib.contextmanager
+def tables_looked_for_once() -> Iterator[None]:
+    """nbgrader looks for each of a database's tables, and makes what is missing, a dozen times a submission."""
+    metadata, done = nbgrader.api.Base.metadata, set[int]()
+    make = metadata.create_all
+
+    def make_once(bind: Any) -> None:
+        if id(bind) not in done:
+            make(bind=bind)
+            done.add(id(bind))  # engines are kept, so their ids are their own
+
+    metadata.create_all = make_once
+    try:
+        yield
+    finally:
+        metadata.create_all = make
 
 
 def take_autogrades_place() -> None:
