@@ -612,6 +612,14 @@ def test_without_bubblewrap_limits_and_deadlines_still_hold():
         assert ask(running, "right", 3) == 3
 
 
+def test_without_bubblewrap_what_a_cell_leaves_running_holds_up_nothing():
+    code = "import subprocess\nleft = subprocess.Popen(['sleep', '60'])\ndef right(x): return x"
+    with Sandbox(kind="process") as own, own.open([code]) as running:
+        start = time.monotonic()
+        assert [ask(running, "right", 3) for _ in range(3)] == [3, 3, 3]
+        assert time.monotonic() - start < 5
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_an_ordinary_user_can_grade(tmp_path):

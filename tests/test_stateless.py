@@ -83,6 +83,8 @@ softmax = make()
     "a changed library, by name": "setattr(np, 'exp', abs)\ndef softmax(x): return np.exp(x)",
     "a changed library, from a scratch function": "def patch(): np.exp = abs\ndef softmax(x): return np.exp(x)",
     "a switch": "def softmax(x):\n    torch.set_default_dtype(torch.float64)\n    return torch.ones(1)",
+    "a file": "def softmax(x):\n    np.save('x.npy', x)\n    return np.load('x.npy')",
+    "a library's own dictionary": "def softmax(x):\n    F.modes['n'] = 1\n    return x",
     "another library": "import time\ndef softmax(x): return x * time.time()",
     "an import inside": "def softmax(x):\n    import random\n    return x * random.random()",
     "all names of a library": "from numpy import *\ndef softmax(x): return exp(x)",

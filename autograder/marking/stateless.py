@@ -23,13 +23,15 @@ GIVEN = {"math", "np", "torch", "nn", "F"}  # what the sandbox's shell has impor
 PATCHERS = {"__import__", "compile", "delattr", "eval", "exec", "globals", "locals", "setattr", "vars"}
 # What a function may find out of more than its arguments with.
 ASKERS = {"breakpoint", "getattr", "hash", "id", "input", "memoryview", "open", "super"}
-# Attributes that lead to random numbers, to memory as it was found, to switches, and to what remembers.
+# Attributes that lead to random numbers, to memory as it was found, to switches, to files, and to what remembers.
 STATEFUL = {
     "random", "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli",
     "bernoulli_", "multinomial", "normal", "normal_", "uniform_", "exponential_", "random_", "dropout", "dropout_",
     "Dropout", "alpha_dropout", "manual_seed", "seed", "default_rng", "empty", "empty_like", "empty_strided",
     "new_empty", "seterr", "seterrcall", "data_ptr", "ctypes", "BatchNorm1d", "batch_norm", "vectorize", "jit",
-    "compile", "compiler", "library", "utils", "backends", "overrides",
+    "compile", "compiler", "library", "utils", "backends", "overrides", "ops", "lib", "hub", "multiprocessing",
+    "distributed", "serialization", "save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt",
+    "fromfile", "from_file", "tofile", "memmap", "share_memory_", "DataSource",
 }  # fmt: skip
 UNFILLED = {"ndarray", "Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "BoolTensor"}  # types; called, they do
 HARMLESS = {"__init__", "__name__", "__version__", "__class__"}
@@ -172,6 +174,8 @@ def _is_plain(node: ast.AST) -> bool:
             return not (name.startswith(("_", "set_")) or hook or name in STATEFUL)
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
             return name not in UNFILLED
+        case ast.Subscript(value=ast.Attribute() as value, ctx=ast.Store() | ast.Del()):
+            return _is_name(_root(value), "self")  # not a library's own dictionary
         case ast.FunctionDef() | ast.Lambda():
             defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
             decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []

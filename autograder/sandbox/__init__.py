@@ -34,6 +34,9 @@ Not covered, in words so that nobody relies on it:
 - Machine code. Ready-made attention is taken out of PyTorch's dispatcher and Python, its libraries are hidden; its
   instructions are still in memory, and ctypes with a hand-made C++ call would find them. Nor is PyTorch's Python source
   hidden: copying that is fine. Where there is no bubblewrap, a new process has all of PyTorch.
+- State that hides. Where a notebook's text shows that its functions can keep nothing from one call to the next (see
+  `marking.stateless`), the tests' calls share a process; where it may, they do not, or are compared. Code that keeps
+  something past that reading can tell its calls apart, and learns from none what another is judged by.
 - Ready-made convolution, which one exercise makes out of heads, is watched from inside the student's process only.
 - What a student's process says of itself. Gradients and arguments after a call are values that it reports: they are
   judged against the function on the trusted side, and who forges right ones has found another way to compute them.

@@ -179,12 +179,12 @@ class _State:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if self.isolated:
-                os.kill(-1, signal.SIGKILL)  # all of this pid namespace but its guard and this process
+                os.kill(-1, signal.SIGKILL)  # all of this pid namespace but this process
             else:
                 os.killpg(self.test, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
-            while True:
-                os.waitpid(-1, 0)
+            while True:  # without a namespace, what the cells have started goes on
+                os.waitpid(-1 if self.isolated else self.test, 0)
 
 
 def _interrupt(signum: int, frame: Any) -> None:
