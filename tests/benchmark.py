@@ -259,7 +259,7 @@ def header(options: argparse.Namespace) -> list[str]:
         f"{os.cpu_count()} cores ({platform.machine()}),",
         f"{options.rounds} rounds. Stock nbgrader (its own preprocessors and kernel) grades {4 * options.stock} of the",
         "same kinds in the same run; ratios are throughputs, median against median. [scale.md](scale.md) tells where",
-        "the time goes, and what stands in the way of a goal that is missed.",
+        "the time goes, and what stands in the way of more.",
         "",
     ]
 
