@@ -12,6 +12,7 @@ import threading
 import time
 
 import numpy as np
+import psutil
 import pytest
 
 from autograder.marking.mark import Marker
@@ -119,6 +120,22 @@ def test_no_other_process(sandbox):
     with define(sandbox, code) as running:
         assert ask(running, "alive") <= 2  # the state process and the test itself
         assert ask(running, "proc") == []
+
+
+def test_it_cannot_outlive_its_end():
+    code = """
+        import ctypes, os, time
+        unbound = ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)  # from the process whose end is its own
+        os.setsid()
+        os._exit = lambda code: time.sleep(1000)
+        def answer(): return unbound
+    """
+    with Sandbox(kind="bubblewrap") as own:
+        own.open([]).close()
+        before = len(psutil.Process().children(recursive=True))
+        with define(own, code) as running:
+            assert ask(running, "answer") == -1
+        assert len(psutil.Process().children(recursive=True)) == before
 
 
 def test_private_scratch(sandbox):

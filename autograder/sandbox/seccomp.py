@@ -42,7 +42,8 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "move_pages": (279, 239),
 }  # fmt: skip
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, audit architecture
-CLONE, CLONE3, SOCKET = (56, 220), (435, 435), (41, 198)
+CLONE, CLONE3, SOCKET, PRCTL = (56, 220), (435, 435), (41, 198), (157, 167)
+PR_SET_PDEATHSIG = 1  # whose process ends, ends: that is not to be undone
 
 
 def apply() -> None:
@@ -76,6 +77,8 @@ def _program(column: int, architecture: int) -> bytes:
     lines += _if(JUMP_EQUAL, CLONE3[column], ERRNO | errno.ENOSYS)
     lines += [(JUMP_EQUAL, 0, 4, CLONE[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
     lines += [*_if(JUMP_BITS, NEW_NAMESPACES, refuse), (RETURN, 0, 0, ALLOW)]
+    lines += [(JUMP_EQUAL, 0, 4, PRCTL[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
+    lines += [*_if(JUMP_EQUAL, PR_SET_PDEATHSIG, refuse), (RETURN, 0, 0, ALLOW)]
     lines += [(JUMP_EQUAL, 0, 2 + 2 * len(FAMILIES), SOCKET[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
     for family in FAMILIES:
         lines += _if(JUMP_EQUAL, family, ALLOW)

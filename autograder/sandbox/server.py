@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 from autograder.sandbox import ready_made, seccomp, walls, wire
 from autograder.sandbox.perform import describe, perform
@@ -28,6 +28,7 @@ from autograder.sandbox.shell import Bounded, student_package, warm_shell
 from autograder.sandbox.stand_in import Ask
 
 MADV_COLLAPSE, HUGE_PAGE = 25, 2 << 20
+END = (signal.SIGTERM, signal.SIGCHLD)
 PATIENCE = 0.05  # seconds a reply may wait for the next; a call's time limit is counted in seconds
 
 # ---------------------------------------------------------------- warm
@@ -52,10 +53,10 @@ def main(descriptor: int, isolated: bool) -> None:
             submissions[message["id"]] = _fork_submission(control, fds[0], limits, shell, isolated)
             os.close(fds[0])
         elif message["op"] == "close":
-            _end_submission(submissions.pop(message["id"]))
+            _end_submission(submissions.pop(message["id"]), isolated)
             wire.send(control, {"closed": message["id"]})
     for pid in submissions.values():
-        _end_submission(pid)
+        _end_submission(pid, isolated)
 
 
 def _gather_pages() -> None:
@@ -85,11 +86,12 @@ def _fork_submission(
         walls.first_to_go()
         if isolated:
             walls.enter_namespaces()
+            signal.pthread_sigmask(signal.SIG_BLOCK, END)
             inner = os.fork()  # whoever makes a pid namespace is not in it; its first child is
             if inner:
                 os.close(descriptor)
-                os.waitpid(inner, 0)
-                os._exit(0)
+                _wait_for(inner)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, END)
             walls.die_with_parent()
             walls.private_places(int(limits["scratch"]))
             walls.drop_capabilities()
@@ -106,12 +108,23 @@ def _fork_submission(
         os._exit(0)
 
 
-def _end_submission(pid: int) -> None:
+def _wait_for(state: int) -> NoReturn:
+    """Wait until a state process ends or is to end, and see to it that it does: it may have left its group."""
+    signal.sigwait(END)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(state, signal.SIGKILL)
+    os.waitpid(state, 0)
+    os._exit(0)
+
+
+def _end_submission(pid: int, isolated: bool) -> None:
     """Kill a submission with all that it started."""
+    if not isolated:
+        with contextlib.suppress(ProcessLookupError):  # it may not have a group yet
+            os.killpg(pid, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+        # What waits for the state process ends it, and its namespace with it.
+        os.kill(pid, signal.SIGTERM if isolated else signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
 
