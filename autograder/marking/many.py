@@ -20,7 +20,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
@@ -240,6 +239,8 @@ def _context() -> BaseContext:
 def expect_workers(jobs: int) -> None:
     """Begin to import what worker processes need, if there will be any; whoever calls has other things to do."""
     if jobs > 1 and _context().get_start_method() == "forkserver":
+        from multiprocessing import forkserver  # not on Windows
+
         forkserver.ensure_running()
 
 
