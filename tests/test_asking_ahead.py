@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from autograder.classroom import mistake, model_answers
@@ -32,10 +34,10 @@ def marker(sandbox):
         yield opened
 
 
-def judged(marker, cells, ahead):
+def judged(marker, cells, ahead, **limits):
     """The exercises' results, and how many processes they took."""
     forks = []
-    with marker.sandbox.open(cells, marker.limits) as running:
+    with marker.sandbox.open(cells, replace(marker.limits, **limits)) as running:
         fork, running._fork = running._fork, lambda: forks.append(1) or fork()
         behind = Behind(running, marker.module, marker.foresight if ahead else None)
         return judge(marker.suite, behind, A1.exercises, marker.module, marker.diagnoser), len(forks)
@@ -76,5 +78,14 @@ def test_an_early_mistake_takes_one_process_more(marker):
 def test_what_may_keep_a_state_is_asked_twice(marker):
     cells = list((model_answers(A1) | attention("seen.append(1)") | {"before": "seen = []"}).values())
     results, processes = judged(marker, cells, ahead=True)
+    assert all(result.score == result.max_score for result in results)
+    assert processes == 2
+
+
+def test_slow_calls_are_waited_for_one_by_one(marker):
+    """The limit is a call's, and not that of an exercise whose replies travel together."""
+    slow = "    import time\n    time.sleep(0.02)\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    cells = {"softmax": f"def softmax(x, axis=-1):\n{slow}    return x / x.sum(axis=axis, keepdims=True)"}
+    results, processes = judged(marker, list((model_answers(A1) | cells).values()), ahead=True, foreseen_seconds=0.3)
     assert all(result.score == result.max_score for result in results)
     assert processes == 2

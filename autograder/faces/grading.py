@@ -41,8 +41,7 @@ def grade_files(
     found: list[Submission], course: Course, how: How, console: Console, report: Path | None
 ) -> list[Report]:
     """Grade submissions in order and write the `report` file; a journal beside it lets an interrupted run go on."""
-    if not how.scheduler:
-        expect_workers(worker_count(how.jobs, len(found)))
+    _expect(how, len(found))
     versions = functools.cache(lambda name: course.assignment(name).version())
     with contextlib.ExitStack() as stack:
         grade = functools.partial(_grade, course=course, how=how)
@@ -76,12 +75,16 @@ def _grade(submissions: Sequence[Submission], count: int, course: Course, how: H
     return grade_many(submissions, course.root, worker_count(how.jobs, count), how.kind, how.scheduler)
 
 
+def _expect(how: How, count: int) -> None:
+    if not how.scheduler:
+        expect_workers(worker_count(how.jobs, count))
+
+
 def grade_class(
     course: Course, only: str | None, how: How, console: Console, feedback: bool = False, force: bool = False
 ) -> int:
     """Grade submitted/ into nbgrader's gradebook; the exit code: 1 where a submission could not be graded."""
-    if not how.scheduler:
-        expect_workers(worker_count(how.jobs, len(list((course.root / "submitted").glob("*/*")))))
+    _expect(how, len(list((course.root / "submitted").glob("*/*"))))  # before nbgrader is imported: that takes seconds
     from autograder.faces.nbgrader.gradebook import grade_into_gradebook, submitted
 
     found = submitted(course, only)

@@ -344,7 +344,8 @@ class _Desk:
                 f"{self.course.root} on this worker is another version of the course than the one asked for"
             )
         self.markers[task.assignment] = task.version, Marker(assignment, self.sandbox)
-        # A suite, its reference and PyTorch are kept for good: the collector need not look through them again.
+        # A suite, its reference and PyTorch are kept: the collector need not look through them for each submission.
+        gc.unfreeze()  # a marker that was replaced is not kept
         gc.collect()
         gc.freeze()
         return self.markers[task.assignment][1]

@@ -22,7 +22,7 @@ GIVEN = {"math", "np", "torch", "nn", "F"}  # what the sandbox's shell has impor
 # What a cell may change a library or another cell's names with.
 PATCHERS = {"__import__", "compile", "delattr", "eval", "exec", "globals", "locals", "setattr", "vars"}
 # What a function may find out of more than its arguments with.
-ASKERS = {"breakpoint", "getattr", "hash", "id", "input", "memoryview", "open", "super"}
+ASKERS = {"breakpoint", "getattr", "hash", "id", "input", "memoryview", "open"}
 # Attributes that lead to random numbers, to memory as it was found, to switches, to files, and to what remembers.
 STATEFUL = {
     "random", "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli",
@@ -77,7 +77,7 @@ def is_stateless(cells: Sequence[str], names: Collection[str]) -> bool:
 
 
 def _is_plain_builtin(name: str) -> bool:
-    return name == "__name__" or (hasattr(builtins, name) and name not in ASKERS - {"super"})
+    return hasattr(builtins, name) and name not in ASKERS
 
 
 @functools.lru_cache(10_000)  # most cells of a class are the same

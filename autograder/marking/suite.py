@@ -79,6 +79,7 @@ class Suite:
         if self._plugin.problem is not None:
             raise CourseError(f"{path}: the suite cannot be used: {self._plugin.problem}")
         self.tests: tuple[Test, ...] = tuple(self._plugin.items)
+        # Must PyTorch's calls be watched? Ready-made attention is noticed without.
         self.watch = any(item.get_closest_marker("no_convolution") for item in self._plugin.items.values())
 
     def __enter__(self) -> Suite:

@@ -115,8 +115,8 @@ def _watch(watch: bool) -> Iterator[list[str]]:
         if torch is not None:
             # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
             stack.enter_context(torch.enable_grad())
-        if torch is not None and watch:
-            stack.enter_context(_watch_class(torch)(seen))
+            if watch:
+                stack.enter_context(_watch_class(torch)(seen))
         yield seen
 
 

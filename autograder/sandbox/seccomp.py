@@ -13,6 +13,8 @@ import os
 import struct
 import sys
 
+from autograder.sandbox.walls import PR_SET_PDEATHSIG
+
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 LOAD, JUMP_EQUAL, JUMP_ABOVE, JUMP_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # classic BPF
@@ -43,7 +45,6 @@ REFUSED: dict[str, tuple[int, int | None]] = {
 }  # fmt: skip
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, audit architecture
 CLONE, CLONE3, SOCKET, PRCTL = (56, 220), (435, 435), (41, 198), (157, 167)
-PR_SET_PDEATHSIG = 1  # whose process ends, ends: that is not to be undone
 
 
 def apply() -> None:
@@ -77,6 +78,7 @@ def _program(column: int, architecture: int) -> bytes:
     lines += _if(JUMP_EQUAL, CLONE3[column], ERRNO | errno.ENOSYS)
     lines += [(JUMP_EQUAL, 0, 4, CLONE[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
     lines += [*_if(JUMP_BITS, NEW_NAMESPACES, refuse), (RETURN, 0, 0, ALLOW)]
+    # With whose end a process ends was settled before student code ran.
     lines += [(JUMP_EQUAL, 0, 4, PRCTL[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
     lines += [*_if(JUMP_EQUAL, PR_SET_PDEATHSIG, refuse), (RETURN, 0, 0, ALLOW)]
     lines += [(JUMP_EQUAL, 0, 2 + 2 * len(FAMILIES), SOCKET[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]

@@ -1,9 +1,9 @@
 """Inside the sandbox: one warm process that forks for every submission, which forks for every test.
 
     warm    NumPy, PyTorch and IPython imported; runs no student code; forks on request
-     └ state    first process of a private pid namespace (when it ends, all below it end); has run the notebook's
-        │        cells; forks a test for each request
-        └ test    the calls of one of a suite's tests, then gone, so that no state reaches the next test
+     └ waiting    makes the namespaces, and sees to it that the state process ends; runs no student code
+        └ state      first process of a private pid namespace: when it ends, all below it end; has run the cells
+           └ test      the calls of one of a suite's tests, or all asked ahead, then gone
 
 Messages travel on sockets of their own. What student code prints goes to a bounded buffer, and what it writes to
 descriptors 1 and 2 goes nowhere. What a submission cannot get past is in `walls`, what it finds in `shell`.
@@ -28,7 +28,7 @@ from autograder.sandbox.shell import Bounded, student_package, warm_shell
 from autograder.sandbox.stand_in import Ask
 
 MADV_COLLAPSE, HUGE_PAGE = 25, 2 << 20
-END = (signal.SIGTERM, signal.SIGCHLD)
+END = (signal.SIGTERM, signal.SIGCHLD)  # the submission is to end, or its state process has
 PATIENCE = 0.05  # seconds a reply may wait for the next; a call's time limit is counted in seconds
 
 # ---------------------------------------------------------------- warm
