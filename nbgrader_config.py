@@ -1,6 +1,6 @@
 """nbgrader's configuration: this repository is the course."""
 
-from autograder.faces.nbgrader import configure
+from autograder.nbgrader import configure
 
 c = get_config()  # nbgrader provides it
 configure(c)

@@ -2,8 +2,8 @@
 
 What a notebook uses: `check("softmax")` runs the visible checks of an exercise, `hint("softmax")` helps with it,
 `heatmap(weights)` draws weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there
-are `news`, `own_or_plain`, `loss_curve`, `look` and `highlight` (`autograder.workshop`). All load on first use, so that
-`import autograder` stays quick.
+are `news`, `own_or_plain`, `loss_curve`, `look` and `highlight` (`autograder.attention.workshop`). All load on first
+use, so that `import autograder` stays quick.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ __all__ = ["check", "explore", "grading", "heatmap", "highlight", "hint", "look"
 grading = "NBGRADER_EXECUTION" in os.environ
 
 _HOMES = {
-    "check": "autograder.faces.check",
-    "explore": "autograder.faces.explore",
-    "heatmap": "autograder.faces.heatmap",
-    "highlight": "autograder.workshop.looking",
-    "hint": "autograder.faces.hint",
-    "look": "autograder.workshop.looking",
-    "loss_curve": "autograder.workshop.loss_curve",
-    "news": "autograder.workshop.news",
-    "own_or_plain": "autograder.workshop.plain_decoder",
+    "check": "autograder.notebook.check",
+    "explore": "autograder.notebook.explore",
+    "heatmap": "autograder.notebook.heatmap",
+    "highlight": "autograder.attention.workshop.looking",
+    "hint": "autograder.notebook.hint",
+    "look": "autograder.attention.workshop.looking",
+    "loss_curve": "autograder.attention.workshop.loss_curve",
+    "news": "autograder.attention.workshop.news",
+    "own_or_plain": "autograder.attention.workshop.plain_decoder",
 }
 
 

@@ -1,5 +1,5 @@
 """`python -m autograder`."""
 
-from autograder.faces.cli import main
+from autograder.commands.cli import main
 
 main()

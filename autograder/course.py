@@ -10,15 +10,18 @@ import hashlib
 import importlib.util
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from autograder import content
 from autograder.errors import CourseError
 
 CONFIG = "nbgrader_config.py"
 BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
+STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
 CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
 
 
@@ -80,28 +83,23 @@ class Assignment:
         return self.root / "solutions" / self.name / f"{self.notebook.stem}.py"
 
     @property
+    def content(self) -> Path:
+        """The folder with its suite, known mistakes, visible checks, pictures and hints; see `autograder.content`."""
+        return content.folder_of(self.name, self.root)
+
+    @property
     def suite(self) -> Path:
-        """The hidden pytest suite; the course's own, or the one that came with the kit."""
-        return self._tests("suites")
+        """The hidden pytest suite."""
+        return self.content / "suite.py"
 
     @property
     def visible(self) -> Path:
-        """The checks that students run; the course's own, or those that came with the kit."""
-        return self._tests("visible")
-
-    def _tests(self, room: str) -> Path:
-        own = self.root / "autograder" / room / f"test_{self.name}.py"
-        return own if own.is_file() else Path(__file__).parent / room / own.name
+        """The checks that students run."""
+        return self.content / "visible.py"
 
     def version(self) -> str:
-        """A word that changes with everything a mark depends on: notebook, solution, suites, and the kit's code."""
-        suites = self.suite.parent
-        files = [self.notebook, self.solution, self.suite, suites / "mistakes" / f"{self.name}.py"]
-        files += [path for path in suites.glob("*.py") if not path.name.startswith("test_")]
-        digest = hashlib.sha256(_kit_version().encode())
-        for path in sorted(files):
-            digest.update(path.read_bytes() if path.is_file() else b"")
-        return digest.hexdigest()
+        """A word that changes with everything a mark depends on: notebook, solution, content, and the kit's code."""
+        return stamp(self.root, self.name, [self.notebook, self.solution])
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
@@ -177,13 +175,22 @@ def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
     return tuple(found)
 
 
+def stamp(root: Path, assignment: str, files: Sequence[Path]) -> str:
+    """A digest of `files`, of the assignment's content and of all code of the kit: whatever marks may depend on."""
+    digest = hashlib.sha256(_kit_version().encode())
+    folder = content.folder_of(assignment, root)
+    for path in sorted([*files, *(path for path in folder.rglob("*") if path.suffix in STAMPED)]):
+        digest.update(path.name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
+    return digest.hexdigest()
+
+
 @functools.cache
 def _kit_version() -> str:
-    """A word that changes with the code that marks; read once, as the running code is."""
+    """A word that changes with the kit's code and content; read once, as the running code is."""
     digest = hashlib.sha256()
-    for room in ("sandbox", "marking", "workshop"):
-        for path in sorted((Path(__file__).parent / room).glob("*.py")):
-            digest.update(path.read_bytes())
+    kit = Path(__file__).parent
+    for path in sorted(path for path in kit.rglob("*") if path.suffix in STAMPED):
+        digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 

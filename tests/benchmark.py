@@ -24,11 +24,11 @@ from pathlib import Path
 import psutil
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CHECK, CONFIG, Assignment, Course
-from autograder.faces.nbgrader import api
 from autograder.marking.many import Marked, Task, Workers
-from autograder.marking.report import Report
+from autograder.nbgrader import api
+from autograder.report import Report
 from autograder.submission import code_cells, find_submissions, read_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -152,9 +152,9 @@ def floor_here() -> None:
     import numpy as np
     import torch
 
-    from autograder.marking.judge import judge
-    from autograder.marking.suite import Suite
-    from autograder.marking.transport import Here
+    from autograder.judging.judge import judge
+    from autograder.judging.suite import Suite
+    from autograder.judging.transport import Here
 
     torch.set_num_threads(1)
     course = Course(Path.cwd())

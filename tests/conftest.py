@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from autograder.course import CONFIG, Course
-from autograder.sandbox.client import Sandbox
-from autograder.sandbox.launch import why_no_bubblewrap
+from autograder.sandbox.outside.client import Sandbox
+from autograder.sandbox.outside.launch import why_no_bubblewrap
 from tests import browser
 
 ROOT = Path(__file__).resolve().parents[1]

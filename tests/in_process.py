@@ -9,12 +9,12 @@ from types import CodeType
 from typing import Any
 
 from autograder.course import Assignment, Course, Exercise
-from autograder.marking.catalogue import Mistake, read_catalogue
-from autograder.marking.diagnosis import Diagnoser
-from autograder.marking.judge import judge
-from autograder.marking.report import ExerciseResult
-from autograder.marking.suite import Suite
-from autograder.marking.transport import Here
+from autograder.judging.catalogue import Mistake, read_catalogue
+from autograder.judging.diagnosis import Diagnoser
+from autograder.judging.judge import judge
+from autograder.judging.suite import Suite
+from autograder.judging.transport import Here
+from autograder.report import ExerciseResult
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom import mistake, model_answers
+from autograder.authors.classroom import mistake, model_answers
 from autograder.course import Course
-from autograder.marking.judge import judge
+from autograder.judging.judge import judge
+from autograder.judging.transport import Behind
 from autograder.marking.mark import Marker
-from autograder.marking.transport import Behind
 from tests.conftest import ROOT
 
 A1 = Course(ROOT).assignment("a1_scaled_dot_product")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from autograder.classroom import model_answers
+from autograder.authors.classroom import model_answers
 from autograder.course import BRING
 from autograder.marking.mark import Marker
 from autograder.submission import grade_id

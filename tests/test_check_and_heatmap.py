@@ -10,19 +10,20 @@ import numpy as np
 import pytest
 import torch
 
-from autograder import check, heatmap, visible
+from autograder import check, content, heatmap
 from autograder.errors import CourseError, MachineError
-from autograder.faces.check import CheckFailed, examine
-from autograder.faces.rubric import as_html
-from autograder.faces.verdict import Progress
-from autograder.marking.picture import draw
-from autograder.marking.report import ExerciseResult
-from autograder.marking.suite import Suite
-from autograder.marking.transport import Here
-from autograder.visible.pictures import PICTURES, ROUNDED
+from autograder.judging.example import ROUNDED
+from autograder.judging.picture import draw
+from autograder.judging.suite import Suite
+from autograder.judging.transport import Here
+from autograder.notebook.check import CheckFailed, examine
+from autograder.notebook.verdict import Progress
+from autograder.report import ExerciseResult
+from autograder.reports.rubric import as_html
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 
+PICTURES = {name: example for a in ASSIGNMENTS for name, example in content.pictures(a.content).items()}
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 
 
@@ -55,7 +56,7 @@ def test_every_exercise_has_visible_checks_that_the_reference_passes(name):
 
 
 def test_checks_are_there_for_the_courses_exercises_and_no_others():
-    assert {a.name: tuple(e.name for e in a.exercises) for a in ASSIGNMENTS} == visible.assignments()
+    assert {a.name: tuple(e.name for e in a.exercises) for a in ASSIGNMENTS} == content.assignments()
 
 
 def test_a_check_before_its_function_says_which_cell_to_run(capsys):
@@ -80,7 +81,7 @@ def test_a_function_may_be_given_itself_and_an_unknown_name_is_a_sentence(capsys
 
     check(softmax)
     assert "softmax: not started yet" in capsys.readouterr().out
-    with pytest.raises(visible.UnknownExercise, match="no exercise 'sofmax'; did you mean softmax") as caught:
+    with pytest.raises(content.UnknownExercise, match="no exercise 'sofmax'; did you mean softmax") as caught:
         check("sofmax")
     assert caught.value._render_traceback_() == ["autograder: there is no exercise 'sofmax'; did you mean softmax?"]
 
@@ -150,7 +151,7 @@ def test_a_suite_whose_own_package_is_missing_is_the_machines_fault(tmp_path):
 
 
 def test_the_bar_follows_what_passes_in_this_session(monkeypatch, capsys):
-    monkeypatch.setattr("autograder.faces.check._passed", set())
+    monkeypatch.setattr("autograder.notebook.check._passed", set())
     names = right("split_heads") | {"check": check}
     exec('check("split_heads")', names)
     assert "1 of 5 exercises of a3, heads, pass their checks." in capsys.readouterr().out
@@ -168,7 +169,7 @@ def test_the_bar_reads_as_words_and_as_a_progress_bar():
     assert 'role="progressbar"' in page
     assert 'aria-valuenow="2"' in page
     assert "2 of 4 exercises of a1, scaled dot product, pass their checks." in page
-    assert "Well done!" in repr(Progress.of("softmax", set(visible.assignments()["a1_scaled_dot_product"])))
+    assert "Well done!" in repr(Progress.of("softmax", set(content.assignments()["a1_scaled_dot_product"])))
 
 
 # ---------------------------------------------------------------- yours beside what is asked for
@@ -290,7 +291,7 @@ def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
     assignment = COURSE.of_exercise(name)
     module = assignment.reference()
     result = ExerciseResult(name, (), 1.0)
-    picture = draw(Here(dict(vars(module)), module), result)
+    picture = draw(Here(dict(vars(module)), module), result, PICTURES[name])
     assert picture is not None
     assert len(picture.matrices[0]) == len(picture.rows)
     assert as_html(replace(result, picture=picture)).count("<svg") == len(picture.matrices)
@@ -301,4 +302,4 @@ def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
 )
 def test_what_cannot_be_drawn_is_not_drawn(answer):
     names = {"causal_mask": lambda length: answer}
-    assert draw(Here(names, None), ExerciseResult("causal_mask", (), 1.0)) is None
+    assert draw(Here(names, None), ExerciseResult("causal_mask", (), 1.0), PICTURES["causal_mask"]) is None

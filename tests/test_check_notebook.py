@@ -15,9 +15,9 @@ import nbformat
 import pytest
 from rich.console import Console
 
-from autograder.classroom import fill, mistake, model_answers
-from autograder.faces import check_notebook
-from autograder.faces.check import examine
+from autograder.authors.classroom import fill, mistake, model_answers
+from autograder.commands import check_notebook
+from autograder.notebook.check import examine
 from tests.conftest import ROOT
 from tests.in_process import COURSE
 

@@ -16,11 +16,11 @@ import psutil
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import Course
-from autograder.faces.nbgrader import api
-from autograder.faces.nbgrader.autograde import LOCK
-from autograder.faces.nbgrader.gradebook import grade_into_gradebook
+from autograder.nbgrader import api
+from autograder.nbgrader.autograde import LOCK
+from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.submission import grade_id
 from tests.conftest import copy_course
 

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from autograder.faces.collectors import Canvas, Moodle
+from autograder.nbgrader.collectors import Canvas, Moodle
 from tests.conftest import ROOT, copy_course
 
 A1 = "a1_scaled_dot_product"
@@ -52,7 +52,7 @@ def test_a_zip_from_the_system_is_collected(tmp_path, collector, names):
         for name in names:
             download.write(RELEASED, name)
             download.writestr(model_of(name), "numbers")
-    command = ["nbgrader", "zip_collect", A1, f"--collector=autograder.faces.collectors.{collector}"]
+    command = ["nbgrader", "zip_collect", A1, f"--collector=autograder.nbgrader.collectors.{collector}"]
     done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = {path.relative_to(course.root / "submitted") for path in (course.root / "submitted").rglob("*.ipynb")}

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.errors import MachineError
 from autograder.marking.many import grade_many
 from autograder.marking.mark import Marker

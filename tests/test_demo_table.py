@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from autograder.faces.demo import CLASS, Row, marks_table
+from autograder.commands.demo import CLASS, Row, marks_table
 from tests.in_process import ASSIGNMENTS
 
 

@@ -7,9 +7,9 @@ import shutil
 import nbformat
 import pytest
 
+from autograder.authors import dev_check
 from autograder.course import Course
-from autograder.faces import dev_check
-from autograder.marking.suite import Suite
+from autograder.judging.suite import Suite
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
 from tests.test_command_line import autograder
@@ -24,8 +24,7 @@ def a1(tmp_path):
     for folder in (course.root / "source").iterdir():
         if folder.name != A1:
             shutil.rmtree(folder)
-    for room in ("suites", "visible"):
-        shutil.copytree(ROOT / "autograder" / room, course.root / "autograder" / room)
+    shutil.copytree(ROOT / "autograder" / "attention", course.root / "content")
     shutil.copytree(ROOT / "assignments" / A1, course.root / "assignments" / A1)
     return course.assignment(A1)
 
@@ -77,7 +76,7 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
         '        """Unfair."""\n        expect.fail("this is unfair")\n',
     )
     replace(a1.visible, 'exercise("attention_scores")', 'exercise("attention_score")')
-    catalogue = a1.suite.parent / "mistakes" / f"{A1}.py"
+    catalogue = a1.content / "mistakes.py"
     with catalogue.open("a") as file:
         file.write(
             '\n\n@mistake("harmless", hint="")\ndef softmax(x, axis=-1):\n'
@@ -121,9 +120,9 @@ def test_a_notebook_without_markers_points_or_cells_is_found(a1):
 
 
 def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
-    catalogue = a1.suite.parent / "mistakes" / f"{A1}.py"
+    catalogue = a1.content / "mistakes.py"
     catalogue.write_text(
-        "from autograder.marking.catalogue import Catalogue\nmistake = Catalogue()\n"
+        "from autograder.judging.catalogue import Catalogue\nmistake = Catalogue()\n"
         '@mistake("nothing", hint="What comes back?")\ndef softmax(x, axis=-1):\n    return None\n'
         '@mistake("typo", hint="?")\ndef sofmax(x):\n    return x\n'
     )
@@ -141,7 +140,7 @@ def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
 
 
 def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
-    path = a1.visible.with_name(f"hints_{A1}.toml")
+    path = a1.content / "hints.toml"
     source = nbformat.read(a1.notebook, as_version=4)
     path.unlink(missing_ok=True)
     (found,) = dev_check.hints(a1, source)

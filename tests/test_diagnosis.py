@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.classroom import model_answers
-from autograder.marking.judge import judge
+from autograder.authors.classroom import model_answers
+from autograder.judging.judge import judge
+from autograder.judging.transport import Here
 from autograder.marking.mark import Marker
-from autograder.marking.transport import Here
 from tests.in_process import COURSE, judged, suite_of
 
 A1 = COURSE.assignment("a1_scaled_dot_product")

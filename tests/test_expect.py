@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.marking import expect
-from autograder.marking.student import (
+from autograder.attention.hidden.inputs import normal, tensor
+from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
+from autograder.judging import expect
+from autograder.judging.student import (
     Gradients,
     Missing,
     NotStarted,
@@ -18,9 +20,7 @@ from autograder.marking.student import (
     StudentError,
     here,
 )
-from autograder.sandbox.wire import Other
-from autograder.suites.inputs import normal, tensor
-from autograder.suites.properties import gradients_match, parts, responds, same_item_by_item
+from autograder.sandbox.protocol.wire import Other
 
 HINT = "Where does it come from?"
 ODD = {

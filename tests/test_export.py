@@ -16,11 +16,11 @@ import zipfile
 import pytest
 import yaml
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
-from autograder.faces import export
-from autograder.faces.bundle import classroom_workflow
-from autograder.faces.marks_file import read_marks
-from autograder.marking.report import ExerciseResult, Report, TestResult
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.commands.bundle import classroom_workflow
+from autograder.report import ExerciseResult, Report, TestResult
+from autograder.reports import export
+from autograder.reports.marks_file import read_marks
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 from tests.test_command_line import autograder
@@ -169,7 +169,7 @@ def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
 def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope):
     names = {str(path.relative_to(gradescope / "source")) for path in (gradescope / "source").rglob("*")}
     assert {"setup.sh", "run_autograder", "nbgrader_config.py", "pyproject.toml", "constraints.txt"} <= names
-    assert f"autograder/suites/test_{A1.name}.py" in names
+    assert f"autograder/attention/{A1.name}/suite.py" in names
     assert not [
         name for name in names if name.startswith(("submitted", "autograded", "feedback", "gradebook", ".venv"))
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.classroom import mistake, model_answers
+from autograder.authors.classroom import mistake, model_answers
 from autograder.marking.mark import Marker
 from tests.in_process import COURSE
 

@@ -8,7 +8,7 @@ import re
 import nbformat
 import pytest
 
-from autograder import upkeep
+from autograder.authors import upkeep
 from autograder.course import BRING
 from autograder.submission import code_cells, grade_id
 from tests.in_process import ASSIGNMENTS, COURSE, judged, suite_of
@@ -35,7 +35,7 @@ def test_sync_writes_what_is_missing_and_then_nothing(own_course):
 @each
 def test_release_holds_no_solution_and_no_hidden_line(assignment):
     text = released(assignment).read_text()
-    for secret in ("SOLUTION", "HIDDEN", "autograder.faces.stock", "autograder/suites", "points off"):
+    for secret in ("SOLUTION", "HIDDEN", "autograder.notebook.stock", "mistakes.py", "points off"):
         assert secret not in text
     notebook = nbformat.reads(text, as_version=4)
     for cell in notebook.cells:

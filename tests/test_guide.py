@@ -14,10 +14,10 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, mistake, model_answers
+from autograder.authors.classroom import fill, mistake, model_answers
+from autograder.authors.dev_docs import pages
+from autograder.commands.cli import app
 from autograder.course import CONFIG, Course
-from autograder.faces.cli import app
-from autograder.faces.dev_docs import pages
 from autograder.submission import grade_id
 from tests.browser import lab
 from tests.conftest import ROOT

@@ -5,9 +5,9 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from autograder.classroom import fill, hand_in, model_answers
-from autograder.faces.harmless import harmless_markdown
-from autograder.faces.nbgrader import api
+from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.nbgrader import api
+from autograder.nbgrader.harmless import harmless_markdown
 
 ATTACKS = [
     "<script>window.acted = 'script'</script>",

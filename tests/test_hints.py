@@ -9,8 +9,8 @@ from collections import Counter
 import nbformat
 import pytest
 
-from autograder import hint, visible
-from autograder.faces.hint import Help
+from autograder import content, hint
+from autograder.notebook.hint import Help
 from tests.in_process import ASSIGNMENTS
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
@@ -18,12 +18,12 @@ each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 
 @pytest.fixture(autouse=True)
 def new_session(monkeypatch):
-    monkeypatch.setattr("autograder.faces.hint._asked", Counter())
+    monkeypatch.setattr("autograder.notebook.hint._asked", Counter())
 
 
 @each
 def test_every_exercise_has_hints_under_its_notebooks_heading(assignment):
-    text = (visible.HERE / f"hints_{assignment.name}.toml").read_text()
+    text = (content.KIT / assignment.name / "hints.toml").read_text()
     assert list(tomllib.loads(text)) == [exercise.name for exercise in assignment.exercises]
     above, headings = "", {}
     for cell in nbformat.read(assignment.notebook, as_version=4).cells:
@@ -31,7 +31,7 @@ def test_every_exercise_has_hints_under_its_notebooks_heading(assignment):
             above = next(iter(re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)[-1:]), above)
         headings[cell.metadata.get("nbgrader", {}).get("grade_id")] = above
     for exercise in assignment.exercises:
-        given = visible.hint_for(exercise.name)
+        given = content.hint_for(exercise.name)
         assert given.section == headings[exercise.name]
         assert given.link.startswith("https://")
         assert len(given.nudge) > 40
@@ -41,7 +41,7 @@ def test_every_exercise_has_hints_under_its_notebooks_heading(assignment):
 
 @each
 def test_no_hint_holds_a_line_of_a_solution(assignment):
-    text = " ".join((visible.HERE / f"hints_{assignment.name}.toml").read_text().split())
+    text = " ".join((content.KIT / assignment.name / "hints.toml").read_text().split())
     for cell in nbformat.read(assignment.notebook, as_version=4).cells:
         for hidden in re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", cell.source, re.DOTALL):
             for line in hidden.splitlines():
@@ -54,7 +54,7 @@ def test_each_time_one_level_more(capsys):
     for _ in range(4):
         hint("softmax")
         said.append(capsys.readouterr().out)
-    given = visible.hint_for("softmax")
+    given = content.hint_for("softmax")
     assert given.nudge in said[0]
     assert given.closer not in said[0]
     assert 'hint("softmax")` again goes one step further' in said[0]
@@ -84,7 +84,7 @@ def test_in_jupyterlab_it_is_a_list_with_a_link():
 
 
 def test_an_unknown_name_is_a_sentence():
-    with pytest.raises(visible.UnknownExercise, match="did you mean causal_mask"):
+    with pytest.raises(content.UnknownExercise, match="did you mean causal_mask"):
         hint("causal_masc")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.slow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import catalogue_page
-from autograder.marking.catalogue import read_catalogue
+from autograder.authors import catalogue_page
+from autograder.judging.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, judged_mistake
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
 from tests.conftest import copy_course
 from tests.test_command_line import autograder
@@ -87,7 +87,7 @@ def test_late_work_loses_what_the_courses_penalty_says(course):
 
 
 def test_penalties_are_in_the_export_and_survive_a_regrade(course):
-    nbgrader(course, "export", "--exporter=autograder.faces.gradebook_export.Exercises", "--to=exercises.csv")
+    nbgrader(course, "export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=exercises.csv")
     rows = list(csv.DictReader((course.root / "exercises.csv").read_text().splitlines()))
     (row,) = [row for row in rows if (row["student"], row["exercise"]) == ("late", "softmax")]
     assert (float(row["score"]), float(row["max_score"]), row["manual_score"]) == (4, 4, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.faces.check import examine
+from autograder.notebook.check import examine
 from tests.in_process import ASSIGNMENTS, judged_alone
 
 

@@ -10,10 +10,10 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.classroom import fill, model_answers
+from autograder.authors.classroom import fill, model_answers
 from autograder.course import CHECK
-from autograder.faces.nbgrader import api
 from autograder.marking.many import grade_many
+from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, find_submissions, grade_id
 from tests.conftest import copy_course
 

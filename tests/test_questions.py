@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.marking.student import Student
-from autograder.marking.transport import Behind, Here
+from autograder.judging.student import Student
+from autograder.judging.transport import Behind, Here
 
 CODE = textwrap.dedent("""
     import numpy as np, torch

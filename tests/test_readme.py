@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import fill, hand_in, model_answers
+from autograder.authors.classroom import fill, hand_in, model_answers
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.classroom import model_answers
+from autograder.authors.classroom import model_answers
 from autograder.course import Course
 from autograder.marking.mark import Marker
 from tests.conftest import ROOT

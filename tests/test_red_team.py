@@ -24,11 +24,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import mistake, model_answers
+from autograder.authors.classroom import mistake, model_answers
 from autograder.course import Course
 from autograder.marking.mark import Marker
-from autograder.sandbox.client import CUT, Sandbox
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.outside.client import CUT, Sandbox
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow

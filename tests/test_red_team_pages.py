@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
-from autograder.faces.nbgrader import api
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.nbgrader import api
 from tests.browser import lab
 from tests.conftest import copy_course
 from tests.test_harmless import ATTACKS

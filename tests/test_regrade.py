@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
-from autograder.faces.nbgrader import api
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
 from tests.test_command_line import autograder
@@ -78,8 +78,7 @@ def set_points(course, exercise, points):
 def graded(tmp_path_factory):
     """A graded class with a person's work in it; then a test turns out to be unfair, and softmax is worth more."""
     course = copy_course(tmp_path_factory.mktemp("regrade") / "course")
-    for room in ("suites", "visible"):
-        shutil.copytree(ROOT / "autograder" / room, course.root / "autograder" / room)
+    shutil.copytree(ROOT / "autograder" / "attention", course.root / "content")
     assignment, nbgrader = course.assignment(A1), api(course.root)
     assert nbgrader.generate_assignment(A1)["success"]
     released = course.root / "assignments" / A1 / assignment.notebook.name

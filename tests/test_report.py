@@ -10,9 +10,9 @@ import re
 
 import pytest
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
-from autograder.faces.class_statistics import class_statistics
-from autograder.faces.marks_file import read_marks
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.reports.class_statistics import class_statistics
+from autograder.reports.marks_file import read_marks
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 from tests.test_command_line import autograder

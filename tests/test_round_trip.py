@@ -10,11 +10,11 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
-from autograder.faces.nbgrader import api
+from autograder import content
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.marking.many import grade_many
+from autograder.nbgrader import api
 from autograder.submission import find_submissions, grade_id
-from autograder.visible.pictures import PICTURES
 from tests.conftest import copy_course
 
 pytestmark = pytest.mark.slow
@@ -117,7 +117,9 @@ def test_feedback_shows_the_rubric_and_nothing_hidden(graded):
         assert "autograder-rubric" in page
         assert "✓ passed" in page
         assert "✗ not yet" in page
-        assert page.count("<svg") >= sum(e.name in PICTURES for e in assignment.exercises[1:])
+        assert page.count("<svg") >= sum(
+            e.name in content.pictures(assignment.content) for e in assignment.exercises[1:]
+        )
         suite = assignment.suite.read_text()
         hidden = [line.strip() for line in suite.splitlines() if "normal(" in line]
         assert hidden

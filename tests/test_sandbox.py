@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 from autograder.marking.mark import Marker
-from autograder.sandbox.client import BadMessage, Gone, Sandbox, TooSlow, read_reply
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.wire import Other
+from autograder.sandbox.outside.client import BadMessage, Gone, Sandbox, TooSlow, read_reply
+from autograder.sandbox.protocol.wire import Other
 from tests.conftest import ROOT
 
 
@@ -303,7 +303,7 @@ def test_the_whole_submission_has_one_limit_on_memory(sandbox):
 
 
 def test_no_control_group_means_fewer_processes(monkeypatch):
-    from autograder.sandbox import cgroup
+    from autograder.sandbox.outside import cgroup
 
     monkeypatch.setattr(cgroup, "create", lambda: None)
     code = """
@@ -354,7 +354,7 @@ def test_no_system_calls_that_only_an_attack_needs(sandbox):
             import subprocess
             return subprocess.run(["sh", "-c", "echo hello"], capture_output=True, text=True).stdout
     """
-    from autograder.sandbox.seccomp import MACHINES, REFUSED
+    from autograder.sandbox.inside.seccomp import MACHINES, REFUSED
 
     column = MACHINES[os.uname().machine][0]
     with define(sandbox, code) as running:
@@ -401,7 +401,7 @@ def test_size_of_what_comes_back(sandbox):
     code = """
         import sys
         import numpy as np
-        from autograder.sandbox import wire
+        from autograder.sandbox.protocol import wire
         def big(): return np.zeros(2**20)
         def many_small_things():
             wire.pack = lambda message: len(body).to_bytes(4, "big") + body
@@ -447,7 +447,7 @@ def test_no_ready_made_attention(sandbox):
     """
     import torch
 
-    from autograder.marking.questions import Questions
+    from autograder.judging.questions import Questions
 
     questions = Questions({})
     q = torch.ones(1, 2, 4, dtype=torch.float64)
@@ -469,7 +469,7 @@ def test_no_ready_made_attention(sandbox):
 
 def test_questions_cost_little():
     """What multiplies is refused before it is made; what a suite's calls lead to is answered."""
-    from autograder.sandbox.cost import is_small
+    from autograder.judging.cost import is_small
 
     def question(*args, **kwargs):
         return {"name": "f", "args": list(args), "kwargs": kwargs}
@@ -570,7 +570,7 @@ def test_a_killed_grader_leaves_no_process_behind(tmp_path):
     code = f"""
 import sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from autograder.sandbox.client import Sandbox
+from autograder.sandbox.outside.client import Sandbox
 with Sandbox(kind="bubblewrap") as own, own.open(["marker_of_this_test = 1"]) as running:
     running.test()
     print("ready", own._process.pid, flush=True)
@@ -608,7 +608,7 @@ def test_a_sandbox_outlives_the_thread_that_started_it():
 
 def test_insisting_on_bubblewrap_where_it_is_not_says_why(monkeypatch):
     from autograder.errors import MachineError
-    from autograder.sandbox import launch
+    from autograder.sandbox.outside import launch
 
     monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: "bubblewrap is not installed")
     with pytest.raises(MachineError, match="not installed"):

@@ -19,19 +19,19 @@ from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 
-from autograder.classroom import fill, hand_in, model_answers
+from autograder.attention.workshop import news
+from autograder.attention.workshop.plain_decoder import PlainDecoder
+from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.authors.dev_check import no_secret
 from autograder.errors import CourseError
-from autograder.faces.dev_check import no_secret
-from autograder.faces.export import as_gradescope
-from autograder.faces.marks_file import read_marks
-from autograder.faces.nbgrader import api
+from autograder.judging.saved_model import ITEMS, NO_POINTS, exact, held_out, sentence
 from autograder.marking.journal import stamp
 from autograder.marking.mark import Marker
-from autograder.marking.report import Report
-from autograder.marking.saved_model import ITEMS, NO_POINTS, exact, held_out, sentence
+from autograder.nbgrader import api
+from autograder.report import Report
+from autograder.reports.export import as_gradescope
+from autograder.reports.marks_file import read_marks
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside
-from autograder.workshop import news
-from autograder.workshop.plain_decoder import PlainDecoder
 from tests.conftest import copy_course
 from tests.in_process import ASSIGNMENTS, COURSE
 from tests.test_command_line import autograder
@@ -244,7 +244,7 @@ def test_where_a_package_is_missing_it_is_said_and_nothing_is_lost(monkeypatch, 
 
 
 def test_a_bug_of_the_kits_costs_nothing(monkeypatch, capsys):
-    monkeypatch.setattr("autograder.marking.saved_model.exact", lambda model, items: 1 / 0)
+    monkeypatch.setattr("autograder.judging.saved_model.exact", lambda model, items: 1 / 0)
     assert "the grader itself failed" in said(GOOD)
     assert "ZeroDivisionError" in capsys.readouterr().err
 

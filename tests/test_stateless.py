@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.marking.stateless import is_stateless
+from autograder.judging.stateless import is_stateless
 from autograder.submission import code_cells, read_notebook
 from tests.in_process import ASSIGNMENTS, suite_of
 

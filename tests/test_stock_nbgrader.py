@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
 from autograder.marking.mark import Marker
 from autograder.submission import code_cells, find_submissions, read_notebook

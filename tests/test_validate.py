@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from nbgrader.validator import Validator
 
-from autograder.classroom import fill, mistake, model_answers
-from autograder.faces.check_notebook import read, verdicts
+from autograder.authors.classroom import fill, mistake, model_answers
+from autograder.commands.check_notebook import read, verdicts
 from tests.conftest import ROOT
 from tests.in_process import COURSE
 

@@ -13,8 +13,8 @@ import zipfile
 import nbformat
 import pytest
 
-from autograder.classroom import fill, model_answers
-from autograder.marking.catalogue import read_catalogue
+from autograder.authors.classroom import fill, model_answers
+from autograder.judging.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 
@@ -63,8 +63,8 @@ def contents(wheel):
 
 
 def test_the_wheel_holds_no_suite_no_solution_and_no_catalogue(contents):
-    assert "autograder/visible/test_a1_scaled_dot_product.py" in contents
-    assert "autograder/visible/hints_a1_scaled_dot_product.toml" in contents
+    assert "autograder/attention/a1_scaled_dot_product/visible.py" in contents
+    assert "autograder/attention/a1_scaled_dot_product/hints.toml" in contents
     outside = [name for name in contents if not name.startswith("autograder/") and ".dist-info/" not in name]
     assert outside == []
     for name in contents:

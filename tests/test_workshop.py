@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from autograder import highlight, look, loss_curve, news, own_or_plain
-from autograder.marking import saved_model
+from autograder.attention.workshop.plain_decoder import PlainDecoder
+from autograder.judging import saved_model
 from autograder.submission import Submission, model_beside
-from autograder.workshop.plain_decoder import PlainDecoder
 from tests.conftest import ROOT
 from tests.in_process import COURSE, judged
 
@@ -262,7 +262,7 @@ def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
 @pytest.mark.slow
 def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
     """The release with the four exercises done and nothing brought."""
-    from autograder.classroom import fill, model_answers
+    from autograder.authors.classroom import fill, model_answers
 
     released = COURSE.root / "assignments" / A6.name / A6.notebook.name
     texts = run_notebook(fill(released, model_answers(A6)), tmp_path)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 
-from autograder.marking.report import Report
+from autograder.report import Report
 from autograder.submission import Submission, model_beside
 
 

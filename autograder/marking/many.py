@@ -26,8 +26,8 @@ from pathlib import Path
 from autograder.course import Course, Exercise
 from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.marking.mark import Marker
-from autograder.marking.report import Report
-from autograder.sandbox.client import CellResult, Sandbox
+from autograder.report import Report
+from autograder.sandbox.outside.client import CellResult, Sandbox
 from autograder.submission import ModelFile, Submission, code_cells, model_beside, read_notebook
 from autograder.text import one_line
 

@@ -11,19 +11,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
+from autograder import content
 from autograder.course import Assignment, Exercise
 from autograder.errors import CourseError
-from autograder.marking import saved_model
-from autograder.marking.catalogue import read_catalogue
-from autograder.marking.diagnosis import Diagnoser
-from autograder.marking.foresight import rehearse
-from autograder.marking.judge import judge
-from autograder.marking.picture import draw
-from autograder.marking.report import Report
-from autograder.marking.suite import Suite
-from autograder.marking.transport import Behind
-from autograder.sandbox.client import CellResult, Sandbox
+from autograder.judging import saved_model
+from autograder.judging.catalogue import read_catalogue
+from autograder.judging.diagnosis import Diagnoser
+from autograder.judging.foresight import rehearse
+from autograder.judging.judge import judge
+from autograder.judging.picture import draw
+from autograder.judging.suite import Suite
+from autograder.judging.transport import Behind
+from autograder.report import Report
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.outside.client import CellResult, Sandbox
 from autograder.submission import ModelFile
 from autograder.text import one_line
 
@@ -39,6 +40,7 @@ class Marker:
         self.module = assignment.reference()
         _one_thread()
         self.plan = assignment.saved_model
+        self.pictures = content.pictures(assignment.content)
         self.suite = Suite(assignment.suite)
         self.foresight = rehearse(self.suite, self.module)
         self.diagnoser = Diagnoser(read_catalogue(assignment.suite), vars(self.module))
@@ -76,7 +78,9 @@ class Marker:
             behind = Behind(running, self.module, self.foresight)
             results = judge(self.suite, behind, exercises, self.module, self.diagnoser, self.assignment.brought)
             if pictures:
-                results = tuple(replace(result, picture=draw(behind, result)) for result in results)
+                results = tuple(
+                    replace(result, picture=draw(behind, result, self.pictures.get(result.name))) for result in results
+                )
             printed = running.results
         points = sum(exercise.points for exercise in exercises)
         extra = saved_model.sentence(model, self.plan, self.module) if model and self.plan else ""

@@ -135,7 +135,7 @@ def softmax(x, axis=-1):
 
 # %% nbgrader={"grade": true, "grade_id": "test-softmax", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("softmax")
 
@@ -212,7 +212,7 @@ def attention_scores(Q, K):
 
 # %% nbgrader={"grade": true, "grade_id": "test-attention_scores", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("attention_scores")
 
@@ -251,7 +251,7 @@ def scaled_dot_product_attention(Q, K, V):
 
 # %% nbgrader={"grade": true, "grade_id": "test-scaled_dot_product_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("scaled_dot_product_attention")
 
@@ -332,7 +332,7 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_scaled_dot_product_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("torch_scaled_dot_product_attention")
 

@@ -145,7 +145,7 @@ def split_heads(X, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-split_heads", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("split_heads")
 
@@ -233,7 +233,7 @@ def concat_heads(heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-concat_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("concat_heads")
 
@@ -292,7 +292,7 @@ def per_head_weights(W, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-per_head_weights", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("per_head_weights")
 
@@ -367,7 +367,7 @@ def torch_split_heads(x, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("torch_split_heads")
 
@@ -415,7 +415,7 @@ def torch_concat_heads(heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_concat_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("torch_concat_heads")
 

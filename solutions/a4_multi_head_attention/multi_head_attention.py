@@ -128,7 +128,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 
 # %% nbgrader={"grade": true, "grade_id": "test-projection_shapes", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("projection_shapes")
 
@@ -193,7 +193,7 @@ def output_projection(heads, W_O):
 
 # %% nbgrader={"grade": true, "grade_id": "test-output_projection", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("output_projection")
 
@@ -287,7 +287,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
 # %% nbgrader={"grade": true, "grade_id": "test-multi_head_attention", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("multi_head_attention")
 
@@ -410,7 +410,7 @@ class MultiHeadAttention(nn.Module):
 
 # %% nbgrader={"grade": true, "grade_id": "test-MultiHeadAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("MultiHeadAttention")
 

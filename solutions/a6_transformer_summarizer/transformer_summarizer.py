@@ -110,7 +110,7 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 
 # %% nbgrader={"grade": true, "grade_id": "test-training_example", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("training_example")
 
@@ -172,7 +172,7 @@ def summary_loss(logits, token_ids, loss_mask):
 
 # %% nbgrader={"grade": true, "grade_id": "test-summary_loss", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("summary_loss")
 
@@ -230,7 +230,7 @@ def next_token(model, token_ids):
 
 # %% nbgrader={"grade": true, "grade_id": "test-next_token", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("next_token")
 
@@ -279,7 +279,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
 
 # %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.faces.stock import check
+# from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
 # check("greedy_summary")
 

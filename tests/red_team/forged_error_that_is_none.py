@@ -9,4 +9,4 @@ def reply(names, request, *rest):
                {"error": None, "value": 1}, {"inputs": 3, "gradients": "x", "shapes": [1]}, {}, {"value": "x" * 30_000}]
     return replies[int(request["args"][0].sum() * 1e6) % len(replies)]
 
-sys.modules["autograder.sandbox.server"].perform = reply
+sys.modules["autograder.sandbox.inside.server"].perform = reply

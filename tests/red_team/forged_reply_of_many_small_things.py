@@ -2,7 +2,7 @@
 # Must end that call; no memory of ours may be taken.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "seconds": 60, "says": "could not be read"}
 # %%
-from autograder.sandbox import wire
+from autograder.sandbox.protocol import wire
 
 def pack(message):
     if "value" not in message:

@@ -3,7 +3,7 @@
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}}
 # %%
 import sys
-from autograder.sandbox import wire
+from autograder.sandbox.protocol import wire
 
 class Raw:
     pass
@@ -20,4 +20,4 @@ wire.encode = forged
 def reply(names, request, *rest):
     return {"value": Raw()}
 
-sys.modules["autograder.sandbox.server"].perform = reply
+sys.modules["autograder.sandbox.inside.server"].perform = reply

@@ -4,7 +4,7 @@
 # %%
 import os, socket, stat
 import numpy as np
-from autograder.sandbox import wire
+from autograder.sandbox.protocol import wire
 
 def softmax(x, axis=-1):
     return None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from autograder.marking.catalogue import Catalogue
+from autograder.judging.catalogue import Catalogue
 
 way = Catalogue()
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from autograder.marking.catalogue import Catalogue
+from autograder.judging.catalogue import Catalogue
 
 way = Catalogue()
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from autograder.marking.catalogue import Catalogue
+from autograder.judging.catalogue import Catalogue
 
 way = Catalogue()
 

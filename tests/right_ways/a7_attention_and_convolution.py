@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.marking.catalogue import Catalogue
+from autograder.judging.catalogue import Catalogue
 
 way = Catalogue()
 

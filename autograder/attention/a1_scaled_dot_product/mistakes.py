@@ -1,0 +1,450 @@
+"""Known mistakes of a1: scaled dot-product attention."""
+
+import math
+
+import numpy as np
+import torch
+
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+# ---------------------------------------------------------------- softmax
+
+
+@mistake("not-normalised", hint="What should each row add up to, and what does yours?")
+def softmax(x, axis=-1):
+    return np.exp(x - x.max(axis=axis, keepdims=True))
+
+
+@mistake("softmax-over-everything", hint="With two rows of scores, what does each row of your weights sum to?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max())
+    return exps / exps.sum()
+
+
+@mistake("axis-ignored", hint="Find each place where an axis matters. Which one do you use there?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("axis-0-by-default", hint="What does axis=-1 mean for a matrix: down a column, or along a row?")
+def softmax(x, axis=0):
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("axis-summed-away", hint="Print the shape of your sum. Does it line up with the rows it should divide?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max())
+    return exps / exps.sum(axis=axis)
+
+
+@mistake("no-max-subtraction", hint="What is np.exp(1000.0)? What may be taken off a row without changing its weights?")
+def softmax(x, axis=-1):
+    exps = np.exp(x)
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("one-maximum-for-all", hint="If one row's scores are near a million and another's near 0, what is left of it?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max())
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("scores-clipped", hint="Two large scores that differ: do they still differ after your first step?")
+def softmax(x, axis=-1):
+    exps = np.exp(np.clip(x, -80, 80))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("no-exponential", hint="What do negative scores become in your weights?")
+def softmax(x, axis=-1):
+    return x / x.sum(axis=axis, keepdims=True)
+
+
+@mistake("in-place", hint="Print x before and after the call. Who else may still need it?")
+def softmax(x, axis=-1):
+    x -= x.max(axis=axis, keepdims=True)
+    np.exp(x, out=x)
+    x /= x.sum(axis=axis, keepdims=True)
+    return x
+
+
+@mistake("float64-always", hint="Which dtype goes in, which one comes out, and on which line does it change?")
+def softmax(x, axis=-1):
+    x = np.array(x, dtype=float)
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("matrices-only", hint="For how many axes is your code written? Try one row alone, then three axes.")
+def softmax(x, axis=-1):
+    weights = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            others = x[:, j] if axis in (0, -2) else x[i]
+            weights[i, j] = np.exp(x[i, j] - others.max()) / np.exp(others - others.max()).sum()
+    return weights
+
+
+# ---------------------------------------------------------------- attention_scores
+
+
+@mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-2, -1)
+
+
+@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-2, -1) / Q.shape[-1]
+
+
+@mistake("multiplied-by-the-scale", hint="Do your scores grow or shrink as d_k grows?")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-2, -1) * math.sqrt(Q.shape[-1])
+
+
+@mistake("scale-by-length", hint="Which axis of Q is d_k? Print the number you divide by.")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-2])
+
+
+@mistake("all-axes-reversed", hint="What is the shape of K.T for three axes, and which two should change places?")
+def attention_scores(Q, K):
+    return np.matmul(Q, K.T) / math.sqrt(Q.shape[-1])
+
+
+@mistake("one-batch-axis-only", hint="How many axes do your axis numbers count on? Could they count from the end?")
+def attention_scores(Q, K):
+    return np.matmul(Q, K.transpose(0, 2, 1)) / math.sqrt(Q.shape[-1])
+
+
+@mistake("batch-items-mixed", hint="With two sentences, should a query of the first meet keys of the second?")
+def attention_scores(Q, K):
+    return np.dot(Q, K.swapaxes(-2, -1)) / math.sqrt(Q.shape[-1])
+
+
+@mistake("batch-item-0-for-all", hint="With two sentences, whose keys does the second one's query meet?")
+def attention_scores(Q, K):
+    keys = K.reshape(-1, *K.shape[-2:])[0]
+    return Q @ keys.T / math.sqrt(Q.shape[-1])
+
+
+@mistake("queries-and-keys-swapped", hint="Which of the two should a row of scores belong to?")
+def attention_scores(Q, K):
+    return K @ Q.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+
+
+@mistake("softmax-already", hint="Are these scores, or already weights? Which step comes later?")
+def attention_scores(Q, K):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("cosine-similarity", hint="A longer query: should its scores grow, and do yours?")
+def attention_scores(Q, K):
+    Q = Q / np.linalg.norm(Q, axis=-1, keepdims=True)
+    K = K / np.linalg.norm(K, axis=-1, keepdims=True)
+    return Q @ K.swapaxes(-2, -1)
+
+
+@mistake("in-place", hint="Print Q before and after the call.")
+def attention_scores(Q, K):
+    Q /= math.sqrt(Q.shape[-1])
+    return Q @ K.swapaxes(-2, -1)
+
+
+@mistake("float64-always", hint="Which dtype goes in, which one comes out? Look at every array you make yourself.")
+def attention_scores(Q, K):
+    scores = np.zeros((*Q.shape[:-1], K.shape[-2]))
+    scores += Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    return scores
+
+
+@mistake("axes-squeezed", hint="What happens to an axis of length one on the way?")
+def attention_scores(Q, K):
+    return np.squeeze(Q @ K.swapaxes(-2, -1)) / math.sqrt(Q.shape[-1])
+
+
+# ---------------------------------------------------------------- scaled_dot_product_attention
+
+
+@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / K.shape[-1]
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("scale-by-d_v", hint="Whose width is below the square root: that of the keys or that of the values?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(V.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("scaled-after-softmax", hint="In the formula, is the square root inside the softmax or outside?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True) / math.sqrt(Q.shape[-1])
+    return weights @ V, weights
+
+
+@mistake("softmax-over-queries", hint="Add up one row of your weights, and one column. Which of the two is 1?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-2, keepdims=True))
+    weights = exps / exps.sum(axis=-2, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("softmax-twice", hint="How often does a score go through the softmax before it becomes a weight?")
+def scaled_dot_product_attention(Q, K, V):
+    weights = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    for _ in range(2):
+        exps = np.exp(weights - weights.max(axis=-1, keepdims=True))
+        weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("softmax-missing", hint="Does each row of your weights sum to 1?")
+def scaled_dot_product_attention(Q, K, V):
+    weights = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    return weights @ V, weights
+
+
+@mistake("scores-returned", hint="What is the second thing to give back: numbers before the softmax or after it?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, scores
+
+
+@mistake("output-only", hint="How many things does the docstring promise?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V
+
+
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights, weights @ V
+
+
+@mistake("list-returned", hint="What is the kind of what comes back, and which one does the docstring promise?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return [weights @ V, weights]
+
+
+@mistake("keys-blended", hint="The weights say how much of each ... what? Which argument is never used?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ K, weights
+
+
+@mistake("all-axes-reversed", hint="What is the shape of K.T for three axes, and which two should change places?")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.T / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("no-max-subtraction", hint="What is np.exp(1000.0)? What may be taken off a row without changing its weights?")
+def scaled_dot_product_attention(Q, K, V):
+    exps = np.exp(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("float64-always", hint="Which dtype goes in, which one comes out? Look at every array you make yourself.")
+def scaled_dot_product_attention(Q, K, V):
+    scores = np.zeros((*Q.shape[:-1], K.shape[-2]))
+    scores += Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("in-place", hint="Print Q before and after the call.")
+def scaled_dot_product_attention(Q, K, V):
+    Q *= 1 / math.sqrt(Q.shape[-1])
+    scores = Q @ K.swapaxes(-2, -1)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+# ---------------------------------------------------------------- torch_scaled_dot_product_attention
+
+
+@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
+    return weights @ value, weights
+
+
+@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) / query.size(-1), dim=-1)
+    return weights @ value, weights
+
+
+@mistake("scale-by-length", hint="Which axis is d_k? Print the number you divide by, for a batch of sentences.")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(1))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@mistake("softmax-over-queries", hint="Add up one row of your weights, and one column. Which of the two is 1?")
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-2)
+    return weights @ value, weights
+
+
+@mistake("axis-counted-from-the-front", hint="Which axis is dim=1 for a matrix, and which one for a batch of them?")
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=1)
+    return weights @ value, weights
+
+
+@mistake("one-batch-axis-only", hint="How many axes do your axis numbers count on? Could they count from the end?")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = torch.bmm(query, key.transpose(1, 2)) / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores, dim=-1)
+    return torch.bmm(weights, value), weights
+
+
+@mistake("detached-gradient", hint="Which operations hand on a gradient, and is every step one of those?")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).detach()
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@mistake("detached-gradient", hint="What does the `with` around your code switch off?")
+def torch_scaled_dot_product_attention(query, key, value):
+    with torch.no_grad():
+        weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)
+        return weights @ value, weights
+
+
+@mistake("detached-gradient", hint="Can somebody learn from the weights you give back, or only look at them?")
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)
+    return weights @ value, weights.detach()
+
+
+@mistake("detour-through-numpy", hint="What is the kind of what comes back, and can a gradient travel through it?")
+def torch_scaled_dot_product_attention(query, key, value):
+    Q, K, V = (tensor.detach().numpy() for tensor in (query, key, value))
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("no-max-subtraction", hint="What is the exp of 1000? What may be taken off a row with its weights unchanged?")
+def torch_scaled_dot_product_attention(query, key, value):
+    exps = torch.exp(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)))
+    weights = exps / exps.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
+
+
+@mistake("float32-always", hint="Which dtype goes in, which one comes out, and on which line does it change?")
+def torch_scaled_dot_product_attention(query, key, value):
+    query, key, value = query.float(), key.float(), value.float()
+    weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)
+    return weights @ value, weights
+
+
+@mistake("in-place", hint="Print the query before and after the call. What does an operator that ends in _ or = do?")
+def torch_scaled_dot_product_attention(query, key, value):
+    query.data.div_(math.sqrt(query.size(-1)))
+    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
+    return weights @ value, weights
+
+
+@mistake("output-only", hint="How many things does the docstring promise?")
+def torch_scaled_dot_product_attention(query, key, value):
+    return torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1) @ value
+
+
+# ---------------------------------------------------------------- the same in other styles, and two at a time
+
+
+SLIPS = {
+    "no-scaling": [{"scale": lambda query, key: 1.0}],
+    "scale-by-d_k": [{"scale": lambda query, key: query.shape[-1]}],
+    "softmax-over-queries": [{"axis": -2}],
+    "no-max-subtraction": [{"stable": False}],
+}
+
+
+def _root(query, key):
+    return math.sqrt(query.shape[-1])
+
+
+@mistake.recipe(SLIPS)
+def scaled_dot_product_attention(scale=_root, axis=-1, stable=True):
+    def attend(Q, K, V):
+        scores = Q @ K.swapaxes(-2, -1) / scale(Q, K)
+        exps = np.exp(scores - scores.max(axis=axis, keepdims=True) if stable else scores)
+        weights = exps / exps.sum(axis=axis, keepdims=True)
+        return weights @ V, weights
+
+    return attend
+
+
+@mistake.recipe(SLIPS | {"detached-gradient": [{"detach": True}]})
+def torch_scaled_dot_product_attention(scale=_root, axis=-1, stable=True, detach=False):
+    def attend(query, key, value):
+        scores = query @ key.transpose(-2, -1) / scale(query, key)
+        if stable:
+            weights = torch.softmax(scores, dim=axis)
+        else:
+            weights = torch.exp(scores) / torch.exp(scores).sum(dim=axis, keepdim=True)
+        weights = weights.detach() if detach else weights
+        return weights @ value, weights
+
+    return attend
+
+
+@mistake.recipe({"not-normalised": [{}]})
+def softmax():
+    return lambda x, axis=-1: np.exp(x)
+
+
+@mistake.recipe(
+    {"no-scaling": [{"scale": 0.0}], "scale-by-d_k": [{"scale": 1.0}], "multiplied-by-the-scale": [{"scale": -0.5}]}
+)
+def attention_scores(scale=0.5):
+    return lambda Q, K: Q @ K.swapaxes(-2, -1) / Q.shape[-1] ** scale

@@ -1,0 +1,640 @@
+"""Known mistakes of a2: causal and padding masks, softmax under a mask, masked attention."""
+
+import math
+
+import numpy as np
+import torch
+
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+# ---------------------------------------------------------------- causal_mask
+
+
+@mistake("mask-inverted", hint="In this course, does True stand for what a query may see, or for what it may not?")
+def causal_mask(length):
+    return np.triu(np.ones((length, length), dtype=bool), k=1)
+
+
+@mistake("mask-off-by-one", hint="What may the first word look at? Is there a row in your mask without any True?")
+def causal_mask(length):
+    return np.tril(np.ones((length, length), dtype=bool), k=-1)
+
+
+@mistake("mask-transposed", hint="Rows are queries. How many words may the first one see, and how many the last one?")
+def causal_mask(length):
+    return np.triu(np.ones((length, length), dtype=bool))
+
+
+@mistake("mask-off-by-one", hint="Look at the last True in the second row: which word is that?")
+def causal_mask(length):
+    return np.tril(np.ones((length, length), dtype=bool), k=1)
+
+
+@mistake("not-boolean", hint="What is the dtype of your mask, and what does ~ make of it?")
+def causal_mask(length):
+    return np.tril(np.ones((length, length)))
+
+
+@mistake("additive-mask", hint="This mask is there to be added to scores. What should it say instead?")
+def causal_mask(length):
+    return np.where(np.tri(length) == 1, 0.0, -np.inf)
+
+
+@mistake("extra-axes", hint="How many axes does your mask have, and how many do you need for query and key?")
+def causal_mask(length):
+    return np.tril(np.ones((length, length), dtype=bool))[None, None]
+
+
+# ---------------------------------------------------------------- padding_mask
+
+
+@mistake("mask-inverted", hint="In this course, does True stand for a real word or for padding?")
+def padding_mask(lengths, max_length):
+    return np.arange(max_length) >= np.asarray(lengths)[:, None, None]
+
+
+@mistake("mask-off-by-one", hint="A text of two words fills the places 0 and 1. What does your mask say at place 2?")
+def padding_mask(lengths, max_length):
+    return np.arange(max_length) <= np.asarray(lengths)[:, None, None]
+
+
+@mistake("missing-axis", hint="Scores have the axes text, query, key. Which of your mask's axes meets which of these?")
+def padding_mask(lengths, max_length):
+    return np.arange(max_length) < np.asarray(lengths)[:, None]
+
+
+@mistake("axis-at-the-end", hint="Which axis of the scores does the length-one axis stand for, and where is it?")
+def padding_mask(lengths, max_length):
+    return (np.arange(max_length) < np.asarray(lengths)[:, None])[:, :, None]
+
+
+@mistake("padding-in-front", hint="At which end of the text does the padding stand?")
+def padding_mask(lengths, max_length):
+    return np.arange(max_length) >= max_length - np.asarray(lengths)[:, None, None]
+
+
+@mistake("lists-refused", hint="What can be done with an array between square brackets that a list does not know?")
+def padding_mask(lengths, max_length):
+    return np.arange(max_length) < lengths[:, None, None]
+
+
+@mistake("negative-slice", hint="What does x[-n:] select where n is 0?")
+def padding_mask(lengths, max_length):
+    mask = np.ones((len(lengths), 1, max_length), dtype=bool)
+    for b, n in enumerate(lengths):
+        mask[b, 0, -(max_length - n) :] = False
+    return mask
+
+
+@mistake("not-boolean", hint="What is the dtype of your mask, and what does ~ make of it?")
+def padding_mask(lengths, max_length):
+    mask = np.zeros((len(lengths), 1, max_length))
+    for b, n in enumerate(lengths):
+        mask[b, 0, :n] = 1
+    return mask
+
+
+# ---------------------------------------------------------------- masked_softmax
+
+
+@mistake("mask-inverted", hint="Where the mask is True, may the query look? Which scores does your code replace?")
+def masked_softmax(scores, mask):
+    hidden = np.where(mask, -np.inf, scores)
+    top = hidden.max(axis=-1, keepdims=True)
+    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("mask-after-softmax", hint="What does a row sum to after the masked weights were taken out?")
+def masked_softmax(scores, mask):
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True) * mask
+
+
+@mistake("masked-with-zero", hint="A masked score became 0. What is exp(0)?")
+def masked_softmax(scores, mask):
+    hidden = scores * mask
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("leaky-mask", hint="Scores may be as low as minus a million. Does a masked one lose against them?")
+def masked_softmax(scores, mask):
+    hidden = np.where(mask, scores, -1e4)
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True) * mask.any(axis=-1, keepdims=True)
+
+
+@mistake("leaky-mask", hint="A masked score may be as high as a million. How low is it after your subtraction?")
+def masked_softmax(scores, mask):
+    hidden = scores - 1e4 * (1 - mask.astype(scores.dtype))
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("nan-for-nothing", hint="If all is masked, what is the maximum of the row, and what is it minus itself?")
+def masked_softmax(scores, mask):
+    hidden = np.where(mask, scores, -np.inf)
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("evenly-for-nothing", hint="If all scores of a row are the same low number, what does softmax give?")
+def masked_softmax(scores, mask):
+    hidden = np.where(mask, scores, -1e9)
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("max-over-masked", hint="Which keys take part in the maximum, and what if a masked one is the largest?")
+def masked_softmax(scores, mask):
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True)) * mask
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("no-max-subtraction", hint="What is np.exp(1000)? Do the weights hang on scores, or on differences of scores?")
+def masked_softmax(scores, mask):
+    exps = np.where(mask, np.exp(scores), 0)
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("softmax-over-queries", hint="Which axis is that of the keys? Does each row sum to 1, or each column?")
+def masked_softmax(scores, mask):
+    hidden = np.where(mask, scores, -np.inf)
+    top = hidden.max(axis=-2, keepdims=True)
+    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
+    total = exps.sum(axis=-2, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("float64-always", hint="Which dtype has the mask when it turns into numbers, and which has the sum?")
+def masked_softmax(scores, mask):
+    hidden = scores + np.where(mask, np.zeros(mask.shape), -1e9)
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True)) * mask
+    return exps / np.maximum(exps.sum(axis=-1, keepdims=True), 1e-30)
+
+
+@mistake("in-place", hint="Which array do the lines with square brackets left of = write to, and whose is it?")
+def masked_softmax(scores, mask):
+    np.copyto(scores, -1e9, where=~mask)
+    scores -= scores.max(axis=-1, keepdims=True)
+    exps = np.exp(scores) * mask
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("one-maximum-for-all", hint="If one row's scores are near a million and another's near 0, what is left of it?")
+def masked_softmax(scores, mask):
+    hidden = np.where(mask, scores, -np.inf)
+    exps = np.exp(hidden - max(hidden.max(), -1e9))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("mask-not-broadcast", hint="In scores[mask], which shape must the mask have? Which shapes may yours have?")
+def masked_softmax(scores, mask):
+    hidden = scores.copy()
+    hidden[~mask] = -np.inf
+    top = hidden.max(axis=-1, keepdims=True)
+    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+# ---------------------------------------------------------------- causal_attention
+
+
+def _attention(Q, K, V, mask, scale):
+    """What the mistakes below share: softmax of scores under a mask, done right."""
+    hidden = np.where(mask, Q @ K.swapaxes(-2, -1) / scale, -np.inf)
+    top = hidden.max(axis=-1, keepdims=True)
+    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
+    total = exps.sum(axis=-1, keepdims=True)
+    weights = exps / np.where(total > 0, total, 1)
+    return weights @ V, weights
+
+
+def _both(Q, padding, k=0):
+    causal = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
+    return causal if padding is None else causal & padding
+
+
+@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, padding), 1)
+
+
+@mistake("scale-by-d_k", hint="The variance of a dot product grows with the width. And its standard deviation?")
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, padding), Q.shape[-1])
+
+
+@mistake("scale-by-d_v", hint="Whose width makes the dot product large: that of the keys or that of the values?")
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, padding), math.sqrt(V.shape[-1]))
+
+
+@mistake("mask-forgotten", hint="Change the last word. Does the output of the first one change, too?")
+def causal_attention(Q, K, V, padding=None):
+    mask = np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool)
+    return _attention(Q, K, V, mask if padding is None else mask & padding, math.sqrt(Q.shape[-1]))
+
+
+@mistake("mask-off-by-one", hint="May the first word look at itself? Look at the diagonal of the weights.")
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, padding, k=-1), math.sqrt(Q.shape[-1]))
+
+
+@mistake("mask-inverted", hint="Which half of the weights is zero: before the diagonal or behind it?")
+def causal_attention(Q, K, V, padding=None):
+    mask = np.triu(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool))
+    return _attention(Q, K, V, mask if padding is None else mask & padding, math.sqrt(Q.shape[-1]))
+
+
+@mistake("mask-after-softmax", hint="What do the rows of the weights sum to?")
+def causal_attention(Q, K, V, padding=None):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True) * _both(Q, padding)
+    return weights @ V, weights
+
+
+@mistake("softmax-over-queries", hint="Over which axis does each query share out its weight?")
+def causal_attention(Q, K, V, padding=None):
+    hidden = np.where(_both(Q, padding), Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), -np.inf)
+    top = hidden.max(axis=-2, keepdims=True)
+    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
+    total = exps.sum(axis=-2, keepdims=True)
+    weights = exps / np.where(total > 0, total, 1)
+    return weights @ V, weights
+
+
+@mistake("leaky-mask", hint="Scores may be as low as minus a million. Does a masked one lose against them?")
+def causal_attention(Q, K, V, padding=None):
+    mask = _both(Q, padding)
+    scores = np.where(mask, Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), -1e4)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True) * mask.any(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("padding-ignored", hint="Where in your code does `padding` go in?")
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, None), math.sqrt(Q.shape[-1]))
+
+
+@mistake("padding-instead-of-causal", hint="When there is padding, does your code still remember not to look ahead?")
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, None) if padding is None else padding, math.sqrt(Q.shape[-1]))
+
+
+@mistake("padding-or-causal", hint="A key has to pass both masks. Which sign joins two conditions that must both hold?")
+def causal_attention(Q, K, V, padding=None):
+    causal = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool))
+    return _attention(Q, K, V, causal if padding is None else causal | padding, math.sqrt(Q.shape[-1]))
+
+
+@mistake("padding-hides-queries", hint="Padding hides some keys. Does your code also touch the rows of some queries?")
+def causal_attention(Q, K, V, padding=None):
+    mask = _both(Q, padding)
+    if padding is not None:
+        mask = mask & padding.swapaxes(-2, -1)
+    return _attention(Q, K, V, mask, math.sqrt(Q.shape[-1]))
+
+
+@mistake("batch-item-0-for-all", hint="Do two texts of different lengths get the same mask?")
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, None if padding is None else padding[0]), math.sqrt(Q.shape[-1]))
+
+
+@mistake("nan-for-nothing", hint="In a text of length 0, what does your softmax divide by?")
+def causal_attention(Q, K, V, padding=None):
+    scores = np.where(_both(Q, padding), Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), -np.inf)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake(
+    "one-for-nothing", hint="In a text of length 0, what may the first word look at? And what do your weights say?"
+)
+def causal_attention(Q, K, V, padding=None):
+    itself = np.eye(Q.shape[-2], dtype=bool)
+    return _attention(Q, K, V, _both(Q, padding) | itself, math.sqrt(Q.shape[-1]))
+
+
+@mistake("padded-output-cleared", hint="Padding hides keys. Does your code also do something to what a query finds?")
+def causal_attention(Q, K, V, padding=None):
+    output, weights = _attention(Q, K, V, _both(Q, padding), math.sqrt(Q.shape[-1]))
+    return output if padding is None else output * padding.swapaxes(-2, -1), weights
+
+
+@mistake("all-axes-reversed", hint="Which axes does .T change when there are three? Which ones should change?")
+def causal_attention(Q, K, V, padding=None):
+    scores = Q @ K.T / math.sqrt(Q.shape[-1])
+    weights = np.where(_both(Q, padding), np.exp(scores - scores.max(axis=-1, keepdims=True)), 0)
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake("scores-returned", hint="Which of your arrays has rows that sum to 1? Is it the one you give back?")
+def causal_attention(Q, K, V, padding=None):
+    output, _ = _attention(Q, K, V, _both(Q, padding), math.sqrt(Q.shape[-1]))
+    return output, Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+
+
+@mistake("output-only", hint="People want to look at the weights. Where do they go in your code?")
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, padding), math.sqrt(Q.shape[-1]))[0]
+
+
+@mistake("no-max-subtraction", hint="What is np.exp(1000)? Do the weights hang on scores, or on differences of scores?")
+def causal_attention(Q, K, V, padding=None):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.where(_both(Q, padding), np.exp(scores), 0)
+    total = exps.sum(axis=-1, keepdims=True)
+    weights = exps / np.where(total > 0, total, 1)
+    return weights @ V, weights
+
+
+@mistake(
+    "float64-always", hint="np.sqrt of a whole number gives a number of which type? And what becomes of float32 then?"
+)
+def causal_attention(Q, K, V, padding=None):
+    return _attention(Q, K, V, _both(Q, padding), np.sqrt(Q.shape[-1]))
+
+
+@mistake("in-place", hint="Print Q before and after the call. Who else may still need it?")
+def causal_attention(Q, K, V, padding=None):
+    Q /= math.sqrt(Q.shape[-1])
+    return _attention(Q, K, V, _both(Q, padding), 1)
+
+
+# ---------------------------------------------------------------- torch_masked_attention
+
+
+def _torch_scores(query, key):
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+
+
+@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
+
+
+@mistake("mask-inverted", hint="masked_fill fills where its argument is True. May a query look there?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.zeros_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(mask, -1e9), dim=-1)
+    return weights @ value, weights
+
+
+@mistake("mask-after-softmax", hint="What do the rows of the weights sum to?")
+def torch_masked_attention(query, key, value, mask=None):
+    weights = torch.softmax(_torch_scores(query, key), dim=-1)
+    if mask is not None:
+        weights = weights * mask
+    return weights @ value, weights
+
+
+@mistake("masked-with-zero", hint="A masked score became 0. What is exp(0)?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, 0.0)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@mistake("leaky-mask", hint="Put a huge key where nobody may look. How low is its score after your subtraction?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is not None:
+        scores = scores - 1e3 * (~mask)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@mistake("nan-for-nothing", hint="What does torch.softmax make of a row of nothing but -inf?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@mistake("evenly-for-nothing", hint="If all scores of a row are the same low number, what does softmax give?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@mistake("nan-in-the-gradient", hint="The NaN is gone from the result. Which step on the way back still meets it?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is not None:
+        scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, float("-inf"))
+    weights = torch.nan_to_num(torch.softmax(scores, dim=-1))
+    return weights @ value, weights
+
+
+@mistake("mask-required", hint="What does your code do with the mask when there is none?")
+def torch_masked_attention(query, key, value, mask=None):
+    weights = torch.softmax(_torch_scores(query, key).masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
+
+
+@mistake("detached-gradient", hint="Along which line does a gradient come back, and is there something that cuts it?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = (torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask).detach()
+    return weights @ value, weights
+
+
+@mistake("softmax-over-queries", hint="Over which axis does each query share out its weight?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2) * mask
+    return weights @ value, weights
+
+
+@mistake("float64-always", hint="Which dtype goes in, which one comes out, and on which line does it change?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query.double(), key.double())
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = torch.softmax(scores, dim=-1)
+    if mask is not None:
+        weights = weights * mask
+    return weights @ value.double(), weights
+
+
+@mistake("detached-gradient", hint="Which of the two things you give back no longer knows where it came from?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights.detach()
+
+
+@mistake("all-axes-reversed", hint="Which axes does .T change when there are three? Which ones should change?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = query @ key.permute(*range(key.ndim - 1, -1, -1)) / math.sqrt(query.shape[-1])
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
+
+
+@mistake("always-causal", hint="Which mask is used when the caller gives none, and which did they ask for?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
+
+
+@mistake("in-place", hint="What does a name that ends in _ do to the tensor it is called on, and whose tensor is it?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    hidden = mask.logical_not_()
+    weights = torch.softmax(scores.masked_fill(hidden, -1e9), dim=-1).masked_fill(hidden, 0.0)
+    return weights @ value, weights
+
+
+@mistake("no-max-subtraction", hint="What is exp(1000)? Do the weights hang on scores, or on differences of scores?")
+def torch_masked_attention(query, key, value, mask=None):
+    exps = torch.exp(_torch_scores(query, key))
+    if mask is not None:
+        exps = exps * mask
+    weights = exps / exps.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+    return weights @ value, weights
+
+
+# ---------------------------------------------------------------- the same in other styles, and two at a time
+
+# What becomes of a row in which nothing may be seen: zeros, NaN, or the same weight for all.
+EMPTY = ({"empty": "zeros"}, {"empty": "nan"}, {"empty": "even"})
+LOW = {"zeros": -np.inf, "nan": -np.inf, "even": -1e9}
+LEAKS = [{"fill": -1e2}, {"fill": -1e3}, {"fill": -1e4}, {"fill": -1e5}]
+
+
+def _hidden_softmax(scores, mask, empty, fill, axis, after):
+    """Softmax under a mask with every slip that people make in it."""
+    if after:
+        return _plain_softmax(scores, axis) * mask
+    low = LOW[empty] if fill is None else fill
+    with np.errstate(all="ignore"):
+        weights = _plain_softmax(np.where(mask, scores, low), axis)
+    return np.nan_to_num(weights) if empty == "zeros" else weights
+
+
+def _plain_softmax(scores, axis):
+    exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+HIDING = {
+    "mask-inverted": [{"inverted": True}],
+    "mask-after-softmax": [{"after": True}],
+    "softmax-over-queries": [{"axis": -2}, {"axis": -2, "cleared": True}],
+}
+SCALES = {"no-scaling": [{"power": 0.0}], "scale-by-d_k": [{"power": 1.0}]}
+
+
+@mistake.recipe(HIDING | {"masked-with-zero": [{"fill": 0.0}], "leaky-mask": LEAKS}, EMPTY)
+def masked_softmax(empty="zeros", fill=None, axis=-1, after=False, inverted=False, cleared=False):
+    def attend(scores, mask):
+        weights = _hidden_softmax(scores, ~mask if inverted else mask, empty, fill, axis, after)
+        return weights * mask if cleared else weights
+
+    return attend
+
+
+@mistake.recipe({"leaky-mask": [{"low": low} for low in (1e2, 1e3, 1e4, 1e5, 1e6)]})
+def masked_softmax(low=1e30):
+    return lambda scores, mask: _plain_softmax(scores - low * (~mask), -1)
+
+
+@mistake.recipe({"mask-off-by-one": [{"k": 1}, {"k": -1}]})
+def causal_mask(k=0):
+    return lambda length: np.tril(np.ones((length, length), dtype=bool), k)
+
+
+@mistake.recipe({"mask-off-by-one": [{"more": 1}, {"more": -1}]})
+def padding_mask(more=0):
+    return lambda lengths, max_length: (np.arange(max_length) < np.asarray(lengths)[:, None] + more)[:, None, :]
+
+
+CAUSAL = {
+    "mask-off-by-one": [{"k": 1}, {"k": -1}],
+    "mask-inverted": [{"inverted": True}],
+    "mask-forgotten": [{"k": 10**6}],
+    "mask-after-softmax": [{"after": True}],
+    "softmax-over-queries": [{"axis": -2}],
+    "leaky-mask": LEAKS,
+    "padding-ignored": [{"use": False}],
+}
+
+
+@mistake.recipe(SCALES | CAUSAL, EMPTY)
+def causal_attention(empty="zeros", fill=None, after=False, axis=-1, k=0, inverted=False, use=True, power=0.5):
+    def attend(Q, K, V, padding=None):
+        mask = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
+        mask = ~mask if inverted else mask
+        mask = mask & padding if use and padding is not None else mask
+        weights = _hidden_softmax(Q @ K.swapaxes(-2, -1) / Q.shape[-1] ** power, mask, empty, fill, axis, after)
+        return weights @ V, weights
+
+    return attend
+
+
+FILLED = {"masked-with-zero": [{"fill": 0.0}], "leaky-mask": LEAKS, "detached-gradient": [{"detach": True}]}
+
+
+@mistake.recipe({"no-scaling": [{"power": 0.0}]} | HIDING | FILLED, EMPTY)
+def torch_masked_attention(
+    empty="zeros", fill=None, axis=-1, after=False, inverted=False, cleared=False, power=0.5, detach=False
+):
+    def attend(query, key, value, mask=None):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** power
+        if mask is None:
+            weights = torch.softmax(scores, dim=axis)
+        elif after:
+            weights = torch.softmax(scores, dim=axis) * mask
+        else:
+            seen = ~mask if inverted else mask
+            low = LOW[empty] if fill is None else fill
+            weights = torch.softmax(
+                scores.masked_fill(~seen, -1e30 if empty == "zeros" and fill is None else low), dim=axis
+            )
+            weights = weights.masked_fill(~seen, 0.0) if empty == "zeros" and fill is None else weights
+            weights = weights * mask if cleared else weights
+        weights = weights.detach() if detach else weights
+        return weights @ value, weights
+
+    return attend

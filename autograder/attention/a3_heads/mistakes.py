@@ -1,0 +1,287 @@
+"""Known mistakes of a3: splitting into heads, and putting heads together."""
+
+import numpy as np
+import torch
+
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+
+# ---------------------------------------------------------------- split_heads
+
+
+@mistake("split-without-transpose", hint="Has head 0 a row for each token, or pieces of the first ones?")
+def split_heads(X, num_heads):
+    *batch, L, d_model = X.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return X.reshape(*batch, num_heads, L, d_model // num_heads)
+
+
+@mistake("heads-interleaved", hint="Which columns does head 0 own: neighbours, or every h-th one?")
+def split_heads(X, num_heads):
+    *batch, L, d_model = X.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    d = d_model // num_heads
+    return np.moveaxis(X.reshape(*batch, L, d, num_heads), -1, -3)
+
+
+@mistake("heads-after-tokens", hint="What should result[0] be: everything about the first token, or the first head?")
+def split_heads(X, num_heads):
+    *batch, L, d_model = X.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return X.reshape(*batch, L, num_heads, d_model // num_heads)
+
+
+@mistake("one-head-for-all", hint="Head 0 looks right. Where does head 1 get its columns from?")
+def split_heads(X, num_heads):
+    d_model = X.shape[-1]
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return np.stack([X[..., : d_model // num_heads]] * num_heads, axis=-3)
+
+
+@mistake("split-along-tokens", hint="Should a head see every token, or its share of the tokens?")
+def split_heads(X, num_heads):
+    if X.shape[-1] % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return np.stack(np.split(X, num_heads, axis=-2), axis=-3)
+
+
+@mistake("list-of-heads", hint="What kind of thing does np.split give back, and what does the docstring ask for?")
+def split_heads(X, num_heads):
+    return np.split(X, num_heads, axis=-1)
+
+
+@mistake("no-batch-axes", hint="Which axes do the numbers in your transpose mean when there is a batch axis in front?")
+def split_heads(X, num_heads):
+    L, d_model = X.shape[-2:]
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return X.reshape(-1, L, num_heads, d_model // num_heads)[0].transpose(1, 0, 2)
+
+
+@mistake("batch-axis-required", hint="How many axes does X have for a single sentence?")
+def split_heads(X, num_heads):
+    B, L, d_model = X.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return X.reshape(B, L, num_heads, d_model // num_heads).transpose(0, 2, 1, 3)
+
+
+@mistake("leftover-columns-dropped", hint="Six columns, four heads: which columns reach no head, and who is told?")
+def split_heads(X, num_heads):
+    d = X.shape[-1] // num_heads
+    return np.stack([X[..., i * d : (i + 1) * d] for i in range(num_heads)], axis=-3)
+
+
+@mistake("float64-always", hint="Which dtype has an array from np.zeros when you do not say?")
+def split_heads(X, num_heads):
+    *batch, L, d_model = X.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    d = d_model // num_heads
+    heads = np.zeros((*batch, num_heads, L, d))
+    for i in range(num_heads):
+        heads[..., i, :, :] = X[..., i * d : (i + 1) * d]
+    return heads
+
+
+@mistake("in-place", hint="After the call, which shape does the caller's X have?")
+def split_heads(X, num_heads):
+    *batch, L, d_model = X.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    X.shape = (*batch, L, num_heads, d_model // num_heads)
+    return X.swapaxes(-3, -2)
+
+
+# ---------------------------------------------------------------- concat_heads
+
+
+@mistake("concat-without-transpose", hint="Row 0 is the first token's. From which heads are your row 0's numbers?")
+def concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    return heads.reshape(*batch, L, h * d)
+
+
+@mistake("heads-averaged", hint="How wide is your result? What is lost when heads are added up?")
+def concat_heads(heads):
+    return heads.mean(axis=-3)
+
+
+@mistake("heads-interleaved", hint="In a row, do head 0's numbers stand together, or does each head take turns?")
+def concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    return np.moveaxis(heads, -3, -1).reshape(*batch, L, h * d)
+
+
+@mistake("heads-below-each-other", hint="Side by side, or one below the other: which axis grows?")
+def concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    return heads.reshape(*batch, h * L, d)
+
+
+@mistake("swapped-not-joined", hint="How many axes should be left, once the heads' widths stand side by side?")
+def concat_heads(heads):
+    return heads.swapaxes(-3, -2)
+
+
+@mistake("no-batch-axes", hint="Which axis does a for loop over an array go through, in a batch?")
+def concat_heads(heads):
+    return np.concatenate([head for head in heads], axis=-1)
+
+
+@mistake("float64-always", hint="Which dtype has an array from np.zeros when you do not say?")
+def concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    result = np.zeros((*batch, L, h * d))
+    for i in range(h):
+        result[..., i * d : (i + 1) * d] = heads[..., i, :, :]
+    return result
+
+
+@mistake("axes-squeezed", hint="What does np.squeeze do to a sentence of one token?")
+def concat_heads(heads):
+    return np.concatenate(np.split(heads, heads.shape[-3], axis=-3), axis=-1).squeeze()
+
+
+# ---------------------------------------------------------------- per_head_weights
+
+
+@mistake("split-without-transpose", hint="Column 0 of W makes one number of head 0. Is it a column of your head 0?")
+def per_head_weights(W, num_heads):
+    d_in, width = W.shape
+    return W.reshape(num_heads, d_in, width // num_heads)
+
+
+@mistake("heads-interleaved", hint="Which columns does head 0 own: neighbours, or every h-th one?")
+def per_head_weights(W, num_heads):
+    return np.stack([W[:, i::num_heads] for i in range(num_heads)])
+
+
+@mistake("rows-for-columns", hint="Rows belong to what goes into a projection. What is it that the heads share out?")
+def per_head_weights(W, num_heads):
+    return np.stack(np.split(W, num_heads, axis=0))
+
+
+@mistake("heads-not-first", hint="What is result[0]: the first head's weights, or the first row of them all?")
+def per_head_weights(W, num_heads):
+    return np.stack(np.split(W, num_heads, axis=-1), axis=1)
+
+
+@mistake("weights-transposed", hint="In X @ own[0], which axis of own[0] meets the columns of X?")
+def per_head_weights(W, num_heads):
+    d_in, width = W.shape
+    return W.T.reshape(num_heads, width // num_heads, d_in)
+
+
+@mistake("one-head-for-all", hint="Head 0 looks right. Where does head 1 get its columns from?")
+def per_head_weights(W, num_heads):
+    d = W.shape[1] // num_heads
+    return np.array([W[:, :d] for _ in range(num_heads)])
+
+
+@mistake("list-of-heads", hint="What kind of thing does np.split give back, and what does the docstring ask for?")
+def per_head_weights(W, num_heads):
+    return np.split(W, num_heads, axis=-1)
+
+
+# ---------------------------------------------------------------- torch_split_heads
+
+
+@mistake("split-without-transpose", hint="Has head 0 a row for each token, or pieces of the first ones?")
+def torch_split_heads(x, num_heads):
+    *batch, L, d_model = x.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return x.reshape(*batch, num_heads, L, d_model // num_heads)
+
+
+@mistake("heads-interleaved", hint="Which columns does head 0 own: neighbours, or every h-th one?")
+def torch_split_heads(x, num_heads):
+    if x.shape[-1] % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return torch.stack([x[..., i::num_heads] for i in range(num_heads)], dim=-3)
+
+
+@mistake("leftover-columns-dropped", hint="Six columns, four heads: which columns reach no head, and who is told?")
+def torch_split_heads(x, num_heads):
+    d = x.shape[-1] // num_heads
+    return torch.stack([x[..., i * d : (i + 1) * d] for i in range(num_heads)], dim=-3)
+
+
+@mistake("detached-gradient", hint="Which method on the way gives a tensor that autograd knows nothing of?")
+def torch_split_heads(x, num_heads):
+    *batch, L, d_model = x.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return x.detach().reshape(*batch, L, num_heads, d_model // num_heads).transpose(-3, -2)
+
+
+@mistake("view-joins-batch-axes", hint="Which axes does the view join into one, and are they neighbours in memory?")
+def torch_split_heads(x, num_heads):
+    *batch, L, d_model = x.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    d = d_model // num_heads
+    rows = x.view(-1, num_heads, d)
+    return rows.reshape(*batch, L, num_heads, d).transpose(-3, -2)
+
+
+@mistake("float32-always", hint="Which dtype has a tensor from torch.zeros when you do not say?")
+def torch_split_heads(x, num_heads):
+    *batch, L, d_model = x.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    d = d_model // num_heads
+    heads = torch.zeros(*batch, num_heads, L, d)
+    for i in range(num_heads):
+        heads[..., i, :, :] = x[..., i * d : (i + 1) * d]
+    return heads
+
+
+@mistake("tuple-of-heads", hint="What does torch.chunk give back: one tensor?")
+def torch_split_heads(x, num_heads):
+    if x.shape[-1] % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    return x.chunk(num_heads, dim=-1)
+
+
+# ---------------------------------------------------------------- torch_concat_heads
+
+
+@mistake("concat-without-transpose", hint="Row 0 is the first token's. From which heads are your row 0's numbers?")
+def torch_concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    return heads.reshape(*batch, L, h * d)
+
+
+@mistake("view-after-transpose", hint="Did the transpose move the numbers in memory, or change the rule for walking?")
+def torch_concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    return heads.transpose(-3, -2).view(*batch, L, h * d)
+
+
+@mistake("heads-averaged", hint="How wide is your result? What is lost when heads are added up?")
+def torch_concat_heads(heads):
+    return heads.mean(dim=-3)
+
+
+@mistake("heads-interleaved", hint="In a row, do head 0's numbers stand together, or does each head take turns?")
+def torch_concat_heads(heads):
+    return heads.movedim(-3, -1).flatten(-2)
+
+
+@mistake("detached-gradient", hint="Which step on the way gives a tensor that autograd knows nothing of?")
+def torch_concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    with torch.no_grad():
+        return heads.transpose(-3, -2).reshape(*batch, L, h * d)
+
+
+@mistake("no-batch-axes", hint="Which axis does a for loop over a tensor go through, in a batch?")
+def torch_concat_heads(heads):
+    return torch.cat([head for head in heads], dim=-1)

@@ -1,0 +1,650 @@
+"""Known mistakes of a4: sizes, the output projection, and multi-head attention in NumPy and PyTorch."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn as nn
+
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+# ---------------------------------------------------------------- projection_shapes
+
+
+@mistake("transposed", hint="X @ W_Q: which size of X must agree with which size of W_Q?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    qk, v = num_heads * d_k, num_heads * d_v
+    return {"W_Q": (qk, d_model), "W_K": (qk, d_model), "W_V": (v, d_model), "W_O": (d_model, v)}
+
+
+@mistake("W_O-transposed", hint="Which size does the concatenation have, and which size should come out of W_O?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    qk, v = num_heads * d_k, num_heads * d_v
+    return {"W_Q": (d_model, qk), "W_K": (d_model, qk), "W_V": (d_model, v), "W_O": (d_model, v)}
+
+
+@mistake("one-head-for-all", hint="Are these the matrices of one head or of all of them? Where does num_heads come in?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {"W_Q": (d_model, d_k), "W_K": (d_model, d_k), "W_V": (d_model, d_v), "W_O": (d_v, d_model)}
+
+
+@mistake("W_O-for-one-head", hint="How wide are the heads once they stand side by side?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    qk, v = num_heads * d_k, num_heads * d_v
+    return {"W_Q": (d_model, qk), "W_K": (d_model, qk), "W_V": (d_model, v), "W_O": (d_v, d_model)}
+
+
+@mistake("W_O-from-d_k", hint="What is it that gets concatenated: queries, keys, or blends of values?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    qk, v = num_heads * d_k, num_heads * d_v
+    return {"W_Q": (d_model, qk), "W_K": (d_model, qk), "W_V": (d_model, v), "W_O": (qk, d_model)}
+
+
+@mistake("d_v-ignored", hint="Which of the four arguments has your code not used?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    wide = num_heads * d_k
+    return {"W_Q": (d_model, wide), "W_K": (d_model, wide), "W_V": (d_model, wide), "W_O": (wide, d_model)}
+
+
+@mistake("always-square", hint="In the paper h * d_k equals d_model. Does it in each row of the table?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), (d_model, d_model))
+
+
+@mistake("lists-for-shapes", hint="What type has the shape of a NumPy array?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    qk, v = num_heads * d_k, num_heads * d_v
+    return {"W_Q": [d_model, qk], "W_K": [d_model, qk], "W_V": [d_model, v], "W_O": [v, d_model]}
+
+
+# ---------------------------------------------------------------- output_projection
+
+
+@mistake("concat-without-transpose", hint="In what order does reshape read the numbers: head by head or word by word?")
+def output_projection(heads, W_O):
+    *batch, h, L, d_v = heads.shape
+    return heads.reshape(*batch, L, h * d_v) @ W_O
+
+
+@mistake("heads-interleaved", hint="In a row of the concatenation, whose number stands beside the first one of head 1?")
+def output_projection(heads, W_O):
+    *batch, h, L, d_v = heads.shape
+    return np.moveaxis(heads, -3, -1).reshape(*batch, L, h * d_v) @ W_O
+
+
+@mistake("W_O-missing", hint="The heads stand side by side. What brings them together into one vector?")
+def output_projection(heads, W_O):
+    *batch, h, L, d_v = heads.shape
+    return heads.swapaxes(-3, -2).reshape(*batch, L, h * d_v)
+
+
+@mistake("W_O-transposed", hint="Do rows or columns of W_O belong to the heads' numbers?")
+def output_projection(heads, W_O):
+    *batch, h, L, d_v = heads.shape
+    return heads.swapaxes(-3, -2).reshape(*batch, L, h * d_v) @ W_O.T
+
+
+@mistake("heads-averaged", hint="Each head has rows of its own in W_O. Which rows does the second head meet here?")
+def output_projection(heads, W_O):
+    return heads.mean(axis=-3) @ W_O[: heads.shape[-1]]
+
+
+@mistake("rows-reversed", hint="Whose numbers come first in the concatenation?")
+def output_projection(heads, W_O):
+    return np.concatenate([heads[..., i, :, :] for i in reversed(range(heads.shape[-3]))], axis=-1) @ W_O
+
+
+@mistake("axes-counted-from-the-front", hint="With a batch, which axis is axis 0? How could you count from the end?")
+def output_projection(heads, W_O):
+    return np.concatenate(list(heads), axis=-1) @ W_O
+
+
+@mistake("batch-item-0-for-all", hint="Does every item of the batch get an answer of its own?")
+def output_projection(heads, W_O):
+    *batch, h, L, d_v = heads.shape
+    first = heads.reshape(-1, h, L, d_v)[0].swapaxes(0, 1).reshape(L, h * d_v) @ W_O
+    return np.broadcast_to(first, (*batch, L, W_O.shape[1]))
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def output_projection(heads, W_O):
+    *batch, h, L, d_v = heads.shape
+    total = np.zeros((*batch, L, W_O.shape[1]))
+    for i in range(h):
+        total += heads[..., i, :, :] @ W_O[i * d_v : (i + 1) * d_v]
+    return total
+
+
+# ---------------------------------------------------------------- multi_head_attention
+
+
+def _split(projected, num_heads):
+    *batch, L, width = projected.shape
+    return projected.reshape(*batch, L, num_heads, width // num_heads).swapaxes(-3, -2)
+
+
+def _concat(heads):
+    *batch, h, L, d = heads.shape
+    return heads.swapaxes(-3, -2).reshape(*batch, L, h * d)
+
+
+def _softmax(scores, mask=None, axis=-1):
+    if mask is not None:
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    weights = exps / exps.sum(axis=axis, keepdims=True)
+    return weights if mask is None else np.where(mask, weights, 0)
+
+
+@mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("scale-by-d_k", hint="A sum of d_k products has variance d_k. What is then its typical size?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / Q.shape[-1], mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("scale-by-d_model", hint="How many products does one head's score add up?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(X.shape[-1]), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("softmax-over-queries", hint="Does a row or a column of each head's weights sum to 1?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask, axis=-2)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("heads-interleaved", hint="Which columns of W_Q does head 1 own: neighbours, or every h-th one?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    def split(projected):
+        *batch, L, width = projected.shape
+        return np.moveaxis(projected.reshape(*batch, L, width // num_heads, num_heads), -1, -3)
+
+    Q, K, V = split(X @ W_Q), split(X @ W_K), split(X @ W_V)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("split-without-transpose", hint="After your reshape, do one head's rows come from all words?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    def split(projected):
+        *batch, L, width = projected.shape
+        return projected.reshape(*batch, num_heads, L, width // num_heads)
+
+    Q, K, V = split(X @ W_Q), split(X @ W_K), split(X @ W_V)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("concat-without-transpose", hint="In what order does reshape read the heads: head by head or word by word?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    *batch, h, L, d_v = V.shape
+    return (weights @ V).reshape(*batch, L, h * d_v) @ W_O, weights
+
+
+@mistake("W_O-missing", hint="The heads stand side by side. What brings them together into one vector?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _concat(weights @ V), weights
+
+
+@mistake("W_O-transposed", hint="Do rows or columns of W_O belong to the heads' numbers?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _concat(weights @ V) @ W_O.T, weights
+
+
+@mistake("one-head-for-all", hint="Compare two heads' weights. Should they be the same?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    outputs, all_weights = [], []
+    d_k, d_v = W_Q.shape[-1] // num_heads, W_V.shape[-1] // num_heads
+    if mask is not None:
+        mask = np.broadcast_to(mask, (*X.shape[:-2], num_heads, X.shape[-2], X.shape[-2]))
+    for i in range(num_heads):
+        Q, K, V = X @ W_Q[:, :d_k], X @ W_K[:, :d_k], X @ W_V[:, :d_v]
+        own = None if mask is None else mask[..., i, :, :]
+        weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(d_k), own)
+        outputs.append(weights @ V)
+        all_weights.append(weights)
+    return np.concatenate(outputs, axis=-1) @ W_O, np.stack(all_weights, axis=-3)
+
+
+@mistake("one-big-head", hint="How many matrices of weights are there? Over how many columns does a score add up?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+    one = None if mask is None else mask[..., 0, :, :] if mask.ndim > 2 else mask
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), one)
+    return weights @ V @ W_O, np.stack([weights] * num_heads, axis=-3)
+
+
+@mistake("weights-averaged", hint="The weights should show what each head looks at. How many axes do they have?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _concat(weights @ V) @ W_O, weights.mean(axis=-3)
+
+
+@mistake("d_k-from-d_model", hint="d_model need not be h * d_k. Which shape tells you how wide a head really is?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    *batch, L, d_model = X.shape
+    d_k = d_model // num_heads
+    Q, K, V = ((X @ W).reshape(*batch, L, num_heads, d_k).swapaxes(-3, -2) for W in (W_Q, W_K, W_V))
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(d_k), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("mask-inverted", hint="True means: may attend. Which scores does your code hide?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), None if mask is None else ~mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("mask-after-softmax", hint="With the mask, does each row still sum to 1? Who shared in the sum?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]))
+    if mask is not None:
+        weights = weights * mask
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("masked-with-zero", hint="What is exp(0), and so what weight does a hidden word get?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    weights = _softmax(scores if mask is None else scores * mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("leaky-mask", hint="Could a visible score be lower than the number you put in place of the hidden ones?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, -1e3)
+    weights = _softmax(scores)
+    if mask is not None:
+        weights = weights * np.any(mask, axis=-1, keepdims=True)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("mask-for-the-first-head-only", hint="Look at each head's weights in turn. Where does the mask show?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    if mask is not None:
+        mask = np.broadcast_to(mask, (*V.shape[:-1], V.shape[-2])).copy()
+        mask[..., 1:, :, :] = True
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("axis-added-to-mask", hint="A batch's mask is (B, 1, 1, L). How many axes has it after your code?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(
+        Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), None if mask is None else np.expand_dims(mask, -3)
+    )
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("nan-for-nothing", hint="A query that may attend to nothing: what is 0 divided by 0?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("evenly-for-nothing", hint="If all scores of a row are equally low, what weights does the softmax give?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    weights = _softmax(scores if mask is None else np.where(mask, scores, -1e9))
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("no-max-subtraction", hint="What could be subtracted from the scores before exp without changing the weights?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    exps = np.exp(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]))
+    if mask is not None:
+        exps = exps * mask
+    total = exps.sum(axis=-1, keepdims=True)
+    weights = exps / np.where(total > 0, total, 1)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("float64-always", hint="Which dtype has the number that you divide by?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / np.asarray([math.sqrt(Q.shape[-1])]), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+@mistake("in-place", hint="Whose array does an operator like /= change?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    W_Q /= math.sqrt(W_Q.shape[-1] // num_heads)
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
+# ---------------------------------------------------------------- MultiHeadAttention
+
+
+class _Module(nn.Module):
+    """A right module in small steps; each mistake below gets one of them wrong."""
+
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None:
+            if d_model % num_heads:
+                raise ValueError("d_model must be a multiple of num_heads")
+            d_head = d_model // num_heads
+        self.make_layers(d_model, num_heads, d_head, bias=False)
+
+    def make_layers(self, d_model, num_heads, d_head, bias):
+        self.d_model, self.num_heads, self.d_head = d_model, num_heads, d_head
+        width = num_heads * d_head
+        self.W_Q = nn.Linear(d_model, width, bias=bias)
+        self.W_K = nn.Linear(d_model, width, bias=bias)
+        self.W_V = nn.Linear(d_model, width, bias=bias)
+        self.W_O = nn.Linear(width, d_model, bias=bias)
+
+    def split(self, projected):
+        return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(-3, -2)
+
+    def concat(self, heads):
+        return heads.transpose(-3, -2).flatten(-2)
+
+    def softmax(self, scores, mask):
+        if mask is None:
+            return torch.softmax(scores, dim=-1)
+        return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1).masked_fill(~mask, 0.0)
+
+    def scale(self):
+        return math.sqrt(self.d_head)
+
+    def forward(self, x, mask=None):
+        query, key, value = self.split(self.W_Q(x)), self.split(self.W_K(x)), self.split(self.W_V(x))
+        weights = self.softmax(query @ key.transpose(-2, -1) / self.scale(), mask)
+        return self.W_O(self.concat(weights @ value)), weights
+
+
+@mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
+class MultiHeadAttention(_Module):
+    def scale(self):
+        return 1.0
+
+
+@mistake("scale-by-d_k", hint="A sum of d_head products has variance d_head. What is then its typical size?")
+class MultiHeadAttention(_Module):
+    def scale(self):
+        return self.d_head
+
+
+@mistake("masked-with-zero", hint="What is exp(0), and so what weight does a hidden word get?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return torch.softmax(scores if mask is None else scores.masked_fill(~mask, 0.0), dim=-1)
+
+
+@mistake("leaky-mask", hint="Could a visible score be lower than the number you put in place of the hidden ones?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        if mask is None:
+            return torch.softmax(scores, dim=-1)
+        return torch.softmax(scores.masked_fill(~mask, -1e3), dim=-1) * mask.any(dim=-1, keepdim=True)
+
+
+@mistake("scale-by-d_model", hint="How many products does one head's score add up?")
+class MultiHeadAttention(_Module):
+    def scale(self):
+        return math.sqrt(self.d_model)
+
+
+@mistake("softmax-over-queries", hint="Does a row or a column of each head's weights sum to 1?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        if mask is None:
+            return torch.softmax(scores, dim=-2)
+        return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2).masked_fill(~mask, 0.0)
+
+
+@mistake("softmax-over-heads", hint="Along which axis do the weights of one head sum to 1? Which axis is dim=1 here?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        if mask is None:
+            return torch.softmax(scores, dim=-3)
+        return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-3).masked_fill(~mask, 0.0)
+
+
+@mistake("heads-interleaved", hint="Which columns does head 1 own: neighbours, or every h-th one?")
+class MultiHeadAttention(_Module):
+    def split(self, projected):
+        return projected.unflatten(-1, (self.d_head, self.num_heads)).movedim(-1, -3)
+
+
+@mistake("split-without-transpose", hint="After your view, do one head's rows come from all words?")
+class MultiHeadAttention(_Module):
+    def split(self, projected):
+        return projected.reshape(*projected.shape[:-2], self.num_heads, projected.shape[-2], self.d_head)
+
+
+@mistake("concat-without-transpose", hint="In what order does reshape read the heads: head by head or word by word?")
+class MultiHeadAttention(_Module):
+    def concat(self, heads):
+        return heads.reshape(*heads.shape[:-3], heads.shape[-2], self.num_heads * self.d_head)
+
+
+@mistake("W_O-missing", hint="One of the four layers is never called. Which one?")
+class MultiHeadAttention(_Module):
+    def forward(self, x, mask=None):
+        query, key, value = self.split(self.W_Q(x)), self.split(self.W_K(x)), self.split(self.W_V(x))
+        weights = self.softmax(query @ key.transpose(-2, -1) / self.scale(), mask)
+        return self.concat(weights @ value), weights
+
+
+@mistake("residual-added", hint="What else is in your output besides the heads?")
+class MultiHeadAttention(_Module):
+    def forward(self, x, mask=None):
+        output, weights = super().forward(x, mask)
+        return x + output, weights
+
+
+@mistake("bias-left-on", hint="What does nn.Linear add to the product, unless told otherwise?")
+class MultiHeadAttention(_Module):
+    def make_layers(self, d_model, num_heads, d_head, bias):
+        super().make_layers(d_model, num_heads, d_head, bias=True)
+
+
+@mistake("d_head-ignored", hint="MultiHeadAttention(7, 3, 4): how wide is a head, and where does your code use that?")
+class MultiHeadAttention(_Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__(d_model, num_heads)
+
+
+@mistake("another-error-than-asked", hint="Which kind of exception does the exercise ask for?")
+class MultiHeadAttention(_Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        assert d_head is not None or d_model % num_heads == 0
+        super().__init__(d_model, num_heads, d_head)
+
+
+@mistake("remainder-dropped", hint="What does 7 // 3 leave over, and what becomes of it?")
+class MultiHeadAttention(_Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__(d_model, num_heads, d_head or d_model // num_heads)
+
+
+@mistake("mask-inverted", hint="True means: may attend. Where does masked_fill fill: at True or at False?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return super().softmax(scores, None if mask is None else ~mask)
+
+
+@mistake("mask-after-softmax", hint="With the mask, does each row still sum to 1? Who shared in the sum?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        weights = torch.softmax(scores, dim=-1)
+        return weights if mask is None else weights.masked_fill(~mask, 0.0)
+
+
+@mistake("axis-added-to-mask", hint="A batch's mask is (B, 1, 1, L). How many axes has it after your code?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return super().softmax(scores, None if mask is None else mask.unsqueeze(-3))
+
+
+@mistake("nan-for-nothing", hint="What does a softmax over a row of minus infinity give?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), dim=-1)
+
+
+@mistake("evenly-for-nothing", hint="If all scores of a row are equally low, what weights does the softmax give?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e9), dim=-1)
+
+
+@mistake("nan-in-the-gradient", hint="You replace the NaN of an empty row. What does its gradient meet on its way?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        if mask is not None:
+            scores = scores + torch.where(mask, 0.0, -torch.inf)
+        return torch.nan_to_num(torch.softmax(scores, dim=-1))
+
+
+@mistake("detached-gradient", hint="Is there a .detach(), .data or torch.no_grad() on the way from x to the weights?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return super().softmax(scores, mask).detach()
+
+
+@mistake("no-max-subtraction", hint="What could be subtracted from the scores before exp without changing the weights?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        exps = torch.exp(scores)
+        if mask is not None:
+            exps = exps * mask
+        total = exps.sum(dim=-1, keepdim=True)
+        return exps / total.masked_fill(total == 0, 1.0)
+
+
+@mistake("float32-always", hint="What does .float() make of a float64 tensor?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return super().softmax(scores.float(), mask)
+
+
+@mistake("in-place", hint="Whose tensor does a function that ends in an underscore change?")
+class MultiHeadAttention(_Module):
+    def softmax(self, scores, mask):
+        return super().softmax(scores, None if mask is None else mask.logical_not_().logical_not())
+
+
+# ---------------------------------------------------------------- the same in other styles, and two at a time
+
+# What becomes of a row in which nothing may be seen: zeros, NaN, or the same weight for all.
+EMPTY = ({"empty": "zeros"}, {"empty": "nan"}, {"empty": "even"})
+LOW = {"zeros": -np.inf, "nan": -np.inf, "even": -1e9}
+SLIPS = {
+    "no-scaling": [{"scale": lambda d_k, d_model: 1.0}],
+    "scale-by-d_k": [{"scale": lambda d_k, d_model: d_k}],
+    "scale-by-d_model": [{"scale": lambda d_k, d_model: math.sqrt(d_model)}],
+    "softmax-over-queries": [{"axis": -2}],
+    "heads-interleaved": [{"interleaved": True}],
+    "concat-without-transpose": [{"swapped_back": False}],
+    "W_O-missing": [{"project": False}],
+    "mask-inverted": [{"inverted": True}],
+    "mask-after-softmax": [{"after": True}],
+    "masked-with-zero": [{"fill": 0.0}],
+    "leaky-mask": [{"fill": -1e2}, {"fill": -1e3}, {"fill": -1e4}, {"fill": -1e5}],
+}
+
+
+def _root(d_k, d_model):
+    return math.sqrt(d_k)
+
+
+@mistake.recipe(SLIPS, EMPTY)
+def multi_head_attention(
+    scale=_root, axis=-1, interleaved=False, swapped_back=True, project=True, inverted=False, after=False, fill=None,
+    empty="zeros",
+):  # fmt: skip
+    def split(projected, h):
+        *batch, L, width = projected.shape
+        if interleaved:
+            return np.moveaxis(projected.reshape(*batch, L, width // h, h), -1, -3)
+        return projected.reshape(*batch, L, h, width // h).swapaxes(-3, -2)
+
+    def softmax(scores):
+        exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
+        return exps / exps.sum(axis=axis, keepdims=True)
+
+    def attend(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+        Q, K, V = (split(X @ W, num_heads) for W in (W_Q, W_K, W_V))
+        scores = Q @ K.swapaxes(-2, -1) / scale(Q.shape[-1], X.shape[-1])
+        if mask is None or after:
+            weights = softmax(scores) * (1 if mask is None else mask)
+        else:
+            weights = softmax(np.where(~mask if inverted else mask, scores, LOW[empty] if fill is None else fill))
+            weights = np.nan_to_num(weights) if empty == "zeros" else weights
+        heads = weights @ V
+        heads = heads.swapaxes(-3, -2) if swapped_back else heads
+        output = heads.reshape(*X.shape[:-1], -1)
+        return (output @ W_O if project else output), weights
+
+    return attend
+
+
+@mistake.recipe(SLIPS | {"detached-gradient": [{"detach": True}]}, EMPTY)
+def MultiHeadAttention(
+    scale=_root, axis=-1, interleaved=False, swapped_back=True, project=True, inverted=False, after=False, fill=None,
+    empty="zeros", detach=False,
+):  # fmt: skip
+    class Attention(_Module):
+        def split(self, projected):
+            if interleaved:
+                return projected.unflatten(-1, (self.d_head, self.num_heads)).movedim(-1, -3)
+            return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(-3, -2)
+
+        def forward(self, x, mask=None):
+            query, key, value = self.split(self.W_Q(x)), self.split(self.W_K(x)), self.split(self.W_V(x))
+            scores = query @ key.transpose(-2, -1) / scale(self.d_head, x.shape[-1])
+            if mask is None or after:
+                weights = torch.softmax(scores, dim=axis) * (1 if mask is None else mask)
+            else:
+                weights = self.weights_under(scores, ~mask if inverted else mask)
+            weights = weights.detach() if detach else weights
+            heads = weights @ value
+            heads = heads.transpose(-3, -2) if swapped_back else heads
+            output = heads.reshape(*x.shape[:-1], -1)
+            return (self.W_O(output) if project else output), weights
+
+        def weights_under(self, scores, mask):
+            cleared = empty == "zeros" and fill is None
+            low = -1e30 if cleared else LOW[empty] if fill is None else fill
+            weights = torch.softmax(scores.masked_fill(~mask, low), dim=axis)
+            return weights.masked_fill(~mask, 0.0) if cleared else weights
+
+    return Attention

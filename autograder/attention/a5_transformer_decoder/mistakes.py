@@ -1,0 +1,985 @@
+"""Known mistakes of a5: positions, layer norm, feed-forward, the decoder block and the whole decoder."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+# ---------------------------------------------------------------- positional_encoding
+
+
+def _angles(length, d_model, columns):
+    """The angles of so many columns, two by two at one wave length."""
+    return np.arange(length)[:, None] / 10000 ** (2 * (np.arange(columns) // 2) / d_model)
+
+
+def _interleave(length, d_model, even, odd):
+    """Two arrays of (length, pairs) as even and odd columns."""
+    encoding = np.zeros((length, d_model))
+    encoding[:, 0::2], encoding[:, 1::2] = even[:, : (d_model + 1) // 2], odd[:, : d_model // 2]
+    return encoding
+
+
+@mistake("sine-and-cosine-swapped", hint="At position 0, what should stand in column 0: the sine of 0 or its cosine?")
+def positional_encoding(length, d_model):
+    angles = _angles(length, d_model, d_model)
+    return np.where(np.arange(d_model) % 2 == 0, np.cos(angles), np.sin(angles))
+
+
+@mistake(
+    "sines-and-cosines-concatenated", hint="In which columns do the cosines stand: every second one, or all at the end?"
+)
+def positional_encoding(length, d_model):
+    angles = _angles(length, d_model, d_model)
+    return np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1)
+
+
+@mistake(
+    "a-wave-length-for-each-column", hint="In the formula, does the cosine of a pair have another angle than its sine?"
+)
+def positional_encoding(length, d_model):
+    angles = np.arange(length)[:, None] / 10000 ** (np.arange(d_model) / d_model)
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake(
+    "exponent-without-the-2", hint="The second pair of d_model = 4: what is 2i / d_model there, and what is yours?"
+)
+def positional_encoding(length, d_model):
+    angles = np.arange(length)[:, None] / 10000 ** ((np.arange(d_model) // 2) / d_model)
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake("exponent-doubled", hint="Which number is i for column 2: is it 2, or the number of the pair?")
+def positional_encoding(length, d_model):
+    column = np.arange(d_model)
+    angles = np.arange(length)[:, None] / 10000 ** (2 * (column - column % 2) / d_model)
+    return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake("exponent-up-to-1", hint="The exponent is 2i / d_model. Does the last pair reach 1?")
+def positional_encoding(length, d_model):
+    column = np.arange(d_model)
+    angles = np.arange(length)[:, None] / 10000 ** ((column // 2) / max(1, (d_model + 1) // 2 - 1))
+    return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake("positions-from-1", hint="Which position has the first word, and what is the sine of that?")
+def positional_encoding(length, d_model):
+    angles = (np.arange(length)[:, None] + 1) / 10000 ** (2 * (np.arange(d_model) // 2) / d_model)
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake("multiplied-by-the-power", hint="Is the position divided by the power of 10000, or multiplied by it?")
+def positional_encoding(length, d_model):
+    angles = np.arange(length)[:, None] * 10000 ** (2 * (np.arange(d_model) // 2) / d_model)
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake("base-1000", hint="Count the zeros of the number in the formula.")
+def positional_encoding(length, d_model):
+    angles = np.arange(length)[:, None] / 1000 ** (2 * (np.arange(d_model) // 2) / d_model)
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake("sines-only", hint="What stands in the odd columns?")
+def positional_encoding(length, d_model):
+    return np.sin(_angles(length, d_model, d_model))
+
+
+@mistake("position-by-length", hint="Does the angle of position 1 depend on how long the text is?")
+def positional_encoding(length, d_model):
+    angles = _angles(length, d_model, d_model) / length
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake("fails-for-odd-widths", hint="With d_model = 7 there are four sines. How many cosines have a place?")
+def positional_encoding(length, d_model):
+    angles = np.arange(length)[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
+    encoding = np.zeros((length, d_model))
+    encoding[:, 0::2] = np.sin(angles)
+    encoding[:, 1::2] = np.cos(angles)
+    return encoding
+
+
+@mistake("last-column-of-odd-widths-empty", hint="With d_model = 7, what should stand in the last column?")
+def positional_encoding(length, d_model):
+    pairs = d_model // 2
+    angles = np.arange(length)[:, None] / 10000 ** (2 * np.arange(pairs) / d_model)
+    encoding = np.zeros((length, d_model))
+    for i in range(pairs):
+        encoding[:, 2 * i], encoding[:, 2 * i + 1] = np.sin(angles[:, i]), np.cos(angles[:, i])
+    return encoding
+
+
+# ---------------------------------------------------------------- layer_norm
+
+
+@mistake(
+    "normalised-over-the-batch",
+    hint="Whose mean do you subtract: that of one word's features, or of one feature's words?",
+)
+def layer_norm(x, gamma, beta, eps=1e-5):
+    axis = 0 if x.ndim > 1 else -1
+    mean, variance = x.mean(axis=axis, keepdims=True), x.var(axis=axis, keepdims=True)
+    return gamma * (x - mean) / np.sqrt(variance + eps) + beta
+
+
+@mistake("normalised-over-everything", hint="How many means are there for five words, and how many do you have?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
+
+
+@mistake(
+    "axes-counted-from-the-front", hint="With a batch axis in front, which axis holds the features? Count from the end."
+)
+def layer_norm(x, gamma, beta, eps=1e-5):
+    axis = 1 if x.ndim > 1 else 0
+    mean, variance = x.mean(axis=axis, keepdims=True), x.var(axis=axis, keepdims=True)
+    return gamma * (x - mean) / np.sqrt(variance + eps) + beta
+
+
+@mistake(
+    "divided-by-n-minus-1",
+    hint="In the example 20 is divided by a number. By which, and what does your variance divide by?",
+)
+def layer_norm(x, gamma, beta, eps=1e-5):
+    variance = x.var(axis=-1, keepdims=True, ddof=1)
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(variance + eps) + beta
+
+
+@mistake(
+    "no-root", hint="If all features are ten times as large, how much larger is the variance? What do you divide by?"
+)
+def layer_norm(x, gamma, beta, eps=1e-5):
+    variance = x.var(axis=-1, keepdims=True)
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / (variance + eps) + beta
+
+
+@mistake("eps-outside-the-root", hint="What is eps added to: the variance or its root?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    spread = np.sqrt(x.var(axis=-1, keepdims=True))
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / (spread + eps) + beta
+
+
+@mistake("eps-missing", hint="What becomes of a word whose features are all equal?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    variance = x.var(axis=-1, keepdims=True)
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(variance) + beta
+
+
+@mistake("eps-fixed", hint="A caller may give another eps. Does yours listen?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    variance = x.var(axis=-1, keepdims=True)
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(variance + 1e-5) + beta
+
+
+@mistake("mean-not-subtracted", hint="What is the mean of your result with gamma = 1 and beta = 0?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * x / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
+
+
+@mistake("root-mean-square-norm", hint="Your squares are of x itself. Which distances does the variance square?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta
+
+
+@mistake("not-divided", hint="What is the variance of your result with gamma = 1 and beta = 0?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) + beta
+
+
+@mistake("gamma-and-beta-missing", hint="Which arguments does your code not use?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+
+
+@mistake("gamma-and-beta-swapped", hint="Which of gamma and beta is 1 where nothing should change, and which is 0?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return beta * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + gamma
+
+
+@mistake("shifted-before-scaled", hint="Does gamma scale beta, too?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * ((x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta)
+
+
+@mistake("in-place", hint="Whose array does an operator like -= change?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    x -= x.mean(axis=-1, keepdims=True)
+    return gamma * x / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    result = np.zeros(x.shape)
+    result += gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
+    return result
+
+
+@mistake("axis-summed-away", hint="A mean has one axis less than x. Which argument of mean keeps it?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(axis=-1)) / np.sqrt(x.var(axis=-1) + eps) + beta
+
+
+# ---------------------------------------------------------------- feed_forward
+
+
+@mistake("relu-missing", hint="Which numbers between the two layers are below zero, and what should become of them?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return (x @ W_1 + b_1) @ W_2 + b_2
+
+
+@mistake(
+    "relu-at-the-end",
+    hint="Between which two steps of the formula does the maximum stand? May the result be below zero?",
+)
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return np.maximum((x @ W_1 + b_1) @ W_2 + b_2, 0)
+
+
+@mistake("relu-twice", hint="May the result be below zero? Which step would forbid it?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return np.maximum(np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2, 0)
+
+
+@mistake("relu-first", hint="What is set to zero here: features of the word, or what the first layer makes of them?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return (np.maximum(x, 0) @ W_1 + b_1) @ W_2 + b_2
+
+
+@mistake("relu-before-the-bias", hint="In the example, is -3 added before or after numbers are set to zero?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return (np.maximum(x @ W_1, 0) + b_1) @ W_2 + b_2
+
+
+@mistake("b_1-missing", hint="Which arguments does your code not use?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return np.maximum(x @ W_1, 0) @ W_2 + b_2
+
+
+@mistake("b_2-missing", hint="Which arguments does your code not use?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return np.maximum(x @ W_1 + b_1, 0) @ W_2
+
+
+@mistake("another-curve", hint="Is what is below zero exactly zero after your curve, and what is above it unchanged?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    hidden = x @ W_1 + b_1
+    return 0.5 * hidden * (1 + np.tanh(math.sqrt(2 / math.pi) * (hidden + 0.044715 * hidden**3))) @ W_2 + b_2
+
+
+@mistake("sigmoid", hint="What does your curve make of 5, and what should come out?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return (1 / (1 + np.exp(-(x @ W_1 + b_1)))) @ W_2 + b_2
+
+
+@mistake("absolute-value", hint="What should become of -2 between the layers: 0 or 2?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return np.abs(x @ W_1 + b_1) @ W_2 + b_2
+
+
+@mistake("residual-added", hint="What else is in your result besides the second layer's?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return x + np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    result = np.zeros(x.shape)
+    result += np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2
+    return result
+
+
+@mistake("in-place", hint="Whose array does an operator like *= change?")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    hidden = x @ W_1
+    b_1 *= 1.5
+    hidden = np.maximum(hidden + b_1 / 1.5, 0)
+    return hidden @ W_2 + b_2
+
+
+# ---------------------------------------------------------------- DecoderBlock
+
+
+class _Attention(nn.Module):
+    """Right multi-head attention."""
+
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, d_model, bias=False)
+        self.W_V = nn.Linear(d_model, d_model, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        query, key, value = (
+            layer(x).unflatten(-1, (self.num_heads, -1)).transpose(-3, -2) for layer in (self.W_Q, self.W_K, self.W_V)
+        )
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)
+        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2)), weights
+
+
+class _Block(nn.Module):
+    """A right block in small steps; each mistake below gets one of them wrong."""
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = _Attention(d_model, num_heads)
+        self.feed_forward = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+
+    def causal(self, L):
+        return torch.ones(L, L, dtype=torch.bool).tril()
+
+    def mask(self, L, padding):
+        return self.causal(L) if padding is None else self.causal(L) & padding.unsqueeze(-3)
+
+    def attend(self, x, padding):
+        return self.attention(x, self.mask(x.shape[-2], padding))[0]
+
+    def forward(self, x, padding=None):
+        x = x + self.attend(self.norm_1(x), padding)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+@mistake("post-norm", hint="Where does the norm stand: in front of each branch, or behind the sum?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = self.norm_1(x + self.attend(x, padding))
+        return self.norm_2(x + self.feed_forward(x))
+
+
+@mistake("norm-behind-the-branch", hint="What goes into the attention: x, or the normalised x? And what is added to x?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.norm_1(self.attend(x, padding))
+        return x + self.norm_2(self.feed_forward(x))
+
+
+@mistake(
+    "residual-from-the-normalised", hint="What is each branch added to: x as it came, or what the norm made of it?"
+)
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = self.norm_1(x)
+        x = x + self.attend(x, padding)
+        x = self.norm_2(x)
+        return x + self.feed_forward(x)
+
+
+@mistake(
+    "second-residual-from-the-normalised",
+    hint="What is the second branch added to: the sum, or what norm_2 made of it?",
+)
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.attend(self.norm_1(x), padding)
+        x = self.norm_2(x)
+        return x + self.feed_forward(x)
+
+
+@mistake("no-residual-around-attention", hint="If the attention gave zeros, what would be left of x?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = self.attend(self.norm_1(x), padding)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+@mistake("no-residual-around-feed-forward", hint="If the feed-forward network gave zeros, what would be left of x?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.attend(self.norm_1(x), padding)
+        return self.feed_forward(self.norm_2(x))
+
+
+@mistake("no-residuals", hint="If both branches gave zeros, what would be left of x?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = self.attend(self.norm_1(x), padding)
+        return self.feed_forward(self.norm_2(x))
+
+
+@mistake(
+    "second-residual-from-the-input",
+    hint="What is the second branch's result added to: does the attention's share survive?",
+)
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        attended = x + self.attend(self.norm_1(x), padding)
+        return x + self.feed_forward(self.norm_2(attended))
+
+
+@mistake("branches-side-by-side", hint="Does the feed-forward network see what the attention has found?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        return x + self.attend(self.norm_1(x), padding) + self.feed_forward(self.norm_2(x))
+
+
+@mistake("feed-forward-first", hint="Which of the two branches comes first?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.feed_forward(self.norm_2(x))
+        return x + self.attend(self.norm_1(x), padding)
+
+
+@mistake(
+    "norms-swapped", hint="Which norm stands in front of the attention, and which in front of the feed-forward network?"
+)
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.attend(self.norm_2(x), padding)
+        return x + self.feed_forward(self.norm_1(x))
+
+
+@mistake("one-norm-for-both", hint="One of the members is never called. Which one?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.attend(self.norm_1(x), padding)
+        return x + self.feed_forward(self.norm_1(x))
+
+
+@mistake("first-norm-missing", hint="One of the members is never called. Which one?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.attend(x, padding)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+@mistake("second-norm-missing", hint="One of the members is never called. Which one?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.attend(self.norm_1(x), padding)
+        return x + self.feed_forward(x)
+
+
+@mistake("causal-mask-missing", hint="May the first word look at the last one? Who forbids it?")
+class DecoderBlock(_Block):
+    def causal(self, L):
+        return torch.ones(L, L, dtype=torch.bool)
+
+
+@mistake("causal-mask-upside-down", hint="Print the mask of three words. At whom may the first one look?")
+class DecoderBlock(_Block):
+    def causal(self, L):
+        return torch.ones(L, L, dtype=torch.bool).triu()
+
+
+@mistake("may-not-see-itself", hint="Print the mask of three words. Is the diagonal True?")
+class DecoderBlock(_Block):
+    def causal(self, L):
+        return torch.ones(L, L, dtype=torch.bool).tril(-1)
+
+
+@mistake("causal-mask-inverted", hint="True means: may attend. Print the mask of three words.")
+class DecoderBlock(_Block):
+    def causal(self, L):
+        return torch.ones(L, L, dtype=torch.bool).triu(1)
+
+
+@mistake("padding-ignored", hint="Where does your code use padding?")
+class DecoderBlock(_Block):
+    def mask(self, L, padding):
+        return self.causal(L)
+
+
+@mistake("padding-instead-of-causal", hint="With padding, does the causal mask still hold?")
+class DecoderBlock(_Block):
+    def mask(self, L, padding):
+        return self.causal(L) if padding is None else padding.unsqueeze(-3)
+
+
+@mistake("padding-or-causal", hint="May a word attend where one of the masks says yes, or only where both do?")
+class DecoderBlock(_Block):
+    def mask(self, L, padding):
+        return self.causal(L) if padding is None else self.causal(L) | padding.unsqueeze(-3)
+
+
+@mistake("padding-inverted", hint="True means: a real word. At whom may the others look with your mask?")
+class DecoderBlock(_Block):
+    def mask(self, L, padding):
+        return self.causal(L) if padding is None else self.causal(L) & ~padding.unsqueeze(-3)
+
+
+@mistake("padding-hides-queries", hint="Does padding say who may look, or who may be looked at? Which axis is that?")
+class DecoderBlock(_Block):
+    def mask(self, L, padding):
+        return self.causal(L) if padding is None else self.causal(L) & padding.unsqueeze(-3).transpose(-2, -1)
+
+
+@mistake(
+    "padding-without-an-axis-for-heads", hint="Scores are (B, h, L, L). Which shape has your mask, and which axes meet?"
+)
+class DecoderBlock(_Block):
+    def mask(self, L, padding):
+        return self.causal(L) if padding is None else self.causal(L) & padding
+
+
+@mistake("relu-missing", hint="Which three layers make the feed-forward network?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.feed_forward[1] = nn.Identity()
+
+
+@mistake("another-curve", hint="Which curve stands between the two linear layers?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.feed_forward[1] = nn.GELU()
+
+
+@mistake("relu-behind-the-second-layer", hint="May the feed-forward network lower a number?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.feed_forward.append(nn.ReLU())
+
+
+@mistake("no-bias-in-feed-forward", hint="Which four parameters have the two linear layers?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.feed_forward = nn.Sequential(
+            nn.Linear(d_model, d_ff, bias=False), nn.ReLU(), nn.Linear(d_ff, d_model, bias=False)
+        )
+
+
+@mistake("d_ff-ignored", hint="How wide is the layer between for DecoderBlock(8, 2, 30)?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, 4 * d_model)
+
+
+@mistake("num_heads-ignored", hint="How many heads has the attention of DecoderBlock(12, 3, 20)?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, 1, d_ff)
+
+
+@mistake("one-more-norm", hint="Count the norms. Which of them has the formula not?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.norm_3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, padding=None):
+        return self.norm_3(super().forward(x, padding))
+
+
+@mistake("weights-given-back-too", hint="How many things does forward give back?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        attended, weights = self.attention(self.norm_1(x), self.mask(x.shape[-2], padding))
+        x = x + attended
+        return x + self.feed_forward(self.norm_2(x)), weights
+
+
+@mistake("detached-attention", hint="Is there a .detach() or torch.no_grad() around the attention?")
+class DecoderBlock(_Block):
+    def attend(self, x, padding):
+        return super().attend(x, padding).detach()
+
+
+@mistake("float32-always", hint="What does .float() make of a float64 tensor?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        return super().forward(x, padding).float()
+
+
+@mistake("in-place", hint="Whose tensor does an operator like += change?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        attended = self.attend(self.norm_1(x), padding)
+        with torch.no_grad():
+            x.detach().add_(0.5)
+        return super().forward(x - 0.5, padding) + 0 * attended
+
+
+# ---------------------------------------------------------------- TransformerDecoder
+
+
+def _positions(length, d_model):
+    angles = torch.from_numpy(_angles(length, d_model, d_model))
+    return torch.where(torch.arange(d_model) % 2 == 0, angles.sin(), angles.cos()).float()
+
+
+class _Decoder(nn.Module):
+    """A right decoder in small steps; each mistake below gets one of them wrong."""
+
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__()
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.register_buffer("positions", _positions(max_length, d_model))
+        self.blocks = nn.ModuleList(_Block(d_model, num_heads, d_ff) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(d_model)
+        self.output = nn.Linear(d_model, vocab_size)
+
+    def embed(self, token_ids):
+        return self.embedding(token_ids) * math.sqrt(self.d_model) + self.positions[: token_ids.shape[-1]]
+
+    def stack(self, x, padding):
+        for block in self.blocks:
+            x = block(x, padding)
+        return x
+
+    def logits(self, x):
+        return self.output(self.norm(x))
+
+    def forward(self, token_ids, padding=None):
+        return self.logits(self.stack(self.embed(token_ids), padding))
+
+
+@mistake("positions-missing", hint="How would the model tell 'dog bites man' from 'man bites dog'?")
+class TransformerDecoder(_Decoder):
+    def embed(self, token_ids):
+        return self.embedding(token_ids) * math.sqrt(self.d_model)
+
+
+@mistake("embedding-not-scaled", hint="What is the embedding multiplied by before the positions are added?")
+class TransformerDecoder(_Decoder):
+    def embed(self, token_ids):
+        return self.embedding(token_ids) + self.positions[: token_ids.shape[-1]]
+
+
+@mistake("positions-scaled-too", hint="Is the scale for the embedding alone, or also for the positions?")
+class TransformerDecoder(_Decoder):
+    def embed(self, token_ids):
+        return (self.embedding(token_ids) + self.positions[: token_ids.shape[-1]]) * math.sqrt(self.d_model)
+
+
+@mistake("scaled-by-d_model", hint="The embedding is multiplied by a root. Of what?")
+class TransformerDecoder(_Decoder):
+    def embed(self, token_ids):
+        return self.embedding(token_ids) * self.d_model + self.positions[: token_ids.shape[-1]]
+
+
+@mistake("divided-by-the-root", hint="Is the embedding multiplied by the root, or divided?")
+class TransformerDecoder(_Decoder):
+    def embed(self, token_ids):
+        return self.embedding(token_ids) / math.sqrt(self.d_model) + self.positions[: token_ids.shape[-1]]
+
+
+@mistake("positions-along-the-batch", hint="Along which axis of (B, L, d_model) do positions run?")
+class TransformerDecoder(_Decoder):
+    def embed(self, token_ids):
+        positions = self.positions[: token_ids.shape[0]].unsqueeze(1)
+        return self.embedding(token_ids) * math.sqrt(self.d_model) + positions
+
+
+@mistake("last-positions", hint="Which row of the positional encoding does the first token get?")
+class TransformerDecoder(_Decoder):
+    def embed(self, token_ids):
+        return self.embedding(token_ids) * math.sqrt(self.d_model) + self.positions[-token_ids.shape[-1] :]
+
+
+@mistake("positions-in-every-block", hint="How often are positions added?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        for block in self.blocks:
+            x = block(x + self.positions[: x.shape[-2]], padding)
+        return x
+
+    def embed(self, token_ids):
+        return self.embedding(token_ids) * math.sqrt(self.d_model)
+
+
+@mistake("positions-learnt", hint="Which of your members are parameters, and should that one be?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        positions = self.positions
+        del self.positions
+        self.positions = nn.Parameter(positions)
+
+
+@mistake("positions-in-float64", hint="NumPy's floats have twice the bits of PyTorch's. Where do they meet?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.positions = self.positions.double()
+
+
+@mistake("last-norm-missing", hint="One of the members is never called. Which one?")
+class TransformerDecoder(_Decoder):
+    def logits(self, x):
+        return self.output(x)
+
+
+@mistake("norm-before-the-blocks", hint="The last norm stands between which two members?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        return super().stack(self.norm(x), padding)
+
+    def logits(self, x):
+        return self.output(x)
+
+
+@mistake("norm-behind-every-block", hint="How often is the last norm called?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        for block in self.blocks:
+            x = self.norm(block(x, padding))
+        return x
+
+    def logits(self, x):
+        return self.output(x)
+
+
+@mistake("softmax-on-the-logits", hint="Do the numbers of one place sum to 1? Should logits?")
+class TransformerDecoder(_Decoder):
+    def logits(self, x):
+        return torch.softmax(super().logits(x), dim=-1)
+
+
+@mistake("log-softmax-on-the-logits", hint="Is every number below zero? Should logits be?")
+class TransformerDecoder(_Decoder):
+    def logits(self, x):
+        return F.log_softmax(super().logits(x), dim=-1)
+
+
+@mistake("last-place-only", hint="For how many places does forward give logits?")
+class TransformerDecoder(_Decoder):
+    def logits(self, x):
+        return super().logits(x[..., -1, :])
+
+
+@mistake("one-block-for-all-layers", hint="Do the blocks have weights of their own? Count the parameters.")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.blocks = nn.ModuleList([self.blocks[0]] * num_layers)
+
+
+@mistake("blocks-in-a-plain-list", hint="What kind of list shows its layers' parameters to PyTorch?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        del self.blocks
+        self.blocks = [_Block(d_model, num_heads, d_ff) for _ in range(num_layers)]
+
+
+@mistake("always-the-first-block", hint="Which block runs in the second round of your loop?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        for _ in self.blocks:
+            x = self.blocks[0](x, padding)
+        return x
+
+
+@mistake("one-block-too-few", hint="How many of the blocks run?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        for block in self.blocks[:-1]:
+            x = block(x, padding)
+        return x
+
+
+@mistake("blocks-in-reverse", hint="Which block comes first?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        for block in reversed(self.blocks):
+            x = block(x, padding)
+        return x
+
+
+@mistake("each-block-gets-the-embedding", hint="What does the second block get: what the first gave, or what it got?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        for block in self.blocks:
+            result = block(x, padding)
+        return result
+
+
+@mistake("blocks-added-up", hint="The residual is inside the block. What do you add once more?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        for block in self.blocks:
+            x = x + block(x, padding)
+        return x
+
+
+@mistake("mask-missing-in-the-second-layer", hint="Where does a later token come in: in the first block or behind it?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        first, *others = self.blocks
+        x = first(x, padding)
+        for block in others:
+            x = x + block.attention(block.norm_1(x), None if padding is None else padding.unsqueeze(-3))[0]
+            x = x + block.feed_forward(block.norm_2(x))
+        return x
+
+
+@mistake("padding-ignored", hint="Who tells the blocks about padding?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        return super().stack(x, None)
+
+
+@mistake("padding-in-the-first-block-only", hint="Which of the blocks are told about the padding?")
+class TransformerDecoder(_Decoder):
+    def stack(self, x, padding):
+        for block in self.blocks:
+            x, padding = block(x, padding), None
+        return x
+
+
+@mistake(
+    "padded-places-set-to-zero",
+    hint="padding hides keys. What happens to a vector of zeros in an attention that sees it?",
+)
+class TransformerDecoder(_Decoder):
+    def forward(self, token_ids, padding=None):
+        x = self.embed(token_ids)
+        if padding is not None:
+            x = x * padding.transpose(-2, -1)
+        return self.logits(self.stack(x, None))
+
+
+@mistake(
+    "output-shares-the-embedding", hint="How many matrices of shape (vocab_size, d_model) are listed in the table?"
+)
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.output.weight = self.embedding.weight
+
+
+@mistake("no-bias-in-the-output", hint="Which two parameters has the output layer in the table?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.output = nn.Linear(d_model, vocab_size, bias=False)
+
+
+@mistake("gradients-end-at-the-embedding", hint="Is there a .detach(), .data or torch.no_grad() around the embedding?")
+class TransformerDecoder(_Decoder):
+    def embed(self, token_ids):
+        return super().embed(token_ids).detach()
+
+
+@mistake("float32-always", hint="What does .float() make of a float64 tensor?")
+class TransformerDecoder(_Decoder):
+    def logits(self, x):
+        return super().logits(x).float()
+
+
+# ---------------------------------------------------------------- two at a time
+
+
+@mistake.recipe(
+    {
+        "sine-and-cosine-swapped": [{"order": "swapped"}],
+        "sines-and-cosines-concatenated": [{"order": "concatenated"}],
+        "exponent-without-the-2": [{"twice": 1}],
+        "positions-from-1": [{"first": 1}],
+        "base-1000": [{"base": 1000}],
+        "multiplied-by-the-power": [{"sign": 1}],
+    }
+)
+def positional_encoding(order="right", twice=2, first=0, base=10000, sign=-1):
+    def encode(length, d_model):
+        column = np.arange(d_model)
+        angles = (np.arange(length)[:, None] + first) * float(base) ** (sign * twice * (column // 2) / d_model)
+        if order == "concatenated":
+            return np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1)
+        return np.where(column % 2 == (order == "swapped"), np.sin(angles), np.cos(angles))
+
+    return encode
+
+
+@mistake.recipe(
+    {
+        "normalised-over-the-batch": [{"axis": 0}],
+        "normalised-over-everything": [{"axis": None}],
+        "divided-by-n-minus-1": [{"ddof": 1}],
+        "no-root": [{"power": 1.0}],
+        "mean-not-subtracted": [{"centre": 0}],
+        "gamma-and-beta-swapped": [{"affine": lambda y, gamma, beta: beta * y + gamma}],
+        "shifted-before-scaled": [{"affine": lambda y, gamma, beta: gamma * (y + beta)}],
+    }
+)
+def layer_norm(axis=-1, ddof=0, power=0.5, centre=1, affine=lambda y, gamma, beta: gamma * y + beta):
+    def norm(x, gamma, beta, eps=1e-5):
+        along = -1 if axis == 0 and x.ndim == 1 else axis
+        mean, variance = x.mean(axis=along, keepdims=True), x.var(axis=along, keepdims=True, ddof=ddof)
+        return affine((x - centre * mean) / (variance + eps) ** power, gamma, beta)
+
+    return norm
+
+
+@mistake.recipe(
+    {
+        "post-norm": [{"norm": "post"}],
+        "norm-behind-the-branch": [{"norm": "behind"}],
+        "no-residual-around-attention": [{"first": 0}],
+        "no-residual-around-feed-forward": [{"second": 0}],
+        "causal-mask-missing": [{"allowed": lambda ones: ones}],
+        "may-not-see-itself": [{"allowed": lambda ones: ones.tril(-1)}],
+        "padding-ignored": [{"padded": False}],
+        "relu-missing": [{"curve": nn.Identity}],
+        "another-curve": [{"curve": nn.GELU}],
+    }
+)
+def DecoderBlock(norm="pre", first=1, second=1, allowed=torch.tril, padded=True, curve=nn.ReLU):
+    class Block(_Block):
+        def __init__(self, d_model, num_heads, d_ff):
+            super().__init__(d_model, num_heads, d_ff)
+            self.feed_forward[1] = curve()
+
+        def causal(self, L):
+            return allowed(torch.ones(L, L, dtype=torch.bool))
+
+        def forward(self, x, padding=None):
+            padding = padding if padded else None
+            x = self.around(self.norm_1, lambda y: self.attend(y, padding), x, first)
+            return self.around(self.norm_2, self.feed_forward, x, second)
+
+        def around(self, layer, branch, x, share):
+            if norm == "post":
+                return layer(share * x + branch(x))
+            return share * x + (branch(layer(x)) if norm == "pre" else layer(branch(x)))
+
+    return Block
+
+
+@mistake.recipe(
+    {
+        "positions-missing": [{"place": lambda x, positions, scale: x * scale}],
+        "embedding-not-scaled": [{"place": lambda x, positions, scale: x + positions}],
+        "positions-scaled-too": [{"place": lambda x, positions, scale: (x + positions) * scale}],
+        "last-norm-missing": [{"normed": False}],
+        "softmax-on-the-logits": [{"end": lambda logits: torch.softmax(logits, dim=-1)}],
+        "log-softmax-on-the-logits": [{"end": lambda logits: F.log_softmax(logits, dim=-1)}],
+        "padding-ignored": [{"padded": False}],
+    }
+)
+def TransformerDecoder(
+    place=lambda x, positions, scale: x * scale + positions, normed=True, end=lambda logits: logits, padded=True
+):
+    class Decoder(_Decoder):
+        def embed(self, token_ids):
+            positions = self.positions[: token_ids.shape[-1]]
+            return place(self.embedding(token_ids), positions, math.sqrt(self.d_model))
+
+        def stack(self, x, padding):
+            return super().stack(x, padding if padded else None)
+
+        def logits(self, x):
+            return end(self.output(self.norm(x) if normed else x))
+
+    return Decoder

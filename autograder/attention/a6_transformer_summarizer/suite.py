@@ -1,0 +1,464 @@
+"""Hidden suite of a6: a training example, the masked loss, the next token, and greedy decoding.
+
+The models are small and made here (`models.py`); training is never part of it. Sizes differ: B = 3, L = 11, V = 7.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.attention.hidden.inputs import normal, tensor
+from autograder.attention.hidden.models import Reader, Storyteller
+from autograder.attention.hidden.properties import gradients_match, responds
+from autograder.judging import expect
+
+ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
+EXACT = 1e-6  # what must not count has no share at all; float32 may sum in another order
+LARGE = 1e4  # exp(1e4) overflows even float64
+LOUD = 300.0  # put where it must not count
+
+
+def number(got):
+    """`got` as a whole number, for tests that judge its value and not its type."""
+    if hasattr(got, "detach"):
+        got = got.detach().numpy()
+    if isinstance(got, np.ndarray) and got.size == 1:
+        got = got.reshape(())[()]
+    if isinstance(got, float | np.floating) and float(got).is_integer():
+        got = int(got)
+    if isinstance(got, bool | np.bool_) or not isinstance(got, int | np.integer):
+        expect.fail(f"gave back {expect.kind_of(got)}, where a token id belongs.", "An id is one whole number.")
+    return int(got)
+
+
+def sequence(got, what):
+    """`got` as a list, for tests that judge its values and not its type."""
+    if hasattr(got, "detach"):
+        got = got.detach().numpy()
+    if isinstance(got, np.ndarray) and got.ndim == 1:
+        got = got.tolist()
+    if not isinstance(got, list | tuple):
+        expect.fail(f"{what}: this is {expect.kind_of(got)}, where a list belongs.")
+    return list(got)
+
+
+def same_list(got, wanted, hint, what):
+    """Length, then place by place. The length of the right answer is no secret where it follows from the arguments."""
+    if len(got) != len(wanted):
+        expect.fail(f"{what} has {len(got)} entries; that is not right.", hint)
+    for place, (one, right) in enumerate(zip(got, wanted, strict=True)):
+        if one != right:
+            expect.fail(f"{what}[{place}] is {one}, which is not right.", hint)
+
+
+# ---------------------------------------------------------------- training_example
+
+
+@pytest.mark.exercise("training_example")
+class TestTrainingExample:
+    ARTICLE, SUMMARY = [14, 31, 8, 27, 19], [40, 12, 33]  # no word in common; a test of its own has some
+    MARKS = (3, 5)  # separator, end
+
+    def both(self, student, *args, **kwargs):
+        """Token ids and mask as lists of whatever they hold."""
+        ids, mask = expect.pair(student.training_example(*args, **kwargs), "(token_ids, loss_mask)")
+        return sequence(ids, "token_ids"), sequence(mask, "loss_mask")
+
+    def ids(self, student, *args, **kwargs):
+        """The token ids."""
+        return [number(i) for i in self.both(student, *args, **kwargs)[0]]
+
+    def mask(self, student, *args, **kwargs):
+        """The mask."""
+        return [self.flag(m) for m in self.both(student, *args, **kwargs)[1]]
+
+    def example(self, student, *args, **kwargs):
+        """Both."""
+        ids, mask = self.both(student, *args, **kwargs)
+        return [number(i) for i in ids], [self.flag(m) for m in mask]
+
+    def flag(self, got):
+        """True or False; 1 and 0 will do here."""
+        if hasattr(got, "detach") or isinstance(got, np.ndarray):
+            got = got.item() if hasattr(got, "item") and np.size(got) == 1 else got
+        if not isinstance(got, bool | np.bool_ | int | np.integer | float | np.floating):
+            expect.fail(f"loss_mask holds {expect.kind_of(got)}.", "Each entry is True or False.")
+        return bool(got)
+
+    def looks_like_an_example(self, student):
+        """Other articles and summaries give other ids, and a longer summary another mask."""
+        first = self.example(student, self.ARTICLE, self.SUMMARY, *self.MARKS)
+        if first != self.example(student, self.ARTICLE, self.SUMMARY, *self.MARKS):
+            expect.fail("the same arguments give another result each time.")
+        longer = self.example(student, [14, 31, 9, 27, 19, 2, 7], [40, 13, 33, 36], *self.MARKS)
+        if first[0] == longer[0] or first[1] == longer[1] or not any(first[1]):
+            expect.fail("the result does not depend on article and summary.", "Is every argument used?")
+        return first
+
+    @pytest.mark.weight(0.5)
+    def test_form(self, student):
+        """A tuple of two: the token ids, and a mask with one entry for each of them."""
+        ids, mask = self.both(student, self.ARTICLE, self.SUMMARY, *self.MARKS)
+        if len(ids) != len(mask):
+            expect.fail(f"{len(ids)} token ids and {len(mask)} mask entries.", "Does each token have its entry?")
+
+    @pytest.mark.weight(3.5)
+    def test_token_ids(self, student, reference):
+        """Article, separator, summary, end, one after the other."""
+        hint = "Write the words down in order. What stands between article and summary, and what comes last?"
+        for args in (
+            (self.ARTICLE, self.SUMMARY, 3, 5),
+            ([6, 6, 9], [22, 17, 30, 11, 28], 1, 0),
+            (list(range(20, 33)), [44, 2], 9, 7),
+        ):
+            wanted, _ = reference.training_example(*args)
+            same_list(self.ids(student, *args), wanted, hint, "token_ids")
+
+    @pytest.mark.weight(3.5)
+    def test_loss_mask(self, student, reference):
+        """The loss counts the summary and its end, and nothing before."""
+        hint = "Which tokens do we want the model to learn to write itself?"
+        for args in (
+            (self.ARTICLE, self.SUMMARY, 3, 5),
+            ([6, 6, 9], [22, 17, 30, 11, 28], 1, 0),
+            (list(range(20, 33)), [44, 2], 9, 7),
+        ):
+            _, wanted = reference.training_example(*args)
+            same_list(self.mask(student, *args), wanted, hint, "loss_mask")
+
+    @pytest.mark.weight(1)
+    def test_words_in_common(self, student):
+        """Where article and summary share words, each place is still judged by where it stands."""
+        self.looks_like_an_example(student)
+        _, apart = self.example(student, self.ARTICLE, self.SUMMARY, *self.MARKS)
+        _, common = self.example(student, [40, 31, 12, 12, 19], [12, 40, 12], *self.MARKS)
+        hint = "Is a place counted for where it stands, or for which word is there?"
+        same_list(common, apart, hint, "loss_mask")
+
+    @pytest.mark.weight(0.5)
+    def test_lists(self, student):
+        """Two plain lists: one of ints, one of True and False."""
+        self.looks_like_an_example(student)
+        ids, mask = student.training_example(self.ARTICLE, self.SUMMARY, *self.MARKS)
+        for name, got in (("token_ids", ids), ("loss_mask", mask)):
+            if not isinstance(got, list):
+                expect.fail(f"{name} is {expect.kind_of(got)}, not a list.")
+        if not all(isinstance(i, int | np.integer) and not isinstance(i, bool) for i in ids):
+            expect.fail("token_ids holds something that is no int.")
+        if not all(isinstance(m, bool | np.bool_) for m in mask):
+            hint = "As a mask, what do tensors of 0 and 1 do that tensors of False and True do not?"
+            expect.fail("loss_mask holds something that is neither True nor False.", hint)
+
+    @pytest.mark.weight(0.5)
+    def test_arguments(self, student):
+        """The lists that came in are as before; arguments may come by keyword."""
+        by_place = self.looks_like_an_example(student)
+        after = student.training_example.inputs_after(list(self.ARTICLE), list(self.SUMMARY), *self.MARKS)
+        for name, now, then in zip(("article_ids", "summary_ids"), after, (self.ARTICLE, self.SUMMARY), strict=False):
+            if now != then:
+                expect.fail(f"{name} holds other values after the call than before.", "Whose list does append change?")
+        by_name = self.example(
+            student, end_id=5, separator_id=3, summary_ids=list(self.SUMMARY), article_ids=list(self.ARTICLE)
+        )
+        if by_name != by_place:
+            expect.fail("gave back something else than with the same arguments by position.")
+
+
+# ---------------------------------------------------------------- summary_loss
+
+B, L, V = 3, 11, 7
+# Articles of 3, 4 and 2 words, then a separator, then 3, 6 and 5 counted tokens; the rest is filling.
+COUNTED = np.zeros((B, L), dtype=bool)
+for row, (start, stop) in enumerate(((4, 7), (5, 11), (3, 8))):
+    COUNTED[row, start:stop] = True
+
+
+def batch_of(seed, dtype=np.float64):
+    """Logits (B, L, V), token ids (B, L), mask (B, L): no two neighbours alike."""
+    random = np.random.default_rng(seed + 500)
+    steps = random.integers(1, V, size=(B, L))
+    return tensor(1.5 * normal(seed, B, L, V, dtype=dtype)), tensor(steps.cumsum(1) % V), tensor(COUNTED.copy())
+
+
+@pytest.mark.exercise("summary_loss")
+class TestSummaryLoss:
+    def loss(self, student, *args, **kwargs):
+        """The loss as an array; a plain number will do here."""
+        got = student.summary_loss(*args, **kwargs)
+        if not hasattr(got, "detach") and not isinstance(got, int | float | np.generic | np.ndarray):
+            expect.fail(f"gave back {expect.kind_of(got)}, where a loss belongs.")
+        return np.asarray(expect.numbers(got))
+
+    def looks_like_a_loss(self, student):
+        """It hangs on logits, ids and mask; the ordinary batch."""
+        batch = batch_of(1)
+        other_mask = COUNTED.copy()
+        other_mask[0, 6:9] = [False, True, True]
+        responds(
+            lambda *args: self.loss(student, *args),
+            batch,
+            [batch_of(2)[0], batch_of(2)[1], tensor(other_mask)],
+            ("logits", "token_ids", "loss_mask"),
+        )
+        return batch
+
+    @pytest.mark.weight(0.5)
+    def test_shape(self, student):
+        """One number: a tensor without axes."""
+        got = student.summary_loss(*batch_of(1))
+        expect.shape(expect.tensor(got), (), "How do many losses become one number?")
+
+    @pytest.mark.weight(6)
+    def test_values(self, student, reference):
+        """The mean cross-entropy of the next token, over the tokens that the mask counts."""
+        hint = "Take one counted token. At which place are the logits that predict it? And how many tokens are counted?"
+        for seed in (11, 12):
+            batch = batch_of(seed)
+            expect.close(self.loss(student, *batch), reference.summary_loss(*batch), hint, "the loss", ATOL)
+
+    @pytest.mark.weight(1)
+    def test_only_what_counts(self, student):
+        """Logits that predict no counted token have no influence."""
+        logits, ids, mask = self.looks_like_a_loss(student)
+        plain = self.loss(student, logits, ids, mask)
+        moved = logits.clone()
+        predicts = np.zeros((B, L), dtype=bool)
+        predicts[:, :-1] = COUNTED[:, 1:]
+        moved[tensor(~predicts)] = LOUD * tensor(normal(21, int((~predicts).sum()), V))
+        hint = "Which place predicts the first word of the summary, and which one predicts the end?"
+        expect.close(self.loss(student, moved, ids, mask), plain, hint, "the loss", EXACT)
+
+    @pytest.mark.weight(1)
+    def test_every_token_counts_the_same(self, student):
+        """A mean over all counted tokens of the batch: a text with six of them has twice the say of one with three."""
+        logits, ids, mask = self.looks_like_a_loss(student)
+        rows = [[0], [1], [2]]
+        alone = [float(self.loss(student, logits[r], ids[r], mask[r]).sum()) for r in rows]
+        wanted = np.average(alone, weights=COUNTED.sum(1))
+        got = self.loss(student, logits, ids, mask)
+        expect.shape(got, ())
+        hint = "One text has 3 counted tokens, another has 6. What is the sum divided by?"
+        expect.close(got, wanted, hint, "the loss", ATOL)
+
+    @pytest.mark.weight(1)
+    def test_gradients(self, student):
+        """Gradients reach the logits, so that a model can learn."""
+        logits, ids, mask = self.looks_like_a_loss(student)
+        shape = self.loss(student, logits, ids, mask).shape
+        seeds = [tensor(np.full(shape, 1.3))]
+        hint = "Is there an .item(), .detach() or torch.no_grad() on the way?"
+        gradients_match(student.summary_loss, [logits, ids, mask], seeds, hint, ["logits"])
+
+    @pytest.mark.weight(0.5)
+    def test_large_logits(self, student):
+        """Logits of 10,000 still give a finite loss."""
+        logits, ids, mask = self.looks_like_a_loss(student)
+        hint = "Where is an exp without something subtracted first, or the log of a number that has become 0?"
+        expect.finite(self.loss(student, LARGE * logits, ids, mask), hint, "the loss")
+
+    @pytest.mark.weight(0.5)
+    def test_dtype(self, student):
+        """float32 logits give a float32 loss, float64 a float64 one."""
+        logits, ids, mask = self.looks_like_a_loss(student)
+        for dtype in (np.float32, np.float64):
+            got = student.summary_loss(tensor(logits.numpy().astype(dtype)), ids, mask)
+            expect.dtype(got, dtype, "Is a tensor made on the way, and of which dtype?", "the loss")
+
+    @pytest.mark.weight(0.5)
+    def test_arguments(self, student):
+        """Arguments may come by keyword and with any layout in memory, and are not changed."""
+        logits, ids, mask = self.looks_like_a_loss(student)
+        turned = tensor(np.ascontiguousarray(logits.numpy().transpose(2, 1, 0)).transpose(2, 1, 0))
+        plain = self.loss(student, logits, ids, mask)
+        hint = "Is memory read in the order of the axes? reshape can do what view cannot."
+        by_name = self.loss(student, loss_mask=mask, logits=turned, token_ids=ids)
+        expect.close(by_name, plain, hint, "the loss", EXACT)
+        given = [logits, ids, mask]
+        after = student.summary_loss.inputs_after(*(g.clone() for g in given))
+        expect.unchanged(after, given, ["logits", "token_ids", "loss_mask"], "Look for functions that end in _.")
+
+
+# ---------------------------------------------------------------- next_token
+
+
+def texts(seed, *lengths, vocab_size=23):
+    """Token ids, one list for each length."""
+    random = np.random.default_rng(seed)
+    return [random.integers(0, vocab_size, size=length).tolist() for length in lengths]
+
+
+# Kept for as long as the suite is, so that a diagnosis can ask the same model again.
+MODEL, OTHER, SOBER = Reader(31), Reader(32), Reader(33, lift=-400.0)
+TEXTS = texts(34, 4, 7, 5, 9, 6, 8, 5, 10)
+
+
+@pytest.mark.exercise("next_token")
+class TestNextToken:
+    def ids(self, student, model=MODEL, some=TEXTS):
+        """The answers to all texts, first asked, then judged: together they say what happens."""
+        got = [student.next_token(model, list(text)) for text in some]
+        return [number(one) for one in got]
+
+    def compare(self, student, reference, model, some, hint):
+        """The student's answers are the reference's."""
+        for text, one, right in zip(
+            some, self.ids(student, model, some), self.ids(reference, model, some), strict=True
+        ):
+            if one != right:
+                expect.fail(f"for the ids {text} it is {one}, which is not right.", hint)
+
+    def looks_like_a_prediction(self, student):
+        """Other texts and another model get other tokens; the same ones the same. The answers to the first four."""
+        some = TEXTS[:4]
+        first = self.ids(student, some=some)
+        if first != self.ids(student, some=some):
+            expect.fail("the same arguments give another token each time.", "Which word is the likeliest?")
+        if len(set(first)) == 1 or self.ids(student, OTHER, some) == first:
+            expect.fail("the answer does not depend on model and text.", "Is the model asked?")
+        return first
+
+    @pytest.mark.weight(0.5)
+    def test_form(self, student):
+        """One token id from the vocabulary."""
+        for got in self.ids(student):
+            if not 0 <= got < 23:
+                expect.fail(f"gave back {got}; the vocabulary has the ids 0 to 22.", "Which axis is the argmax over?")
+
+    @pytest.mark.weight(6)
+    def test_likeliest(self, student, reference):
+        """The token with the largest logit after the whole text."""
+        hint = "The model gives logits at every place. At which place do they speak of the token after the text?"
+        self.compare(student, reference, MODEL, TEXTS, hint)
+
+    @pytest.mark.weight(0.5)
+    def test_one_word(self, student, reference):
+        """A text of one token, too."""
+        self.looks_like_a_prediction(student)
+        hint = "Is an axis of length one dropped, or a place counted that is not there?"
+        self.compare(student, reference, MODEL, [[4], [11], [20], [2]], hint)
+
+    @pytest.mark.weight(0.5)
+    def test_lifted_logits(self, student):
+        """Logits may all be far below zero; only their order matters."""
+        self.looks_like_a_prediction(student)
+        hint = "What becomes of the order of logits that are all around -400?"
+        sober, lifted = self.ids(student, SOBER), self.ids(student, Reader(33))
+        if sober != lifted:
+            expect.fail("the answer changes where all logits are lower by 400.", hint)
+
+    @pytest.mark.weight(1)
+    def test_plain_int(self, student):
+        """The answer is a Python int, ready to be appended to a list of ids."""
+        self.looks_like_a_prediction(student)
+        got = student.next_token(MODEL, list(TEXTS[0]))
+        if isinstance(got, bool) or not isinstance(got, int | np.integer):
+            expect.fail(f"gave back {expect.kind_of(got)}, not an int.", "How do you get the number out of a tensor?")
+
+    @pytest.mark.weight(1)
+    def test_text_unchanged(self, student):
+        """The list of ids is as before."""
+        self.looks_like_a_prediction(student)
+        after = student.next_token.inputs_after(MODEL, list(TEXTS[1]))
+        if len(after) > 1 and after[1] != TEXTS[1]:
+            expect.fail("token_ids holds other values after the call than before.", "Whose list does append change?")
+
+    @pytest.mark.weight(0.5)
+    def test_keywords(self, student):
+        """The arguments may come by keyword."""
+        plain = self.looks_like_a_prediction(student)
+        if number(student.next_token(token_ids=list(TEXTS[2]), model=MODEL)) != plain[2]:
+            expect.fail("gave back something else than with the same arguments by position.")
+
+
+# ---------------------------------------------------------------- greedy_summary
+
+SEPARATOR, END, MOST = 21, 22, 12
+ARTICLES = texts(41, 5, 8, 4, 6, 7, vocab_size=21)
+# Each tells a summary of another length that hangs on the whole text. The long one says a word three times over.
+TELLERS = [Storyteller(*told, SEPARATOR, END) for told in ((50, 4), (51, 6), (52, 3), (84, 9), (54, 2))]
+LONG, SHORT, SILENT = (Storyteller(60, length, SEPARATOR, END) for length in (9, 3, 0))
+
+
+@pytest.mark.exercise("greedy_summary")
+class TestGreedySummary:
+    def summary(self, student, model, article, most=MOST, **kwargs):
+        """The ids as a list."""
+        got = student.greedy_summary(model, list(article), SEPARATOR, END, most, **kwargs)
+        return [number(one) for one in sequence(got, "the summary")]
+
+    def looks_like_a_summary(self, student):
+        """Other articles and models get other summaries, the same ones the same; the summary of the first article."""
+        first, again, other = (self.summary(student, TELLERS[0], ARTICLES[i]) for i in (0, 0, 1))
+        if first != again:
+            expect.fail("the same arguments give another summary each time.", "Which word is the likeliest?")
+        # An article that is only handed on, whole or in part, hangs on the article and not on the model.
+        if first == other or first == self.summary(student, TELLERS[1], ARTICLES[0]):
+            expect.fail("the summary does not depend on model and article.", "Is the model asked, word by word?")
+        return first
+
+    @pytest.mark.weight(0.5)
+    def test_form(self, student):
+        """A list with at least one token in it."""
+        got = student.greedy_summary(TELLERS[0], list(ARTICLES[0]), SEPARATOR, END, MOST)
+        if not sequence(got, "the summary"):
+            expect.fail("gave back an empty list, and the model has something to say.", "What does it say first?")
+
+    @pytest.mark.weight(5.5)
+    def test_summaries(self, student, reference):
+        """Word by word the likeliest, each after all that stands there already, until the model says: end."""
+        hint = "What does the model read when it writes the second word?"
+        got = [self.summary(student, *pair) for pair in zip(TELLERS, ARTICLES, strict=True)]
+        wanted = [self.summary(reference, *pair) for pair in zip(TELLERS, ARTICLES, strict=True)]
+        for one, right in zip(got, wanted, strict=True):
+            same_list(one, right, hint, "the summary")
+
+    @pytest.mark.weight(1.5)
+    def test_at_most(self, student):
+        """Never more than max_new_tokens words, and up to there the same ones."""
+        self.looks_like_a_summary(student)
+        whole = self.summary(student, LONG, ARTICLES[1])
+        for most in (1, 3, 8):
+            got = self.summary(student, LONG, ARTICLES[1], most)
+            if len(got) > most:
+                expect.fail(f"with max_new_tokens={most} the summary has {len(got)} words.", "What ends your loop?")
+            same_list(got, whole[:most], "How often does the loop go round?", f"with max_new_tokens={most} the summary")
+
+    @pytest.mark.weight(1)
+    def test_ends(self, student):
+        """Where the model says end, the summary stops there, however many words were allowed."""
+        self.looks_like_a_summary(student)
+        hint = "What happens in your loop when the likeliest token is end_id?"
+        for model in (SHORT, LONG):
+            ten, twenty = (self.summary(student, model, ARTICLES[3], most) for most in (10, 20))
+            if END in ten:
+                expect.fail("the summary holds the end token.", "The end says that the summary is over. Is it a word?")
+            same_list(twenty, ten, hint, "with max_new_tokens=20 the summary")
+
+    @pytest.mark.weight(0.5)
+    def test_nothing_to_say(self, student):
+        """A model that ends at once, or max_new_tokens=0: an empty list."""
+        self.looks_like_a_summary(student)
+        for model, most in ((SILENT, 6), (LONG, 0)):
+            got = self.summary(student, model, ARTICLES[0], most)
+            if got:
+                expect.fail(f"the summary has {len(got)} words, it should have none.", "What comes first in the loop?")
+
+    @pytest.mark.weight(0.5)
+    def test_list_of_ints(self, student):
+        """A plain list of ints."""
+        self.looks_like_a_summary(student)
+        got = student.greedy_summary(TELLERS[1], list(ARTICLES[1]), SEPARATOR, END, MOST)
+        if not isinstance(got, list) or not all(isinstance(i, int | np.integer) for i in got):
+            expect.fail(f"gave back {expect.kind_of(got)}, not a list of ints.")
+
+    @pytest.mark.weight(0.5)
+    def test_arguments(self, student):
+        """The article is as before; arguments may come by keyword."""
+        plain = self.looks_like_a_summary(student)
+        after = student.greedy_summary.inputs_after(TELLERS[0], list(ARTICLES[0]), SEPARATOR, END, MOST)
+        if len(after) > 1 and after[1] != ARTICLES[0]:
+            expect.fail("article_ids holds other values after the call than before.", "Whose list does append change?")
+        got = student.greedy_summary(
+            max_new_tokens=MOST, end_id=END, separator_id=SEPARATOR, article_ids=list(ARTICLES[0]), model=TELLERS[0]
+        )
+        if sequence(got, "the summary") != plain:
+            expect.fail("gave back something else than with the same arguments by position.")

@@ -1,0 +1,518 @@
+"""Known mistakes of a7: offsets, heads for a kernel, the convolution they make, and the test for translation."""
+
+import numpy as np
+
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+
+# ---------------------------------------------------------------- offset_attention
+
+
+@mistake("offset-of-the-wrong-sign", hint="For offset 1, does the first word look at the second, or the second back?")
+def offset_attention(length, offset):
+    return np.eye(length, k=-offset)
+
+
+@mistake("wraps-around", hint="Whom does the first word look at when it looks back? Is the sentence a circle?")
+def offset_attention(length, offset):
+    return np.roll(np.eye(length), offset, axis=1)
+
+
+@mistake("clipped-at-the-border", hint="The key would stand outside. Does the last word that there is take its place?")
+def offset_attention(length, offset):
+    key = np.clip(np.arange(length) + offset, 0, length - 1)
+    return np.eye(length)[key]
+
+
+@mistake("evened-out-at-the-border", hint="A row with nothing to attend to: does it have to sum to 1?")
+def offset_attention(length, offset):
+    weights = np.eye(length, k=offset)
+    empty = weights.sum(axis=1, keepdims=True) == 0
+    return np.where(empty, 1 / length, weights)
+
+
+@mistake("one-further", hint="Try offset 0: which word should each word look at?")
+def offset_attention(length, offset):
+    return np.eye(length, k=offset + 1)
+
+
+@mistake("one-back", hint="Try offset 0: which word should each word look at?")
+def offset_attention(length, offset):
+    return np.eye(length, k=offset - 1)
+
+
+@mistake("all-up-to-the-offset", hint="How many keys does a tap listen to: one, or all up to its place?")
+def offset_attention(length, offset):
+    allowed = np.tri(length, k=offset)
+    return allowed / np.maximum(allowed.sum(axis=1, keepdims=True), 1)
+
+
+@mistake("one-place-for-all", hint="Does every query look at the same key, or at the one next to itself?")
+def offset_attention(length, offset):
+    weights = np.zeros((length, length))
+    if abs(offset) < length:
+        weights[:, offset] = 1
+    return weights
+
+
+@mistake("offset-unused", hint="What changes in your weights when the offset does?")
+def offset_attention(length, offset):
+    weights = np.eye(length)
+    weights[: max(0, -offset)] = 0
+    weights[max(0, length - offset) :] = 0
+    return weights
+
+
+@mistake("negative-index", hint="In Python, which column is weights[0, -1]? And which one is past the end?")
+def offset_attention(length, offset):
+    weights = np.zeros((length, length))
+    for i in range(length):
+        weights[i, i + offset] = 1
+    return weights
+
+
+@mistake("past-the-end-only", hint="Which keys lie outside: only those past the end?")
+def offset_attention(length, offset):
+    weights = np.zeros((length, length))
+    for i in range(length):
+        if i + offset < length:
+            weights[i, i + offset] = 1
+    return weights
+
+
+@mistake("truth-values", hint="What does == give: numbers?")
+def offset_attention(length, offset):
+    place = np.arange(length)
+    return place == place[:, None] + offset
+
+
+# ---------------------------------------------------------------- convolution_heads
+
+
+def _rule(k):
+    return [j - (k - 1) // 2 for j in range(k)]
+
+
+@mistake("offsets-from-0", hint="Of three taps, which one listens at the place itself: the first or the middle one?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    return list(range(k)), kernel.copy(), np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
+
+
+@mistake("looks-back-only", hint="Of three taps, which one listens at the place itself: the last or the middle one?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    offsets = [j - k + 1 for j in range(k)]
+    return offsets, kernel.copy(), np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
+
+
+@mistake("kernel-flipped", hint="Tap 0 is the leftmost. Which offset has the head with its matrix?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    offsets = [j - (k - 1) // 2 for j in range(k)]
+    return offsets, kernel[::-1].copy(), np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
+
+
+@mistake("even-off-by-one", hint="Two taps have no middle. Which places does the table give them?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    offsets = [j - k // 2 for j in range(k)]
+    return offsets, kernel.copy(), np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
+
+
+@mistake("half-offsets", hint="An offset counts places. Can it be a half?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    offsets = [j - (k - 1) / 2 for j in range(k)]
+    return offsets, kernel.copy(), np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
+
+
+@mistake("only-the-centre", hint="Do the other heads bring anything?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    W_V = np.zeros_like(kernel)
+    W_V[(k - 1) // 2] = kernel[(k - 1) // 2]
+    return _rule(k), W_V, np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
+
+
+@mistake("one-tap-for-all", hint="Which tap's matrix does each of your heads have?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    W_V = np.stack([kernel[(k - 1) // 2]] * k)
+    return _rule(k), W_V, np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
+
+
+@mistake("heads-averaged", hint="Does a convolution add its taps up, or take their mean?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    return _rule(k), kernel.copy(), np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1)) / k
+
+
+@mistake("kernel-twice", hint="W_V and W_O share the work. How often is the kernel in the product of the two?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    square = kernel.swapaxes(1, 2) @ kernel
+    return _rule(k), kernel.copy(), square.reshape(k * d_out, d_out)
+
+
+@mistake("W_O-interleaved", hint="Which rows of W_O meet head 0: the first d_v, or every k-th?")
+def convolution_heads(kernel):
+    k, d_in, d_out = kernel.shape
+    W_V = np.tile(np.eye(d_in, dtype=kernel.dtype), (k, 1, 1))
+    return _rule(k), W_V, kernel.swapaxes(0, 1).reshape(k * d_in, d_out)
+
+
+@mistake("W_O-transposed", hint="Which axis of a head's rows in W_O meets the head's values?")
+def convolution_heads(kernel):
+    k, d_in, d_out = kernel.shape
+    W_V = np.tile(np.eye(d_in, dtype=kernel.dtype), (k, 1, 1))
+    return _rule(k), W_V, kernel.swapaxes(1, 2).reshape(k * d_in, d_out)
+
+
+@mistake("W_O-lies-down", hint="(rows, columns): what does a word's concatenated heads meet, and what comes out?")
+def convolution_heads(kernel):
+    k, d_in, d_out = kernel.shape
+    W_V = np.tile(np.eye(d_in, dtype=kernel.dtype), (k, 1, 1))
+    return _rule(k), W_V, kernel.reshape(k * d_in, d_out).T
+
+
+@mistake("heads-side-by-side", hint="Is there one matrix of values a head in your W_V, with the heads first?")
+def convolution_heads(kernel):
+    k, d_in, d_out = kernel.shape
+    W_V = kernel.swapaxes(0, 1).reshape(d_in, k * d_out)
+    return _rule(k), W_V, np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
+
+
+@mistake("float64-always", hint="Which dtype has np.eye when you do not say?")
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    return _rule(k), kernel.copy(), np.tile(np.eye(d_out), (k, 1))
+
+
+# ---------------------------------------------------------------- convolution_by_attention
+
+
+def _by_taps(X, kernel, offsets, weights):
+    """The sum over the taps of what each hears, times its matrix."""
+    heard = [weights(len(X), o).astype(X.dtype) @ X @ tap for o, tap in zip(offsets, kernel, strict=True)]
+    return np.sum(heard, axis=0)
+
+
+def _shifted(length, offset):
+    return np.eye(length, k=offset)
+
+
+@mistake("kernel-flipped", hint="Tap 0 is the leftmost. Does it hear what stands to the left?")
+def convolution_by_attention(X, kernel):
+    return _by_taps(X, kernel[::-1], _rule(len(kernel)), _shifted)
+
+
+@mistake("wraps-around", hint="What does np.roll put at the place of what went out?")
+def convolution_by_attention(X, kernel):
+    return sum(np.roll(X, -o, axis=0) @ tap for o, tap in zip(_rule(len(kernel)), kernel, strict=True))
+
+
+@mistake("border-repeated", hint="What lies outside counts as what: the last word, or zero?")
+def convolution_by_attention(X, kernel):
+    nearest = lambda L, o: np.eye(L)[np.clip(np.arange(L) + o, 0, L - 1)]  # noqa: E731
+    return _by_taps(X, kernel, _rule(len(kernel)), nearest)
+
+
+@mistake("border-made-up-for", hint="At the first word one tap hears nothing. Do the others have to make up for it?")
+def convolution_by_attention(X, kernel):
+    offsets, place = _rule(len(kernel)), np.arange(len(X))
+    hearing = sum(((place + o >= 0) & (place + o < len(X))).astype(X.dtype) for o in offsets)
+    factor = (len(kernel) / np.maximum(hearing, 1)).astype(X.dtype)
+    return _by_taps(X, kernel, offsets, _shifted) * factor[:, None]
+
+
+@mistake("border-evened-out", hint="A tap that finds no word: does it hear the mean of all words, or nothing?")
+def convolution_by_attention(X, kernel):
+    def weights(L, o):
+        A = np.eye(L, k=o)
+        return np.where(A.sum(axis=1, keepdims=True) == 0, 1 / L, A)
+
+    return _by_taps(X, kernel, _rule(len(kernel)), weights)
+
+
+@mistake("border-left-empty", hint="Rows near the border have fewer taps that hear something. Are they all zero?")
+def convolution_by_attention(X, kernel):
+    k, L = len(kernel), len(X)
+    result = _by_taps(X, kernel, _rule(k), _shifted)
+    inside = (np.arange(L) >= (k - 1) // 2) & (np.arange(L) < L - k // 2)
+    return np.where(inside[:, None], result, 0).astype(X.dtype)
+
+
+@mistake("border-cut-off", hint="How many rows went in, and how many came out?")
+def convolution_by_attention(X, kernel):
+    k, L = len(kernel), len(X)
+    result = _by_taps(X, kernel, _rule(k), _shifted)
+    return result[(k - 1) // 2 : max(L - k // 2, (k - 1) // 2 + 1)]
+
+
+@mistake("heads-averaged", hint="Does a convolution add its taps up, or take their mean?")
+def convolution_by_attention(X, kernel):
+    return _by_taps(X, kernel, _rule(len(kernel)), _shifted) / len(kernel)
+
+
+@mistake("only-the-centre", hint="Do the neighbours of a word have any part in its result?")
+def convolution_by_attention(X, kernel):
+    return X @ kernel[(len(kernel) - 1) // 2]
+
+
+@mistake("even-off-by-one", hint="Two taps have no middle. Which places does the table give them?")
+def convolution_by_attention(X, kernel):
+    k = len(kernel)
+    return _by_taps(X, kernel, [j - k // 2 for j in range(k)], _shifted)
+
+
+@mistake("offsets-from-0", hint="Of three taps, which one listens at the place itself: the first or the middle one?")
+def convolution_by_attention(X, kernel):
+    return _by_taps(X, kernel, range(len(kernel)), _shifted)
+
+
+@mistake("looks-back-only", hint="Of three taps, which one listens at the place itself: the last or the middle one?")
+def convolution_by_attention(X, kernel):
+    k = len(kernel)
+    return _by_taps(X, kernel, range(1 - k, 1), _shifted)
+
+
+@mistake("weights-transposed", hint="Row i of the weights is query i's. Do your words move the way they look?")
+def convolution_by_attention(X, kernel):
+    return _by_taps(X, kernel, _rule(len(kernel)), lambda L, o: np.eye(L, k=o).T)
+
+
+@mistake("concat-without-transpose", hint="Take one word: do its own numbers of all heads stand side by side?")
+def convolution_by_attention(X, kernel):
+    k, d_in, d_out = kernel.shape
+    heads = np.stack([np.eye(len(X), k=o).astype(X.dtype) @ X for o in _rule(k)])  # (k, L, d_in)
+    return heads.reshape(len(X), k * d_in) @ kernel.reshape(k * d_in, d_out)
+
+
+@mistake("taps-transposed", hint="Which axis of a tap's matrix meets the numbers of a word?")
+def convolution_by_attention(X, kernel):
+    k, d_in, d_out = kernel.shape
+    return _by_taps(X, kernel.swapaxes(1, 2).reshape(k, d_in, d_out), _rule(k), _shifted)
+
+
+@mistake("float64-always", hint="Which dtype has np.eye when you do not say?")
+def convolution_by_attention(X, kernel):
+    return sum(np.eye(len(X), k=o) @ X @ tap for o, tap in zip(_rule(len(kernel)), kernel, strict=True))
+
+
+@mistake.recipe(
+    {
+        "kernel-flipped": [{"order": -1}],
+        "heads-averaged": [{"mean": True}],
+        "wraps-around": [{"border": "wrap"}],
+        "border-repeated": [{"border": "edge"}],
+        "offsets-from-0": [{"before": lambda k: 0}],
+        "looks-back-only": [{"before": lambda k: k - 1}],
+        "even-off-by-one": [{"before": lambda k: k // 2}],
+    }
+)
+def convolution_by_attention(order=1, mean=False, border="constant", before=lambda k: (k - 1) // 2):
+    def convolution_by_attention(X, kernel):
+        k, left = len(kernel), before(len(kernel))
+        padded = np.pad(X, ((left, k - 1 - left), (0, 0)), mode=border)
+        heard = [padded[j : j + len(X)] @ tap for j, tap in enumerate(kernel[::order])]
+        return sum(heard) / (k if mean else 1)
+
+    return convolution_by_attention
+
+
+# ---------------------------------------------------------------- translation_test
+
+
+def _compared(L, shift, margin):
+    """The rows i for which i and i + shift both lie inside the margins."""
+    return np.arange(max(margin, margin - shift), min(L - margin, L - margin - shift))
+
+
+def _near(one, other):
+    return bool(np.allclose(one, other, atol=1e-6))
+
+
+@mistake("always-true", hint="What would have to happen for your function to return False?")
+def translation_test(layer, X, shift, margin):
+    return bool(layer(X).shape == layer(np.roll(X, shift, axis=0)).shape)
+
+
+@mistake("borders-compared", hint="Which rows does the margin leave out?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, 0)
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])
+
+
+@mistake("border-on-one-side", hint="A text has two ends. Which rows does your margin leave out at the second one?")
+def translation_test(layer, X, shift, margin):
+    i = np.arange(max(margin, margin - shift), min(len(X), len(X) - shift))
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])
+
+
+@mistake("border-of-one-output", hint="Row i lies inside the margins. Does row i + shift, too?")
+def translation_test(layer, X, shift, margin):
+    L = len(X)
+    i = np.array([i for i in range(margin, L - margin) if 0 <= i + shift < L], dtype=int)
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])
+
+
+@mistake("shifted-the-wrong-way", hint="Row i of X stands at which row of the moved X: i + shift or i - shift?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return _near(layer(X)[i], layer(np.roll(X, -shift, axis=0))[i + shift])
+
+
+@mistake("output-not-moved", hint="The input has moved. At which row should the same numbers be in the second output?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i])
+
+
+@mistake("input-not-moved", hint="Which input does the layer get the second time?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    output = layer(X)
+    return _near(output[i], output[i + shift])
+
+
+@mistake("columns-roll-along", hint="Look at np.roll(X, 1) for a small X: where did the last number of row 0 go?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return _near(layer(X)[i], layer(np.roll(X, shift))[i + shift])
+
+
+@mistake("only-to-the-right", hint="Work out by hand which rows you compare for a shift of -1.")
+def translation_test(layer, X, shift, margin):
+    L = len(X)
+    before, after = layer(X), layer(np.roll(X, shift, axis=0))
+    return _near(before[margin : L - margin - shift], after[margin + shift : L - margin])
+
+
+@mistake("no-shift-breaks", hint="What does before[:-shift] hold for a shift of 0?")
+def translation_test(layer, X, shift, margin):
+    before, after = layer(X), layer(np.roll(X, shift, axis=0))
+    if shift > 0:
+        before, after = before[:-shift], after[shift:]
+    else:
+        before, after = before[-shift:], after[:shift]
+    end = len(before) - margin
+    return _near(before[margin:end], after[margin:end])
+
+
+@mistake("margin-0-compares-nothing", hint="What does output[margin:-margin] hold for a margin of 0?")
+def translation_test(layer, X, shift, margin):
+    expected = np.roll(layer(X), shift, axis=0)
+    got = layer(np.roll(X, shift, axis=0))
+    inside = slice(margin, -margin)
+    rows = np.arange(len(X))[inside]
+    rows = rows[(rows - shift >= margin) & (rows - shift < len(X) - margin)] if margin else rows
+    return _near(got[rows], expected[rows])
+
+
+@mistake("rows-lost", hint="A layer that looks at all rows: does it see the same rows after your shift?")
+def translation_test(layer, X, shift, margin):
+    moved = np.zeros_like(X)
+    for i in range(len(X)):
+        if 0 <= i + shift < len(X):
+            moved[i + shift] = X[i]
+    i = _compared(len(X), shift, margin)
+    return _near(layer(X)[i], layer(moved)[i + shift])
+
+
+@mistake("one-row-only", hint="Could a layer be right at the row you look at, and wrong at others?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)[0]
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])
+
+
+@mistake("one-column-only", hint="Could a layer be right in the column you look at, and wrong in others?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return _near(layer(X)[i, 0], layer(np.roll(X, shift, axis=0))[i + shift, 0])
+
+
+@mistake("any-for-all", hint="Is it enough that some numbers are equal?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return bool(np.isclose(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift], atol=1e-6).any())
+
+
+@mistake("means-compared", hint="Two outputs with the same mean: are they the same?")
+def translation_test(layer, X, shift, margin):
+    return _near(layer(X).mean(), layer(np.roll(X, shift, axis=0)).mean())
+
+
+@mistake("last-row-left-out", hint="Does your range end where the margin begins, or one row before?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)[:-1]
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])
+
+
+@mistake("shift-unused", hint="By how many rows do you move X?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), 1, margin)
+    return _near(layer(X)[i], layer(np.roll(X, 1, axis=0))[i + 1])
+
+
+@mistake("own-input", hint="Which rows does the layer get from you: those of X?")
+def translation_test(layer, X, shift, margin):
+    X = np.random.default_rng(0).normal(size=X.shape)
+    i = _compared(len(X), shift, margin)
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])
+
+
+@mistake("difference-not-verdict", hint="You know how far the outputs are apart. Is that True or False?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return float(np.abs(layer(X)[i] - layer(np.roll(X, shift, axis=0))[i + shift]).max())
+
+
+@mistake("one-or-zero", hint="Which type has a comparison in Python?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return 1 if _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift]) else 0
+
+
+@mistake("to-the-last-bit", hint="Are two floating numbers equal when they differ in the sixteenth digit?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return bool(np.array_equal(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift]))
+
+
+@mistake("not-close-enough", hint="How large may a difference be that is only rounding?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return bool(np.allclose(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift], atol=0.1))
+
+
+@mistake("X-changed", hint="After the call, what does the caller's X hold?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    before = layer(X)
+    X[:] = np.roll(X, shift, axis=0)
+    return _near(before[i], layer(X)[i + shift])
+
+
+@mistake.recipe(
+    {
+        "borders-compared": [{"inside": 0}],
+        "rows-lost": [{"fill": "zeros"}],
+        "shifted-the-wrong-way": [{"way": -1}],
+        "to-the-last-bit": [{"alike": np.array_equal}],
+        "one-column-only": [{"columns": 1}],
+    }
+)
+def translation_test(inside=1, fill="roll", way=1, alike=_near, columns=None):
+    def translation_test(layer, X, shift, margin):
+        moved = np.roll(X, way * shift, axis=0)
+        if fill == "zeros":
+            moved = np.zeros_like(X)
+            for i in range(len(X)):
+                if 0 <= i + way * shift < len(X):
+                    moved[i + way * shift] = X[i]
+        i = _compared(len(X), shift, inside * margin)
+        return bool(alike(layer(X)[i, :columns], layer(moved)[i + shift, :columns]))
+
+    return translation_test

@@ -1,0 +1,1 @@
+"""What hidden suites share. How to write one: CONTRIBUTING.md, "A suite"."""

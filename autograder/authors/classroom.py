@@ -1,0 +1,63 @@
+"""Make-believe submissions, for the demo, the tests and the benchmark: a released notebook with code filled in."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.course import Assignment
+from autograder.judging.catalogue import Mistake, read_catalogue
+from autograder.submission import grade_id
+
+MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+
+
+def model_answers(assignment: Assignment) -> dict[str, str]:
+    """The source notebook's solution cells by exercise, as a student would hand them in."""
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    names = {exercise.name for exercise in assignment.exercises}
+    return {grade_id(cell): _without_markers(cell.source) for cell in notebook.cells if grade_id(cell) in names}
+
+
+def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> dict[str, str]:
+    """A catalogued mistake's code by its exercise."""
+    found = [m for m in read_catalogue(assignment.suite) if m.name == name and exercise in (None, m.exercise)]
+    if not found:
+        raise KeyError(f"{assignment.name} has no mistake {name!r}")
+    return {found[0].exercise: source_of(found[0])}
+
+
+def source_of(entry: Mistake) -> str:
+    """The text of a catalogue entry without its decorator."""
+    lines = textwrap.dedent(inspect.getsource(entry.code)).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))
+    return "\n".join(lines[start:])
+
+
+def fill(released: Path, answers: Mapping[str, str]) -> Any:
+    """The released notebook with `answers` in the cells of their exercises."""
+    notebook = nbformat.read(released, as_version=4)
+    left = dict(answers)
+    for cell in notebook.cells:
+        if grade_id(cell) in left:
+            cell.source = left.pop(grade_id(cell))
+    if left:
+        raise KeyError(f"{released} has no cell for {', '.join(left)}")
+    return notebook
+
+
+def hand_in(notebook: Any, submitted: Path, student: str, assignment: Assignment) -> Path:
+    """Write a notebook where nbgrader's collect would: STUDENT/ASSIGNMENT/NOTEBOOK.ipynb."""
+    path = submitted / student / assignment.name / assignment.notebook.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+    return path
+
+
+def _without_markers(source: str) -> str:
+    return "\n".join(line for line in source.splitlines() if line.strip() not in MARKERS)

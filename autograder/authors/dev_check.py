@@ -1,0 +1,268 @@
+"""`autograder dev check`: is the course fit for students? Run after every edit.
+
+Each check yields findings, and a finding names the file, the cell and the remedy. What is judged here is trusted: the
+course's own stubs, solutions and known mistakes, through the same marking as a student's work.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.authors import upkeep
+from autograder.authors.catalogue_page import result_of
+from autograder.course import CHECK, Assignment, Course
+from autograder.errors import CourseError
+from autograder.judging.catalogue import read_catalogue
+from autograder.judging.judge import judge
+from autograder.judging.suite import Suite
+from autograder.judging.transport import Here
+from autograder.marking.mark import Marker
+from autograder.report import ExerciseResult, Report
+from autograder.sandbox.outside.client import Sandbox
+from autograder.submission import MODEL, code_cells, grade_id
+
+MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
+SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
+MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.notebook.stock", "mistakes.py")
+HINTS = ("nudge", "closer", "section", "paper", "link")
+TELLING = 25  # characters from which on a solution's line is nobody's by chance: `return output` may stand anywhere
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not in order. `cell` is a cell of a notebook, a test or a mistake; empty for a whole file."""
+
+    path: Path
+    cell: str
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        place = f"{self.path}: cell '{self.cell}'" if self.cell else str(self.path)
+        return f"{place}: {self.what}. {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One assignment's findings, and what it was looked at for."""
+
+    name: str
+    about: str
+    findings: tuple[Finding, ...]
+
+
+def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
+    """Check the assignments named in `only`, or all. Raises `CourseError` where one of them is not there."""
+    names = only or list(course.assignments())
+    with Sandbox(kind="auto") as sandbox:
+        for name in names:
+            assignment = course.assignment(name)
+            findings = tuple(_all(assignment, sandbox))
+            yield Checked(name, _about(assignment, findings), findings)
+
+
+def _all(assignment: Assignment, sandbox: Sandbox) -> Iterator[Finding]:
+    """Every finding; where the files cannot even be read, that one alone."""
+    try:
+        _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
+        source = nbformat.read(assignment.notebook, as_version=4)
+        yield from cells_in_order(assignment, source)
+        with tempfile.TemporaryDirectory() as folder:
+            text = upkeep.release_text(assignment, Path(folder))
+        yield from in_step(assignment, text)
+        release = nbformat.reads(text, as_version=4)
+        yield from no_secret(assignment, source, release)
+        yield from suite_covers(assignment)
+        yield from visible_checks(assignment)
+        yield from hints(assignment, source)
+        yield from known_mistakes(assignment)
+        yield from stubs_and_solutions(assignment, source, release, sandbox)
+    except CourseError as error:
+        yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {error}", "Mend this first.")
+
+
+def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
+    if findings:
+        return f"{len(findings)} to mend"
+    written = sum(_points(c) for c in nbformat.read(assignment.notebook, as_version=4).cells if _by_hand(c))
+    mistakes = len(list(read_catalogue(assignment.suite)))
+    counted = f"{len(assignment.exercises)} exercises, {assignment.max_score:g} points by tests"
+    return f"in order: {counted} and {written:g} by hand, {mistakes} known mistakes"
+
+
+def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """Each exercise has its cell with a marked solution, a check cell after it that asks for it, and points."""
+    path = assignment.notebook
+    places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
+    for exercise in assignment.exercises:
+        index, check = places[CHECK + exercise.name]
+        if exercise.points <= 0:
+            yield Finding(path, CHECK + exercise.name, f"it is worth {exercise.points:g} points", "Give it some.")
+        if not check.source.rstrip().endswith(f'check("{exercise.name}")'):
+            yield Finding(
+                path, CHECK + exercise.name, "it checks something else", f'Let it end in check("{exercise.name}").'
+            )
+        if exercise.name not in places or places[exercise.name][0] > index:
+            remedy = f"Name the cell with its solution '{exercise.name}' in the Create Assignment panel."
+            yield Finding(path, CHECK + exercise.name, "no cell of its exercise comes before it", remedy)
+        elif not SOLUTION.search(places[exercise.name][1].source):
+            remedy = "Put ### BEGIN SOLUTION and ### END SOLUTION around what students write."
+            yield Finding(path, exercise.name, "students would get the solution: no markers", remedy)
+    for cell in source.cells:
+        if _by_hand(cell) and _points(cell) <= 0:
+            yield Finding(path, grade_id(cell), "a question graded by hand is worth nothing", "Give it points.")
+
+
+def _by_hand(cell: Any) -> bool:
+    return cell.cell_type == "markdown" and bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
+def _points(cell: Any) -> float:
+    return float(cell.metadata["nbgrader"].get("points", 0))
+
+
+def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
+    """The text twin and the release are what the source notebook gives."""
+    released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
+    wanted = {assignment.solution: upkeep.twin_text(assignment), released: release}
+    for path, text in wanted.items():
+        if not path.is_file():
+            yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
+        elif path.read_text(encoding="utf-8") != text:
+            yield Finding(path, "", f"it is not what {assignment.notebook.name} gives", "Run `autograder dev sync`.")
+
+
+def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:
+    """No solution, hidden test or private file in what students get."""
+    for number, cell in enumerate(release.cells, start=1):
+        name = grade_id(cell) or f"number {number}"
+        for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_told(source, cell.source)]:
+            yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
+    for path in sorted(assignment.notebook.parent.rglob("*")):
+        if (path.suffix == ".py" or path.name == MODEL) and path.is_file():
+            yield Finding(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.strip().startswith("#")]
+
+
+def suite_covers(assignment: Assignment) -> Iterator[Finding]:
+    """The suite has tests for the notebook's exercises and no others."""
+    names = [exercise.name for exercise in assignment.exercises]
+    with Suite(assignment.suite) as suite:
+        for name in [name for name in names if name not in suite.exercises()]:
+            remedy = f'Write a class marked @pytest.mark.exercise("{name}").'
+            yield Finding(assignment.suite, name, "the exercise has no hidden tests", remedy)
+        for name in [name for name in suite.exercises() if name not in names]:
+            yield Finding(
+                assignment.suite, name, "tests for an exercise that the notebook does not have", "Is it a name's typo?"
+            )
+
+
+def visible_checks(assignment: Assignment) -> Iterator[Finding]:
+    """Each exercise has checks that students can run, and the solution passes them."""
+    path = assignment.visible
+    if not path.is_file():
+        yield Finding(path, "", "it is missing, so `check` has nothing to run", "Write visible checks.")
+        return
+    with Suite(path) as suite:
+        for exercise in assignment.exercises:
+            if exercise.name not in suite.exercises():
+                remedy = f'Write a class marked @pytest.mark.exercise("{exercise.name}") there.'
+                yield Finding(path, exercise.name, "the exercise has no visible check", remedy)
+                continue
+            (result,) = judge(suite, Here(dict(vars(assignment.reference())), None), [exercise], None)
+            yield from _lost(path, result, "the solution fails this visible check")
+
+
+def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """Each exercise has two hints, a place to read on, and the heading it stands under; none tells the solution."""
+    path = assignment.content / "hints.toml"
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        yield Finding(
+            path, "", "it is missing, so `hint` has nothing to say", f"Write a table an exercise: {', '.join(HINTS)}."
+        )
+        return
+    except ValueError as error:
+        yield Finding(path, "", f"it is not TOML ({error})", "Mend that line.")
+        return
+    text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
+    headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
+    for exercise in assignment.exercises:
+        table = tables.get(exercise.name, {})
+        missing = [key for key in HINTS if not str(table.get(key, "")).strip()]
+        if missing:
+            yield Finding(path, exercise.name, f"no {', '.join(missing)}", "Write what is missing.")
+        elif table["section"] not in headings:
+            what = f"the notebook has no heading {table['section']!r}"
+            yield Finding(path, exercise.name, what, "Copy the heading above its stub, without the leading #.")
+        for line in _told(source, "\n".join(map(str, table.values()))):
+            yield Finding(path, exercise.name, f"it tells {line!r}", "Ask, or name a place to look.")
+
+
+def _told(source: Any, text: str) -> list[str]:
+    """The solutions' telling lines that stand in `text`."""
+    hidden = [line.strip() for cell in source.cells for part in SOLUTION.findall(cell.source) for line in _lines(part)]
+    return sorted({line for line in hidden if len(line) > TELLING and line in text})
+
+
+def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
+    """Each exercise has known mistakes with hints, and its tests accept none of them."""
+    path = assignment.content / "mistakes.py"
+    catalogue = read_catalogue(assignment.suite)
+    for exercise in assignment.exercises:
+        found = len(catalogue.of(exercise.name))
+        if found < MISTAKES:
+            yield Finding(path, exercise.name, f"{found} known mistakes", f"Enter {MISTAKES - found} more.")
+    names = {exercise.name for exercise in assignment.exercises}
+    with Suite(assignment.suite) as suite:
+        for mistake in catalogue:
+            if not mistake.hint.strip():
+                yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")
+            if mistake.exercise not in names & set(suite.exercises()):
+                yield Finding(path, mistake.name, f"there is no exercise {mistake.exercise}", "Is it a name's typo?")
+            elif _accepted(result_of(assignment, suite, mistake)):
+                remedy = f"Add a test to {assignment.suite.name} that it fails."
+                yield Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)
+
+
+def _accepted(result: ExerciseResult) -> bool:
+    return result.score == result.max_score
+
+
+def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, sandbox: Sandbox) -> Iterator[Finding]:
+    """As they are handed in: the release is not started anywhere, the source notebook has full marks everywhere."""
+    with Marker(assignment, sandbox) as marker:
+        stub, solved = _mark(marker, release), _mark(marker, source)
+    for result in stub.exercises:
+        if result.started:
+            remedy = "Its cell should end in the stub: is there code outside the solution's markers?"
+            yield Finding(assignment.notebook, result.name, "untouched, it does not count as not started", remedy)
+    for result in solved.exercises:
+        yield from _lost(assignment.suite, result, "the solution fails this hidden test")
+        total = sum(test.max_score for test in result.tests)
+        if abs(total - result.max_score) > 0.01:
+            what = f"its tests add up to {total:g} points, its cell says {result.max_score:g}"
+            yield Finding(assignment.suite, result.name, what, "Are all its weights positive?")
+
+
+def _mark(marker: Marker, notebook: Any) -> Report:
+    return marker.mark_cells("check", [cell.source for cell in code_cells(notebook)])[0]
+
+
+def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:
+    for test in result.tests:
+        if test.state != "passed":
+            said = f"{what} ({test.message.rstrip('.')})"
+            yield Finding(path, f"{result.name}, {test.name}", said, "Mend the solution in source/, or the test.")

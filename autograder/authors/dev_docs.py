@@ -1,0 +1,172 @@
+"""`autograder dev docs`: the pages of `docs/` that are made from the code, so that they say what it does.
+
+The command line's help, the JSON with every key explained, and the sandbox's own list of what it covers.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from autograder import sandbox
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.report import ExerciseResult, Report, TestResult
+
+MADE = "<!-- Written by `autograder dev docs`. A test fails where it is not what the code says. -->\n"
+KEYS = {
+    "A submission": {
+        "student": "who; the folder's name",
+        "assignment": "the assignment's name",
+        "status": "`graded`, or `failed` with a `reason`",
+        "score": "points earned by tests, all exercises together; written questions are graded by hand and not in here",
+        "max_score": "points there are",
+        "exercises": "a list, in the notebook's order; empty where `failed`",
+        "reason": "why it could not be graded; only where `failed`",
+        "extra": "a sentence on the saved model beside the notebook; only where there is one; no part of the score",
+    },
+    "An exercise": {
+        "name": "the function or class",
+        "score": "points earned",
+        "max_score": "points of its check cell",
+        "started": "false while the stub is untouched, or the name is not defined",
+        "diagnosis": "the known mistake whose answers the student's are, two joined by `+`, or null",
+        "hint": "the question that goes with the diagnosis; empty without one",
+        "with_reference": "earlier exercises that lost marks, and had the right one in their place here",
+        "tests": "a list, in the suite's order",
+    },
+    "A test": {
+        "name": "the function in the suite",
+        "sentence": "what is asked, as students read it",
+        "state": "`passed`, `failed`, or `not known` where there was nothing to judge",
+        "passed": "true where the state is `passed`",
+        "score": "points earned: all or nothing",
+        "max_score": "its share of the exercise's points",
+        "message": "call, place, what came, and what to think about next; empty where passed",
+        "stopped": "true where the code gave no answer: a loop, an exit, a crash, too much memory",
+    },
+}
+JSON_HEAD = """\
+# Reference: the JSON of `autograder grade`
+
+`autograder grade submitted/ --json marks.json` writes one list with an entry a submission, in the order of the names.
+`autograder report` and `autograder export` read it. Keys may be added; none is renamed or taken away.
+"""
+SECURITY_HEAD = """\
+# Security
+
+Student code is judged from outside. It runs in another process, gets inputs and gives back arrays; tests, solutions,
+marks and other students' work are not within its reach. This page is what `autograder/sandbox/` says of itself. Each
+promise has tests in `tests/test_sandbox.py`.
+
+What students see afterwards is text: feedback pages, formgrader and the class report show no HTML, script, or fetched
+picture out of a submission (`tests/test_harmless.py`, `tests/test_report.py`). Spreadsheets get no formula from it.
+
+A model file that is handed in (`model.safetensors`, where an assignment takes one) never reaches the sandbox: the
+trusted side reads at most 4 MB of a plain file, through no link, as numbers alone. Names, shapes and dtype must be
+those of the course's own decoder, which then runs with them (`tests/test_saved_model.py`). The parser is safetensors'.
+
+Three places have no wall, by their nature. `check` runs in the student's own kernel, with the visible checks alone.
+nbgrader without this kit's plugin grades in the kernel, where the code could look at the judge. And where bubblewrap
+does not work, as in most containers and so on Gradescope, grading goes on with limits only, and student code could read
+the suites: every command warns, `autograder grade --sandbox bubblewrap` refuses, and who needs the wall grades at home.
+
+"""
+
+
+def pages(course: Course, app: Any) -> dict[Path, str]:
+    """Every page that is made, with its text."""
+    docs = course.root / "docs"
+    return {
+        docs / "reference-command-line.md": command_line(app),
+        docs / "reference-json.md": json_reference(),
+        docs / "security.md": security(),
+    }
+
+
+def security() -> str:
+    """The sandbox's docstring as a page."""
+    return (
+        SECURITY_HEAD
+        + MADE
+        + "\n## What the sandbox says of itself\n\n"
+        + inspect.cleandoc(sandbox.__doc__ or "")
+        + "\n"
+    )
+
+
+def json_reference() -> str:
+    """An example, and every key of it explained. Raises `CourseError` where a key has no explanation, or too many."""
+    test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
+    exercise = ExerciseResult("softmax", (test,), 0.25)
+    report = Report("ada", "a1_scaled_dot_product", (exercise,), 0.25)
+    failed = Report("ben", "a1_scaled_dot_product", (), 0.25, "scaled_dot_product.ipynb is empty")
+    whole: dict[str, Any] = {"A submission": replace(failed, extra="..."), "An exercise": exercise, "A test": test}
+    parts = [JSON_HEAD, MADE]
+    for title, value in whole.items():
+        _explained(title, set(value.to_dict()))
+        parts += [f"## {title}\n", "| key | |", "| --- | --- |"]
+        parts += [f"| `{key}` | {text} |" for key, text in KEYS[title].items()]
+        parts.append("")
+    example = json.dumps([report.to_dict(), failed.to_dict()], indent=1)
+    return "\n".join([*parts, "## An example\n", f"```json\n{example}\n```\n"])
+
+
+def _explained(title: str, keys: set[str]) -> None:
+    odd = keys ^ set(KEYS[title])
+    if odd:
+        raise CourseError(f"{__file__}: KEYS[{title!r}] and the JSON differ in {', '.join(sorted(odd))}")
+
+
+def command_line(app: Any) -> str:
+    """Every command's help. Raises `CourseError` where one has no example."""
+    import typer
+
+    group = typer.main.get_command(app)
+    parts = ["# Reference: the command line\n", MADE]
+    for name, command in _commands("autograder", group):
+        parts += [f"## `{name}`\n", _text(command.help or ""), "", *_parameters(command), ""]
+        if not command.epilog:
+            raise CourseError(f"{name} has no example; give it an epilog")
+        parts.append(f"    {command.epilog.removeprefix('Example: ')}\n")
+    return "\n".join(parts)
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    below = getattr(command, "commands", None)
+    if below is None:
+        yield name, command
+        return
+    for word, part in below.items():
+        yield from _commands(f"{name} {word}", part)
+
+
+def _parameters(command: Any) -> Iterator[str]:
+    found = [parameter for parameter in command.params if parameter.name != "help"]
+    if found:
+        yield "| | |"
+        yield "| --- | --- |"
+    for parameter in found:
+        yield f"| `{_usage(parameter)}` | {_text(parameter.help or '')}{_default(parameter)} |"
+
+
+def _usage(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        word = parameter.name.upper() + ("..." if parameter.nargs == -1 else "")
+        return word if parameter.required else f"[{word}]"
+    return parameter.opts[0] if parameter.is_flag else f"{parameter.opts[0]} {parameter.name.upper()}"
+
+
+def _default(parameter: Any) -> str:
+    value = parameter.default
+    value = value.value if isinstance(value, Enum) else value
+    return "" if value in (None, False, ()) else f" Default: `{value}`."
+
+
+def _text(text: str) -> str:
+    return inspect.cleandoc(text).replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,107 @@
+"""`autograder dev new`: the skeleton of an exercise, complete and in order from the start, to be rewritten.
+
+Cells in the source notebook, a hidden suite, a visible check, three known mistakes and hints. The skeleton is a small
+exercise that works, so that `autograder dev check` is green before the first edit and says what an edit broke.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.content import PLACES
+from autograder.course import CHECK, Course
+from autograder.errors import CourseError
+from autograder.nbgrader.harmless import KERNEL
+from autograder.submission import grade_id
+
+TEMPLATES = Path(__file__).parent / "templates" / "exercise"
+POINTS = 3
+IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, heatmap"
+
+
+def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Path]:
+    """Add `exercise` to `assignment`, which is begun where there is none; yields each file written.
+
+    Raises `CourseError` where a name is no good or taken, or the course does not hold its own suites.
+    """
+    _must_be_possible(course, assignment, exercise)
+    folder = course.root / "source" / assignment
+    found = sorted(folder.glob("*.ipynb"))
+    path = found[0] if found else folder / f"{re.sub('^a[0-9]+_', '', assignment)}.ipynb"
+    notebook = nbformat.read(path, as_version=4) if found else _begin(assignment)
+    number = 1 + sum(grade_id(cell).startswith(CHECK) for cell in notebook.cells)
+    fill = _filler(assignment, exercise, f"{number}. `{exercise}`")
+    notebook.cells[_place(notebook) : _place(notebook)] = _cells(exercise, fill)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+    yield path
+    folder = _home(course) / assignment
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("suite.py", "mistakes.py", "visible.py", "hints.toml"):
+        file, name = folder / name, name.partition(".")[0]
+        before = file.read_text(encoding="utf-8") if file.is_file() else fill(f"{name}_head.txt")
+        file.write_text(before.rstrip("\n") + "\n" + fill(f"{name}.txt"), encoding="utf-8")
+        yield file
+
+
+def _home(course: Course) -> Path:
+    """Where the course keeps its content. Raises `CourseError` where it keeps none of its own."""
+    for place in PLACES:
+        if (course.root / place).is_dir():
+            return course.root / place
+    raise CourseError(f"{course.root} holds no {' and no '.join(PLACES)}; work in a copy of the kit's repository")
+
+
+def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
+    for name in (assignment, exercise):
+        if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
+            raise CourseError(f"{name!r} is no name for Python: letters, digits and _, and no digit in front")
+    _home(course)
+    for other in course.assignments().values():
+        if exercise in [e.name for e in other.exercises]:
+            raise CourseError(f"{other.notebook}: there is an exercise {exercise!r} already; take another name")
+
+
+def _filler(assignment: str, exercise: str, heading: str) -> Any:
+    """A function that reads a template and puts the names in."""
+    camel = "".join(part.capitalize() for part in exercise.split("_"))
+    names = {"my_exercise": exercise, "MyExercise": camel, "my_assignment": assignment, "my_heading": heading}
+
+    def fill(name: str) -> str:
+        text = (TEMPLATES / name).read_text(encoding="utf-8")
+        for placeholder, value in names.items():
+            text = text.replace(placeholder, value)
+        return text
+
+    return fill
+
+
+def _begin(assignment: str) -> Any:
+    title = new_markdown_cell(f"# {assignment}\n\n(What this assignment is about.)", id="title")
+    return new_notebook(cells=[title, new_code_cell(IMPORTS, id="imports")], metadata={"kernelspec": KERNEL})
+
+
+def _place(notebook: Any) -> int:
+    """Behind the last check cell: what is written by hand stays at the end."""
+    checks = [index for index, cell in enumerate(notebook.cells) if grade_id(cell).startswith(CHECK)]
+    return checks[-1] + 1 if checks else len(notebook.cells)
+
+
+def _cells(exercise: str, fill: Any) -> list[Any]:
+    slug = re.sub("[^a-z0-9]+", "-", exercise.lower())
+    data = {"schema_version": 3, "task": False}
+    solution = data | {"grade": False, "solution": True, "locked": False, "grade_id": exercise}
+    check = data | {"grade": True, "solution": False, "locked": True, "grade_id": CHECK + exercise, "points": POINTS}
+    return [
+        new_markdown_cell(fill("text.md").rstrip(), id=f"{slug}-text"),
+        new_code_cell(fill("solution.txt").rstrip(), id=f"{slug}-cell", metadata={"nbgrader": solution}),
+        new_code_cell(
+            fill("check.txt").rstrip(), id=f"{slug}-check", metadata={"nbgrader": check, "tags": ["active-ipynb"]}
+        ),
+    ]

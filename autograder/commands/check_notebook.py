@@ -1,0 +1,178 @@
+"""`autograder check NOTEBOOK`: the visible checks from a terminal, on a saved notebook that runs in the sandbox.
+
+The same checks and the same words as `check` in the notebook. Needs no course around it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from autograder import content
+from autograder.course import CHECK
+from autograder.errors import MachineError, SubmissionError
+from autograder.judging.transport import Behind
+from autograder.notebook.check import judged
+from autograder.notebook.verdict import Progress, Verdict
+from autograder.reports.rubric import MARKS
+from autograder.sandbox.outside.client import CellResult, Sandbox
+from autograder.sandbox.outside.client import Submission as Running
+from autograder.submission import Cell, code_cells, grade_id, read_notebook
+from autograder.text import raised
+
+_IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
+GLANCE = 0.3  # seconds between two looks at the file
+STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not known"], "dim"))
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A saved notebook: its code cells but the checks, the exercise of each (or ""), and what it has checks for."""
+
+    cells: list[Cell]
+    owners: list[str]
+    exercises: list[str]
+
+
+class Saved(Behind):
+    """A saved notebook's names behind the wall; `names` have their signatures, so that messages name arguments."""
+
+    def __init__(self, running: Running, names: dict[str, Any]) -> None:
+        super().__init__(running, None)
+        self.names = names
+
+
+def open_sandbox() -> Sandbox:
+    """Where the notebook runs: behind bubblewrap where there is one. It is the student's own code on their machine."""
+    if not hasattr(os, "fork"):
+        raise MachineError("`autograder check` needs Linux or macOS; in JupyterLab, check(...) works everywhere.")
+    return Sandbox(kind="auto")
+
+
+def read(path: Path) -> Notebook:
+    """The notebook at `path`. Raises `SubmissionError` where it is none, or none of ours."""
+    data = read_notebook(path)
+    cells = code_cells(data)
+    named = [grade_id(cell).removeprefix(CHECK) for cell in data["cells"] if grade_id(cell).startswith(CHECK)]
+    known = {name for exercises in content.assignments().values() for name in exercises}
+    exercises = [name for name in dict.fromkeys(named) if name in known]
+    if not exercises:
+        raise SubmissionError(f"{path}: no check cell of ours in it; name a notebook from the released folder")
+    return Notebook(cells, [grade_id(data["cells"][cell.index]) for cell in cells], exercises)
+
+
+def verdicts(notebook: Notebook, sandbox: Sandbox) -> Iterator[Verdict]:
+    """Run the notebook and judge one exercise after the other."""
+    with sandbox.open([cell.source for cell in notebook.cells]) as running:
+        behind = Saved(running, _signatures(notebook.cells))
+        for name in notebook.exercises:
+            yield judged(name, behind, _first_step(name, notebook.owners, running.results))
+
+
+def check_once(path: Path, console: Console) -> bool:
+    """Show every exercise's verdict and the bar; did all pass?"""
+    notebook = read(path)
+    with open_sandbox() as sandbox:
+        found = []
+        for verdict in verdicts(notebook, sandbox):
+            found.append(verdict)
+            console.print(_coloured(f"{verdict!r}\n"))
+    console.print(_coloured(repr(_progress(found))))
+    return all(verdict.passed for verdict in found)
+
+
+def watch(path: Path, console: Console) -> None:
+    """Show how far the notebook is, and the first exercise to work on, again after every save; until Ctrl-C."""
+    read(path)  # what is no notebook of ours is said at once
+    with open_sandbox() as sandbox:
+        seen: object = None
+        while True:
+            stamp = _stamp(path)
+            if stamp is not None and stamp != seen:
+                seen = stamp
+                console.clear()
+                console.print(_coloured(_page(path, sandbox)))
+            time.sleep(GLANCE)
+
+
+def _page(path: Path, sandbox: Sandbox) -> str:
+    try:
+        found = list(verdicts(read(path), sandbox))
+    except SubmissionError as error:  # saved halfway, perhaps; the next save will tell
+        return str(error)
+    marks = "\n".join(f"  {_mark(verdict):<16} {verdict.result.name}" for verdict in found)
+    now = next((verdict for verdict in found if not verdict.passed), None)
+    work = repr(now) if now else "Every visible check passes. Grading uses other numbers and sizes."
+    return f"{path.name}\n{_progress(found)!r}\n\n{marks}\n\n{work}\n\nSave the notebook to check again; Ctrl-C ends."
+
+
+def _mark(verdict: Verdict) -> str:
+    return MARKS["passed"] if verdict.passed else MARKS["failed"] if verdict.result.started else "– not started"
+
+
+def _progress(found: list[Verdict]) -> Progress:
+    return Progress.of(found[0].result.name, {verdict.result.name for verdict in found if verdict.passed})
+
+
+def _coloured(words: str) -> Text:
+    text = Text(words)
+    for mark, style in STYLES:
+        text.highlight_words([mark], style)
+    return text
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """When the file was last saved; None while an editor is replacing it."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _first_step(name: str, owners: list[str], results: list[CellResult]) -> str:
+    """What to do where nothing is judged: what the exercise's own cell ran into, else to begin."""
+    own = next((result for owner, result in zip(owners, results, strict=True) if owner == name), CellResult())
+    if own.stopped:
+        return f"not judged, since its cell was stopped: {own.stopped}."
+    if own.error:
+        where = "".join(f" In line {number}: `{line.strip()}`." for _, number, line in own.error["lines"][-1:])
+        text = _IN_CELL.sub(r", \1", own.error["text"])
+        return f"not judged, since its cell {raised(own.error['kind'], text)}{where}"
+    return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
+
+
+def _signatures(cells: list[Cell]) -> dict[str, Any]:
+    """The notebook's functions and classes by name, as objects that have a signature and nothing else."""
+    found: dict[str, Any] = {}
+    for cell in cells:
+        try:
+            body = ast.parse(cell.source).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # its own message comes from running it
+            continue
+        for node in body:
+            if isinstance(node, ast.FunctionDef):
+                found[node.name] = _with_signature(node)
+            elif isinstance(node, ast.ClassDef):
+                inside = (n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__")
+                found.update((node.name, _with_signature(init)) for init in inside)
+    return found
+
+
+def _with_signature(function: ast.FunctionDef) -> Any:
+    def stand_in() -> None: ...
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+    stand_in.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
+    return stand_in

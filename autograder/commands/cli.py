@@ -1,0 +1,152 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from autograder.commands import desk
+from autograder.commands.grading import How, grade_class, grade_files, show
+from autograder.commands.options import SandboxKind, must_be_writable, warn
+from autograder.course import find_course
+from autograder.errors import AutograderError
+from autograder.submission import find_submissions
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
+app.add_typer(dev, name="dev")
+
+
+@app.callback()
+def autograder() -> None:
+    """Grade exercises on multi-head attention."""
+
+
+@app.command(epilog="Example: autograder grade submitted/ --json marks.json")
+def grade(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
+    ] = None,
+    assignment: Annotated[
+        str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
+    ] = None,
+    gradebook: Annotated[
+        bool, typer.Option("--gradebook", help="Grade the course's submitted/ into nbgrader's gradebook.")
+    ] = False,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
+    scheduler: Annotated[
+        str, typer.Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
+    ] = "",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
+    sandbox: Annotated[
+        SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
+    ] = SandboxKind.auto,
+) -> None:
+    """Grade notebooks with the hidden suites. Low marks are no failure.
+
+    A run that was interrupted goes on where it stopped when it is started again.
+
+    Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
+    reason), 2 when the call itself is wrong.
+    """
+    console = Console(stderr=json_file == Path("-"))
+    course = find_course()
+    if assignment is not None:
+        course.assignment(assignment)
+    how = How(jobs, sandbox.value, scheduler, quiet)
+    if gradebook:
+        if paths or json_file:
+            raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
+        warn(sandbox)
+        raise typer.Exit(grade_class(course, assignment, how, console, feedback, force))
+    if feedback or force:
+        raise AutograderError("--feedback and --force go with --gradebook")
+    if not paths:
+        raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
+    found = find_submissions(paths, course, assignment)
+    warn(sandbox)
+    must_be_writable(json_file)
+    reports = grade_files(found, course, how, console, json_file)
+    show(reports, console, quiet)
+    raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
+
+
+@app.command(epilog="Example: autograder check scaled_dot_product.ipynb --watch")
+def check(
+    notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
+    watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
+) -> None:
+    """Run the visible checks on a saved notebook, as check(...) does inside it.
+
+    Exit code: 0 when every check passes, 1 when one does not yet, 2 when the call itself is wrong.
+    """
+    from autograder.commands import check_notebook
+
+    if not watch:
+        raise typer.Exit(0 if check_notebook.check_once(notebook, Console()) else 1)
+    with contextlib.suppress(KeyboardInterrupt):
+        check_notebook.watch(notebook, Console())
+
+
+@app.command(epilog="Example: autograder demo demo")
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
+        "demo"
+    ),
+) -> None:
+    """Grade a small class through nbgrader, from release to feedback, and show its marks."""
+    course = find_course()
+    from autograder.commands.demo import run  # needs nbgrader, which whoever has a course has
+
+    warn(SandboxKind.auto)
+    run(folder, course, Console())
+
+
+@dev.command(epilog="Example: autograder dev sync")
+def sync() -> None:
+    """After editing source/: write the text twins in solutions/ and the releases in assignments/."""
+    from autograder.authors import upkeep
+
+    written = list(upkeep.sync(find_course()))
+    for path in written:
+        print(f"wrote {path}")
+    if not written:
+        print("solutions/ and assignments/ are in step with source/")
+
+
+@dev.command(epilog="Example: autograder dev catalogue")
+def catalogue() -> None:
+    """Judge every known mistake and write docs/known-mistakes.md: each mistake against each test."""
+    from autograder.authors import catalogue_page
+
+    course = find_course()
+    path = course.root / "docs" / "known-mistakes.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(catalogue_page.page(catalogue_page.rows(course)), encoding="utf-8")
+    print(f"wrote {path}")
+
+
+desk.register(app, dev)
+
+
+def main() -> None:
+    """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
+    try:
+        app()
+    except AutograderError as error:
+        Console(stderr=True).print(Text(f"autograder: {error}"))
+        sys.exit(2)

@@ -1,0 +1,197 @@
+"""The whole course on one small class: release, hand in, autograde, feedback, through the real nbgrader."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.course import CONFIG, Assignment, Course
+from autograder.errors import CourseError
+from autograder.nbgrader import api
+from autograder.reports.rubric import points
+
+Answers = dict[str, str]
+Score = tuple[str, str]  # points, and how many there are
+LOOP = textwrap.dedent(
+    '''
+    def {name}(*args, **kwargs):
+        """Keeps asking itself the same question."""
+        while True:
+            pass
+    '''
+)
+CRASH = textwrap.dedent(
+    '''
+    def {name}(*args, **kwargs):
+        """Reads a place in memory that is not there."""
+        import ctypes
+        return ctypes.string_at(0)
+    '''
+)
+TYPICAL = {
+    "a1_scaled_dot_product": ("no-scaling", "detached-gradient"),
+    "a2_causal_masking": ("mask-off-by-one", "mask-after-softmax"),
+    "a3_heads": ("heads-interleaved", "concat-without-transpose"),
+    "a4_multi_head_attention": ("W_O-transposed", "heads-averaged"),
+    "a5_transformer_decoder": ("sine-and-cosine-swapped", "divided-by-n-minus-1"),
+    "a6_transformer_summarizer": ("no-shift", "separator-counted"),
+    "a7_attention_and_convolution": ("offset-of-the-wrong-sign", "kernel-flipped"),
+}
+
+
+@dataclass(frozen=True)
+class Student:
+    """Somebody in the demo's class, and what they hand in."""
+
+    name: str
+    about: str
+    answers: Callable[[Assignment], Answers]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A student's marks, one an assignment."""
+
+    student: Student
+    scores: list[Score]
+
+
+def _half(assignment: Assignment) -> Answers:
+    answers = model_answers(assignment)
+    return {e.name: answers[e.name] for e in assignment.exercises[: len(assignment.exercises) // 2]}
+
+
+def _with_mistake(number: int) -> Callable[[Assignment], Answers]:
+    def answers(assignment: Assignment) -> Answers:
+        return model_answers(assignment) | mistake(assignment, TYPICAL[assignment.name][number])
+
+    return answers
+
+
+def _with_first(code: str, only: str = "a") -> Callable[[Assignment], Answers]:
+    """Model answers, but `code` for the first exercise of the assignments whose name begins with `only`."""
+
+    def answers(assignment: Assignment) -> Answers:
+        first = assignment.exercises[0].name
+        changed = {first: code.format(name=first)} if assignment.name.startswith(only) else {}
+        return model_answers(assignment) | changed
+
+    return answers
+
+
+NAMES, MARK = 29, 12  # columns of the table: who, and a mark with what it is out of
+CLASS = (
+    Student("ada", "model answers", model_answers),
+    Student("ben", "half done", _half),
+    Student("chloe", "typical mistakes", _with_mistake(0)),
+    Student("dmitri", "other mistakes", _with_mistake(1)),
+    Student("eve", "untouched", lambda assignment: {}),
+    Student("farid", "endless loop in a1", _with_first(LOOP, only="a1")),
+    Student("grete", "crashes in each", _with_first(CRASH)),
+)
+
+
+def run(folder: Path, course: Course, console: Console) -> None:
+    """Build the class below `folder`, grade it, and print its marks and where to look.
+
+    Raises `CourseError` where `folder` holds something that is not an earlier demo.
+    """
+    _fresh(folder, course)
+    assignments = list(Course(folder).assignments().values())
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True
+    ) as progress:
+        task = progress.add_task("", total=3 * len(assignments))
+        for what in _steps(folder, assignments):
+            progress.update(task, description=f"{what:<45}", advance=1)
+    console.print(marks_table(assignments, _marks(folder, assignments), console.width))
+    _where_to_look(folder, console)
+
+
+def _fresh(folder: Path, course: Course) -> None:
+    mark = folder / ".autograder-demo"
+    if folder.exists() and any(folder.iterdir()) and not mark.is_file():
+        raise CourseError(f"{folder} is not empty and no earlier demo; name another folder")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    mark.touch()
+    for name in ("source", "solutions"):
+        shutil.copytree(
+            course.root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+        )
+    shutil.copy(course.root / CONFIG, folder / CONFIG)
+
+
+def _steps(folder: Path, assignments: list[Assignment]) -> Iterator[str]:
+    """Do the work; yields what was done."""
+    nbgrader = api(folder)
+    for assignment in assignments:
+        _must(nbgrader.generate_assignment(assignment.name), f"release {assignment.name}")
+        released = folder / "assignments" / assignment.name / assignment.notebook.name
+        for student in CLASS:
+            hand_in(fill(released, student.answers(assignment)), folder / "submitted", student.name, assignment)
+        yield f"released {assignment.name}"
+        _must(nbgrader.autograde(assignment.name, "*"), f"autograde {assignment.name}")
+        yield f"graded {assignment.name}"
+        _must(nbgrader.generate_feedback(assignment.name), f"write feedback for {assignment.name}")
+        yield f"feedback for {assignment.name}"
+
+
+def _must(result: dict[str, object], what: str) -> None:
+    if not result["success"]:
+        raise CourseError(f"nbgrader could not {what}:\n{result.get('error') or result.get('log')}")
+
+
+def _marks(folder: Path, assignments: list[Assignment]) -> list[Row]:
+    """The class's marks, as they stand in the gradebook."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{folder.resolve()}/gradebook.db") as gradebook:
+        return [
+            Row(student, [_score(gradebook.find_submission(a.name, student.name)) for a in assignments])
+            for student in CLASS
+        ]
+
+
+def _score(submission: Any) -> Score:
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades if grade.cell.cell_type == "code"]
+    return points(sum(g.auto_score or 0.0 for g in grades)), points(sum(g.max_score for g in grades))
+
+
+def marks_table(assignments: list[Assignment], rows: list[Row], width: int) -> Table:
+    """The marks for a terminal of so many columns: in a narrow one, what an assignment is worth is in its heading."""
+    wide = width >= NAMES + MARK * len(assignments)
+    table = Table(
+        title="Marks in nbgrader's gradebook", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    names = [assignment.name.split("_")[0] for assignment in assignments]
+    worth = [f"{name}/{points(a.max_score)}" for name, a in zip(names, assignments, strict=True)]
+    for heading in ("student", "hands in", *(names if wide else worth)):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        scores = [f"{score} / {most}" if wide else score for score, most in row.scores]
+        table.add_row(row.student.name, row.student.about, *scores)
+    return table
+
+
+def _where_to_look(folder: Path, console: Console) -> None:
+    page = folder / "feedback" / "chloe" / "a1_scaled_dot_product" / "scaled_dot_product.html"
+    lines = (
+        "Written questions wait to be graded by hand.",
+        f"What a student reads:   {page}",
+        "",
+        "After `. .venv/bin/activate`:",
+        f"What a teacher sees:    cd {folder} && jupyter lab   (menu Nbgrader, Formgrader)",
+        f"Once more, in detail:   autograder grade {folder}/submitted/chloe",
+    )
+    console.print(Text("\n" + "\n".join(lines)), soft_wrap=True)

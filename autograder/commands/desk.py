@@ -1,0 +1,178 @@
+"""The instructor's commands, as the command line shows them: report, export, bundle, regrade, and those of `dev`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from autograder.commands.options import SandboxKind, must_be_writable, warn
+from autograder.course import find_course
+
+
+def register(app: typer.Typer, dev: typer.Typer) -> None:
+    """Enter the commands, each with a line to paste."""
+    app.command(epilog="Example: autograder regrade a1_scaled_dot_product --write")(regrade)
+    app.command(epilog="Example: autograder report marks.json --html class.html")(report)
+    app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")(export)
+    app.command(epilog="Example: autograder bundle a1_scaled_dot_product --gradescope a1.zip")(bundle)
+    dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")(dev_check)
+    dev.command(epilog="Example: autograder dev docs")(docs)
+    dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")(new)
+
+
+def regrade(
+    assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
+    write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
+    sandbox: Annotated[
+        SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
+    ] = SandboxKind.auto,
+) -> None:
+    """After a suite or points changed: who gains and who loses, and by how much. Nothing is written without --write.
+
+    Manual grades and comments are kept. Needs the gradebook that nbgrader wrote.
+    """
+    from autograder.commands import regrade as again
+
+    if write and undo:
+        raise typer.BadParameter("--write and --undo are two different things")
+    if undo:
+        again.undo(find_course(), assignment, Console())
+        return
+    warn(sandbox)
+    again.run(find_course(), assignment, Console(), jobs, sandbox.value, write)
+
+
+Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
+
+
+def report(
+    marks: Marks,
+    html: Annotated[Path | None, typer.Option(help="Write a page to look at or print: one file, no network.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the numbers as a table.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers as JSON.")] = None,
+) -> None:
+    """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs attention.
+
+    Shown in the terminal where no file is asked for. Of two marks for the same student and assignment, the later
+    counts. Whose work is like whose is not judged.
+    """
+    from autograder.reports import class_report
+    from autograder.reports.class_statistics import class_statistics
+    from autograder.reports.marks_file import read_marks, write
+
+    found = class_statistics(read_marks(marks))
+    formats = {html: class_report.as_html, csv: class_report.as_table, json_file: class_report.as_json}
+    wanted = {path: make for path, make in formats.items() if path is not None}
+    for path, make in wanted.items():
+        write(path, make(found))
+        print(f"wrote {path}")
+    if not wanted:
+        class_report.show(found, Console())
+
+
+def export(
+    marks: Marks,
+    csv: Annotated[Path | None, typer.Option(help="Write a table, one row an exercise.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test suite a submission.")] = None,
+    gradescope: Annotated[
+        Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
+    ] = None,
+) -> None:
+    """Marks in the forms that other programs read; several at once where asked for."""
+    from autograder.reports import export as forms
+    from autograder.reports.marks_file import read_marks, write
+
+    if csv is None and junit is None and gradescope is None:
+        raise typer.BadParameter("name at least one of --csv, --junit and --gradescope")
+    reports = read_marks(marks)
+    if csv is not None:
+        write(csv, forms.exercises_as_csv(reports))
+    if junit is not None:
+        write(junit, forms.as_junit(reports))
+    if gradescope is not None:
+        for path, text in forms.gradescope_files(reports, gradescope):
+            write(path, text)
+    for wanted in (csv, junit, gradescope):
+        if wanted is not None:
+            print(f"wrote {wanted}")
+
+
+def bundle(
+    assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
+    gradescope: Annotated[
+        Path | None, typer.Option(help="Write Gradescope's autograder here, a zip; it holds the hidden suites.")
+    ] = None,
+    github_classroom: Annotated[
+        Path | None, typer.Option(help="Write a workflow here that runs the visible checks.")
+    ] = None,
+    requirement: Annotated[
+        str | None,
+        typer.Option(help="For the workflow: what pip installs; the kit's wheel in that repository if none."),
+    ] = None,
+) -> None:
+    """What grades elsewhere: Gradescope's autograder with the hidden suites, a GitHub workflow with visible checks."""
+    from autograder.commands.bundle import classroom_workflow, write_gradescope
+    from autograder.reports.marks_file import write
+
+    if gradescope is None and github_classroom is None:
+        raise typer.BadParameter("name --gradescope, --github-classroom, or both")
+    found = find_course().assignment(assignment)
+    if gradescope is not None:
+        must_be_writable(gradescope)
+        write_gradescope(found, gradescope)
+        print(f"wrote {gradescope}")
+    if github_classroom is not None:
+        write(github_classroom, classroom_workflow(found, requirement))
+        print(f"wrote {github_classroom}")
+
+
+def dev_check(
+    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all where none.")] = None,
+) -> None:
+    """After editing the course: is it fit for students? Names file, cell and remedy of all that is not in order.
+
+    Every stub fails as not started, every solution passes, points add up, each exercise has visible checks, hints and
+    at least three known mistakes that its hidden tests reject, release and text twin are in step, and no secret is in
+    the release. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call itself is wrong.
+    """
+    from autograder.authors.dev_check import check_course
+
+    console, found = Console(), 0
+    for checked in check_course(find_course(), assignments or []):
+        console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
+        for finding in checked.findings:
+            console.print(Text(f"  {finding}"), soft_wrap=True)
+        found += len(checked.findings)
+    raise typer.Exit(1 if found else 0)
+
+
+def docs() -> None:
+    """Write the pages of docs/ that are made from the code: command line, JSON, security."""
+    from autograder.authors.dev_docs import pages
+    from autograder.commands.cli import app
+
+    for path, text in pages(find_course(), app).items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")
+
+
+def new(
+    assignment: Annotated[str, typer.Argument(help="Where it goes; begun where there is no such assignment.")],
+    exercise: Annotated[str, typer.Argument(help="The function's name.")],
+) -> None:
+    """The skeleton of an exercise of your own: cells, hidden suite, visible check, known mistakes, hints.
+
+    It works from the start. Rewrite it piece by piece; `autograder dev check` says what is missing.
+    """
+    from autograder.authors.new_exercise import add_exercise
+
+    for path in add_exercise(find_course(), assignment, exercise):
+        print(f"wrote {path}")
+    print("Now: autograder dev sync, then autograder dev check")

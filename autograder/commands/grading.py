@@ -1,0 +1,178 @@
+"""`autograder grade`: a class graded with a bar to watch, and its marks as tables."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from autograder.course import Course
+from autograder.marking.journal import Journal, stamp, write_whole
+from autograder.marking.many import expect_workers, grade_many, worker_count
+from autograder.report import Report
+from autograder.reports import rubric
+from autograder.submission import Submission
+from autograder.text import printable
+
+FEW = 3  # up to this many submissions are shown test by test, and need no progress bar
+
+
+@dataclass(frozen=True)
+class How:
+    """How to grade: worker processes (0: one a core), the sandbox's kind, a Dask scheduler's address or none, a bar."""
+
+    jobs: int
+    kind: str
+    scheduler: str
+    quiet: bool
+
+
+def grade_files(
+    found: list[Submission], course: Course, how: How, console: Console, report: Path | None
+) -> list[Report]:
+    """Grade submissions in order and write the `report` file; a journal beside it lets an interrupted run go on."""
+    _expect(how, len(found))
+    versions = functools.cache(lambda name: course.assignment(name).version())
+    with contextlib.ExitStack() as stack:
+        grade = functools.partial(_grade, course=course, how=how)
+        if report is None or report == Path("-") or (report.exists() and not report.is_file()):
+            reports = grade(found, len(found))
+        else:
+            journal = stack.enter_context(Journal(report))
+            stamped = [(one, stamp(one, versions(one.assignment))) for one in found]
+            if len(journal):
+                console.print(f"going on: {len(journal)} were graded before the last run was interrupted")
+            reports = journal.grade(stamped, lambda left: grade(left, len(found) - len(journal)))
+        step = stack.enter_context(_bar(console, len(found), how.quiet or len(found) <= FEW))
+        done = []
+        for one in reports:
+            done.append(one)
+            step(one.status == "failed")
+        if report is not None:
+            _write(done, report)
+        return done
+
+
+def _write(reports: list[Report], path: Path) -> None:
+    text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False)
+    if path == Path("-"):
+        print(text)
+    else:
+        write_whole(path, text + "\n")
+
+
+def _grade(submissions: Sequence[Submission], count: int, course: Course, how: How) -> Iterator[Report]:
+    return grade_many(submissions, course.root, worker_count(how.jobs, count), how.kind, how.scheduler)
+
+
+def _expect(how: How, count: int) -> None:
+    if not how.scheduler:
+        expect_workers(worker_count(how.jobs, count))
+
+
+def grade_class(
+    course: Course, only: str | None, how: How, console: Console, feedback: bool = False, force: bool = False
+) -> int:
+    """Grade submitted/ into nbgrader's gradebook; the exit code: 1 where a submission could not be graded."""
+    _expect(how, len(list((course.root / "submitted").glob("*/*"))))  # before nbgrader is imported: that takes seconds
+    from autograder.nbgrader.gradebook import grade_into_gradebook, submitted
+
+    found = submitted(course, only)
+    settings: dict[str, Any] = {"jobs": how.jobs, "scheduler": how.scheduler, "force": force}
+    with _bar(console, sum(count for _, count in found), how.quiet) as step:
+        assignments = [assignment for assignment, _ in found]
+        outcomes = grade_into_gradebook(
+            course, assignments, settings, how.kind, lambda one: step(bool(one.reason)), feedback
+        )
+    failed = [outcome for outcome in outcomes if outcome.reason]
+    for outcome in failed:
+        console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
+    same = sum(count for _, count in found) - len(outcomes)
+    unchanged = f", {same} unchanged since they were graded" if same else ""
+    console.print(f"{len(outcomes) - len(failed)} graded{unchanged}, {len(failed)} could not be graded")
+    return 1 if failed else 0
+
+
+@contextlib.contextmanager
+def _bar(console: Console, total: int, hidden: bool) -> Iterator[Any]:
+    """A bar with rate and time left; gives a function to call for each submission: `step(failed)`."""
+    columns = (
+        TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(), TextColumn("{task.fields[failed]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        task = progress.add_task("", total=total, failed="", rate="")
+        count = 0
+
+        def step(failed: bool) -> None:
+            nonlocal count
+            count += failed
+            speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
+            progress.update(
+                task,
+                advance=1,
+                rate=f"{speed:.1f} a second" if speed else "",
+                failed=f"{count} not gradable" if count else "",
+            )
+
+        yield step
+
+
+# ---------------------------------------------------------------- tables
+
+
+def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
+    """A few reports test by test, many as a table an assignment; quiet: what could not be graded, and the sum."""
+    failed = [report for report in reports if report.status == "failed"]
+    if quiet:
+        for report in failed:
+            console.print(Text(f"{report.student}, {report.assignment}: {report.reason}"))
+        console.print(f"{len(reports) - len(failed)} graded, {len(failed)} could not be graded")
+    elif len(reports) <= FEW:
+        for report in reports:
+            _show_one(report, console)
+    else:
+        for assignment in dict.fromkeys(report.assignment for report in reports):
+            console.print(class_table(assignment, [r for r in reports if r.assignment == assignment]))
+
+
+def class_table(assignment: str, reports: list[Report]) -> Table:
+    """One assignment's marks: a row a student, a column an exercise."""
+    names = next(([e.name for e in report.exercises] for report in reports if report.exercises), [])
+    table = Table(title=assignment, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("student")
+    table.add_column("marks", justify="right")
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
+    for report in reports:
+        scores = [rubric.points(exercise.score) for exercise in report.exercises]
+        table.add_row(Text(report.student), _marks(report), *scores)
+    reasons = [f"{report.student}: {report.reason}" for report in reports if report.reason]
+    table.caption, table.caption_justify = Text("\n".join(reasons)), "left"
+    return table
+
+
+def _show_one(report: Report, console: Console) -> None:
+    console.print(Text(f"\n{report.student}, {report.assignment}: {_marks(report)}", style="bold"))
+    if report.reason:
+        console.print(Text(f"  {report.reason}"))
+    for exercise in report.exercises:
+        console.print(Text(rubric.as_text(exercise)))
+    if report.extra:
+        console.print(Text(printable(report.extra)))
+
+
+def _marks(report: Report) -> str:
+    if report.status == "failed":
+        return "not graded"
+    return f"{rubric.points(report.score)} / {rubric.points(report.max_score)}"

@@ -1,0 +1,109 @@
+"""What an assignment consists of beside its notebook: a folder of files, found here and loaded by path.
+
+    suite.py      the hidden suite                      mistakes.py   the catalogue of known mistakes
+    visible.py    the checks that students have         pictures.py   an example to draw for some exercises
+    hints.toml    help in three levels
+
+A course keeps these folders in `content/`, one for each assignment. Where it has none, those that came with the kit
+count. Students have the second line and the hints alone; nothing there imports PyTorch before it is needed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib.util
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from autograder.errors import AutograderError
+
+KIT = Path(__file__).parent / "attention"
+PLACES = ("content", "autograder/attention")  # below a course's root: its own, or in a copy of the kit's repository
+_EXERCISE = re.compile(r'^@pytest\.mark\.exercise\("(\w+)"\)', re.MULTILINE)
+
+
+class UnknownExercise(AutograderError):
+    """There is no exercise of this name."""
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Help in three levels: a nudge, a closer look, and where to read on. Never the solution.
+
+    section: heading in the notebook
+    paper, link: section of a paper, and its address
+    """
+
+    nudge: str
+    closer: str
+    section: str
+    paper: str
+    link: str
+
+
+def folder_of(assignment: str, root: Path | None = None) -> Path:
+    """The folder of an assignment's content: that of the course at `root`, else the one that came with the kit."""
+    own = [root / place / assignment for place in PLACES] if root is not None else []
+    return next((folder for folder in own if folder.is_dir()), KIT / assignment)
+
+
+@functools.cache
+def assignments() -> dict[str, tuple[str, ...]]:
+    """The exercises of each of the kit's assignments, in order. Read as text: collecting a suite takes 0.1 s."""
+    files = sorted(KIT.glob("*/visible.py"))
+    found = {path.parent.name: _EXERCISE.findall(path.read_text(encoding="utf-8")) for path in files}
+    return {name: tuple(dict.fromkeys(exercises)) for name, exercises in found.items()}
+
+
+def assignment_of(exercise: str) -> str:
+    """The assignment that an exercise belongs to. Raises `UnknownExercise` with the nearest name there is."""
+    for name, exercises in assignments().items():
+        if exercise in exercises:
+            return name
+    known = [name for exercises in assignments().values() for name in exercises]
+    near = difflib.get_close_matches(exercise, known, 1)
+    more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+    raise UnknownExercise(f"there is no exercise {exercise!r}; {more}")
+
+
+def suite_file(assignment: str) -> Path:
+    """The visible checks of an assignment."""
+    return KIT / assignment / "visible.py"
+
+
+def hint_for(exercise: str) -> Hint:
+    """The help there is for an exercise. Raises `UnknownExercise`."""
+    return _hints(assignment_of(exercise))[exercise]
+
+
+@functools.cache
+def _hints(assignment: str) -> dict[str, Hint]:
+    text = (KIT / assignment / "hints.toml").read_text(encoding="utf-8")
+    return {name: Hint(**entry) for name, entry in tomllib.loads(text).items()}
+
+
+def pictures(folder: Path) -> Mapping[str, Any]:
+    """The examples to draw (`Example`) by exercise; none where the folder has no `pictures.py`."""
+    path = folder / "pictures.py"
+    return dict(load(path).PICTURES) if path.is_file() else {}
+
+
+def example_for(exercise: str) -> Any:
+    """The kit's example (`Example`) for an exercise; None where it has none. Raises `UnknownExercise`."""
+    return pictures(KIT / assignment_of(exercise)).get(exercise)
+
+
+@functools.lru_cache(64)
+def load(path: Path) -> ModuleType:
+    """A file of the content as a module of its own."""
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,1 +1,0 @@
-"""Where people meet the kit: the command line, nbgrader, a notebook's check cells, and pictures."""

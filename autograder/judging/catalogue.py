@@ -1,0 +1,101 @@
+"""The catalogue of known mistakes: small wrong implementations with a name and a hint.
+
+`mistakes.py` in an assignment's folder. A mistake is written as the student would write it, complete in itself:
+
+    mistake = Catalogue()
+
+    @mistake("one-too-many", hint="What does your function give for an empty list?")
+    def count(items):
+        return len(items) + 1
+
+The function's (or class's) name is the exercise.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One known mistake. `hint` is a question or a place to look, and never the fix."""
+
+    name: str
+    exercise: str
+    hint: str
+    code: Callable[..., Any]
+
+
+Options = dict[str, Any]
+
+
+@dataclass
+class Catalogue:
+    """The mistakes of one assignment, in the order written. Used as a decorator.
+
+    `mistakes` are those written out, which the suites are held against. `variants` are the same mistakes in other
+    styles, and `pairs` two in one function, named `one+other`; both serve diagnosis and come from recipes.
+    """
+
+    mistakes: list[Mistake] = field(default_factory=list)
+    variants: list[Mistake] = field(default_factory=list)
+    pairs: list[Mistake] = field(default_factory=list)
+
+    def __call__(self, name: str, *, hint: str = "") -> Callable[[Any], Any]:
+        """Enter the decorated function or class under `name`."""
+
+        def enter(code: Any) -> Any:
+            self.mistakes.append(Mistake(name, code.__name__, hint, code))
+            return code
+
+        return enter
+
+    def recipe(self, slips: dict[str, list[Options]], styles: Sequence[Options] = ({},)) -> Callable[[Any], Any]:
+        """Enter variants and pairs of mistakes written out above.
+
+        The decorated function takes options and makes the exercise's function or class; without options, a right one.
+        `slips` gives the options that make a mistake, several where people make it in several ways; `styles` are
+        options that change how the code does at the edges (empty rows, say) and leave the mistake's name.
+        """
+
+        def enter(make: Callable[..., Any]) -> Callable[..., Any]:
+            hints = {mistake.name: mistake.hint for mistake in self.of(make.__name__)}
+            for name, ways in slips.items():
+                for options, style in product(ways, styles):
+                    code = make(**{**style, **options})
+                    self.variants.append(Mistake(name, make.__name__, hints[name], code))
+            for (one, ways), (other, others) in combinations(slips.items(), 2):
+                for first, second, style in product(ways, others, styles):
+                    if not first.keys() & second.keys():
+                        code = make(**{**style, **first, **second})
+                        hint = f"{hints[one]} And: {hints[other]}"
+                        self.pairs.append(Mistake(f"{one}+{other}", make.__name__, hint, code))
+            return make
+
+        return enter
+
+    def __iter__(self) -> Iterator[Mistake]:
+        return iter(self.mistakes)
+
+    def of(self, exercise: str) -> list[Mistake]:
+        """The mistakes of one exercise that are written out."""
+        return [mistake for mistake in self.mistakes if mistake.exercise == exercise]
+
+
+def read_catalogue(suite: Path) -> Catalogue:
+    """The catalogue beside a suite; empty where there is none."""
+    path = suite.with_name("mistakes.py")
+    if not path.is_file():
+        return Catalogue()
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_mistakes", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = module.mistake
+    assert isinstance(found, Catalogue)
+    return found

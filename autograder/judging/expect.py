@@ -1,0 +1,188 @@
+"""What a suite may say about an answer. Each failure carries place and got, and never what was expected.
+
+A `hint` is the next step for the student: a question or a place to look, one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autograder.judging.student import Missing, NotStarted, Stopped, StudentError
+from autograder.sandbox.protocol.wire import Other
+
+# Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
+# `torch.sqrt(torch.tensor(d_k))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
+# The mildest known mistake is 0.01 away.
+TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
+
+
+class Mismatch(AssertionError):
+    """An answer that is not what the exercise asks for; the text is the message for the report."""
+
+
+def fail(text: str, hint: str = "") -> NoReturn:
+    """Fail with `text` and the next step."""
+    raise Mismatch(text if not hint else f"{text} {hint}")
+
+
+def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
+    """`got` as a NumPy array; fails where it is something else. `what` names one part of an answer."""
+    if not isinstance(got, np.ndarray):
+        fail(f"{_came_back(what)} {kind_of(got)}, not a NumPy array.", hint)
+    return got
+
+
+def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
+    """`got` as numbers of a PyTorch tensor; fails where it is something else. `what` names one part of an answer."""
+    if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
+        fail(f"{_came_back(what)} {kind_of(got)}, not a PyTorch tensor.", hint)
+    return np.asarray(got.detach().numpy())
+
+
+def _came_back(what: str) -> str:
+    return f"{what} is" if what else "gave back"
+
+
+def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
+    """`got` as a tuple of two; fails where it is something else."""
+    if not isinstance(got, tuple) or len(got) != 2:
+        fail(f"gave back {kind_of(got)}, not the tuple {names}.")
+    return got[0], got[1]
+
+
+def numbers(value: Any) -> Any:
+    """`value` as numbers: an array, or one number; fails where it is something else."""
+    if isinstance(value, np.ndarray | np.generic | bool | int | float):
+        return value
+    if hasattr(value, "detach"):
+        return value.detach().numpy()
+    fail(f"gave back {kind_of(value)}, where an array belongs.")
+
+
+def kind_of(got: Any) -> str:
+    """What a value is, in words."""
+    if got is None:
+        return "None (is there a `return`?)"
+    if isinstance(got, Other):
+        return _kind_of_other(got.type_name)
+    if isinstance(got, np.ndarray):
+        return f"an array of shape {got.shape}"
+    if hasattr(got, "detach"):
+        return f"a tensor of shape {tuple(got.shape)}"
+    if isinstance(got, tuple | list):
+        return f"a {type(got).__name__} of {len(got)} value{'' if len(got) == 1 else 's'}"
+    return f"a value of type {type(got).__name__}"
+
+
+def _kind_of_other(name: str) -> str:
+    """What did not cross the wall: the name of a type, or already words (`array of complex128`)."""
+    if name.startswith("array of "):
+        return f"an {name}"
+    if name.startswith("tensor of "):
+        return f"a {name}"
+    return name if name.startswith("something ") else f"something of type {name}"
+
+
+def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the result") -> None:
+    """The shape is `wanted`. Shapes are no secret: the docstring of the stub gives them."""
+    _check_kind(got)
+    if tuple(got.shape) != tuple(wanted):
+        fail(f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}.", hint)
+
+
+def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
+    """Same shape, and same values within `atol` (by default what honest work needs in the coarser dtype)."""
+    got, wanted = np.asarray(numbers(got)), np.asarray(numbers(wanted))
+    shape(got, wanted.shape, what=what)
+    if atol is None:
+        atol = max(TOLERANCE.get(got.dtype.name, 0.0), TOLERANCE.get(wanted.dtype.name, 0.0))
+    finite(got, hint, what)
+    found, right = got.astype(float), wanted.astype(float)
+    with np.errstate(all="ignore"):
+        wrong = ~(np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right)))
+    if wrong.any():
+        _wrong_at(got, wrong, hint, what)
+
+
+def _wrong_at(got: np.ndarray, wrong: np.ndarray, hint: str, what: str) -> None:
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    count = int(wrong.sum())
+    others = f" ({count} of {wrong.size} values {'differs' if count == 1 else 'differ'})" if wrong.size > 1 else ""
+    fail(f"{what}{_at(index)} is {_number(got[index])}, which is not right{others}.", hint)
+
+
+def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
+    """Same shape and exactly the same values."""
+    got, wanted = np.asarray(numbers(got)), np.asarray(numbers(wanted))
+    shape(got, wanted.shape, what=what)
+    wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
+    if wrong.any():
+        _wrong_at(got, wrong, hint, what)
+
+
+def finite(got: Any, hint: str = "", what: str = "the result") -> None:
+    """No NaN, no infinity."""
+    got = np.asarray(numbers(got))
+    bad = ~np.isfinite(got)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        fail(f"{what}{_at(index)} is {_number(got[index])}.", hint)
+
+
+def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
+    """The dtype is `wanted`."""
+    _check_kind(got)
+    name = str(got.dtype).removeprefix("torch.")
+    wanted = str(np.dtype(wanted))
+    if name != wanted:
+        fail(f"{what} has dtype {name}, it should be {wanted}.", hint)
+
+
+def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str], hint: str = "") -> None:
+    """The arguments hold what they held before the call."""
+    if len(after) != len(before):
+        fail("the arguments could not be compared before and after the call.")
+    for index, (now, then) in enumerate(zip(after, before, strict=True)):
+        name = names[index] if index < len(names) else f"argument {index + 1}"
+        if not isinstance(now, Other) and hasattr(then, "shape") and hasattr(now, "shape"):
+            same = now.shape == then.shape and np.array_equal(numbers(now), numbers(then), equal_nan=True)
+            if not same:
+                fail(f"{name} holds other values after the call than before.", hint)
+
+
+def differs(one: Any, other: Any, hint: str, what: str = "the result") -> None:
+    """Two answers to different questions are not the same."""
+    one, other = np.asarray(numbers(one)), np.asarray(numbers(other))
+    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=1e-6, equal_nan=True):
+        fail(f"{what} stays the same.", hint)
+
+
+def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> None:
+    """The call raises `kind`. Only `ValueError` crosses the wall as itself, so only that can be asked for."""
+    try:
+        got = call()
+    except (NotStarted, Missing, Stopped):
+        raise
+    except StudentError as error:
+        if isinstance(error, kind):
+            return
+        fail(f"{error} It should raise {kind.__name__}.", hint)
+    else:
+        fail(f"gave back {kind_of(got)}, it should raise {kind.__name__}.", hint)
+
+
+def _check_kind(got: Any) -> None:
+    """Fails where `got` has no shape to speak of."""
+    if not hasattr(got, "shape"):
+        fail(f"gave back {kind_of(got)}, where an array belongs.")
+
+
+def _at(index: tuple[int, ...]) -> str:
+    return f" at [{', '.join(map(str, index))}]" if index else ""
+
+
+def _number(value: Any) -> str:
+    return f"{value.item():.4g}" if value.dtype.kind == "f" else str(value.item())

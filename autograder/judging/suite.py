@@ -1,0 +1,205 @@
+"""One pytest session over one suite, collected once and kept open for any number of submissions.
+
+A suite is ordinary pytest: classes marked `@pytest.mark.exercise("softmax")`, test methods with a docstring (the
+sentence a student reads) and `@pytest.mark.weight(2)`, and the fixtures `student` and `reference`. pytest's own
+hooks give outcomes as objects. A thread keeps the session open in `pytest_runtestloop`, so that a submission costs
+0.1 ms a test instead of a new session's 200 ms.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from autograder.errors import CourseError, MachineError
+from autograder.judging.expect import Mismatch
+from autograder.judging.student import Student, StudentError
+from autograder.text import one_line
+
+# Plugins a suite has no use for; each would cost time in every test.
+OFF = (
+    "cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml", "logging", "nose", "pastebin",
+    "setuponly", "setupplan", "stepwise", "terminal", "threadexception", "tmpdir", "unittest", "unraisableexception",
+    "warnings",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of a suite, as collected."""
+
+    __test__ = False
+
+    exercise: str
+    name: str
+    sentence: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one test gave: None where it passed, else the error."""
+
+    test: Test
+    error: BaseException | None
+    call: str = ""
+
+    @property
+    def message(self) -> str:
+        """What the student reads; empty where the test passed."""
+        if self.error is None:
+            return ""
+        if isinstance(self.error, StudentError | Mismatch):
+            return one_line(f"{self.call}: {self.error}" if self.call else str(self.error))
+        return f"this test could not judge what came back ({type(self.error).__name__}). Please tell your instructor."
+
+
+class Suite:
+    """A collected suite. Use as a context manager, or call `close`.
+
+    Raises `CourseError` where it cannot be used, `MachineError` where it needs a package that is not installed here.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            raise CourseError(f"{path}: no such suite")
+        self.path = path
+        self._plugin = _Plugin()
+        self._thread = threading.Thread(target=self._session, name=f"suite {path.stem}", daemon=True)
+        self._thread.start()
+        self._plugin.collected.wait()
+        if self._plugin.missing is not None:
+            raise MachineError(_how_to_get(self._plugin.missing))
+        if self._plugin.problem is not None:
+            raise CourseError(f"{path}: the suite cannot be used: {self._plugin.problem}")
+        self.tests: tuple[Test, ...] = tuple(self._plugin.items)
+        # Must PyTorch's calls be watched? Ready-made attention is noticed without.
+        self.watch = any(item.get_closest_marker("no_convolution") for item in self._plugin.items.values())
+
+    def __enter__(self) -> Suite:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def exercises(self) -> list[str]:
+        """The exercises' names, in the suite's order."""
+        return list(dict.fromkeys(test.exercise for test in self.tests))
+
+    def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
+        """Run one test for one student, in the calling thread (so that Ctrl-C reaches it).
+
+        Raises `MachineError` where the test needs a package that is not installed here.
+        """
+        outcome = self._plugin.run(test, student, reference)
+        if isinstance(outcome.error, ModuleNotFoundError):
+            raise MachineError(_how_to_get(outcome.error.name or str(outcome.error)))
+        return outcome
+
+    def close(self) -> None:
+        """End the session."""
+        self._plugin.finished.set()
+        self._thread.join()
+
+    def _session(self) -> None:
+        arguments = [f"--rootdir={self.path.parent}", "-c", os.devnull, "--import-mode=importlib", "--noconftest"]
+        # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
+        arguments.append("--disable-plugin-autoload")
+        for name in OFF:
+            arguments += ["-p", f"no:{name}"]
+        _forget(self.path)
+        try:
+            pytest.main([*arguments, str(self.path)], plugins=[self._plugin])
+        finally:
+            self._plugin.collected.set()
+
+
+def _forget(path: Path) -> None:
+    """pytest takes a module of that name that it has imported before, also where the file has been edited since."""
+    for name in [name for name in sys.modules if name.rpartition(".")[2] == path.stem]:
+        del sys.modules[name]
+
+
+class _Plugin:
+    """Keeps pytest's session open, and runs its items one at a time."""
+
+    def __init__(self) -> None:
+        self.collected, self.finished = threading.Event(), threading.Event()
+        self.items: dict[Test, pytest.Item] = {}
+        self.problem: str | None = "pytest found no test in it"
+        self.missing: str | None = None
+        self.student: Student | None = None
+        self.referee: Student | None = None
+        self.error: BaseException | None = None
+
+    @pytest.fixture(name="student")
+    def student_fixture(self) -> Student | None:
+        return self.student
+
+    @pytest.fixture(name="reference")
+    def reference_fixture(self) -> Student | None:
+        return self.referee
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.addinivalue_line("markers", "exercise(name): the exercise that a class of tests judges")
+        config.addinivalue_line("markers", "no_convolution: PyTorch's ready-made convolution is not to be called")
+        config.addinivalue_line("markers", "weight(n): the test's share of the exercise's points, 1 where not given")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.problem = str(report.longrepr)
+
+    def pytest_exception_interact(self, call: pytest.CallInfo[object]) -> None:
+        """A suite that cannot be imported since a package is not there: that is the machine's, and not the course's."""
+        cause = call.excinfo.value.__cause__ if call.excinfo else None
+        if isinstance(cause, ModuleNotFoundError):
+            self.missing = cause.name
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.items and not session.testsfailed:
+            try:
+                self.items = {_as_test(item): item for item in session.items}
+                self.problem = None
+            except CourseError as error:
+                self.problem = str(error)
+            else:
+                self.collected.set()
+                self.finished.wait()
+        return True
+
+    def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
+        self.student, self.referee, self.error = student, reference, None
+        item = self.items[test]
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+        return Outcome(test, self.error, student.last_call)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """The outcome as an object, without pytest's drawing of a failure: 60 ms that nobody reads."""
+        if call.excinfo is not None and self.error is None:
+            self.error = call.excinfo.value
+        assert call.when != "collect"
+        outcome: Literal["passed", "failed"] = "passed" if call.excinfo is None else "failed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+
+
+def _how_to_get(package: str) -> str:
+    name = {"torch": "PyTorch"}.get(package, package)
+    return f"{name} is not installed here; get it with `pip install {package}`, then restart."
+
+
+def _as_test(item: pytest.Item) -> Test:
+    exercise = item.get_closest_marker("exercise")
+    if exercise is None or not exercise.args:
+        raise CourseError(f'{item.nodeid}: no @pytest.mark.exercise("...") on its class')
+    weight = item.get_closest_marker("weight")
+    document = (getattr(item.obj, "__doc__", None) or "").strip()  # type: ignore[attr-defined]
+    if not document:
+        raise CourseError(f"{item.nodeid}: no docstring; it is the sentence that a student reads")
+    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight.args[0]) if weight else 1.0)

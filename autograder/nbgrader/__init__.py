@@ -1,0 +1,67 @@
+"""nbgrader's autograde with our marks; everything else is nbgrader's own.
+
+`Autograde` reads what strangers handed in, `RestoreCells` gives every cell of the course its own metadata back,
+`Mark` takes the place of `Execute`: it runs the notebook in the sandbox, leaves each exercise's points as the result of
+its check cell (nbgrader's own partial credit) and the rubric beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from autograder.course import CONFIG
+from autograder.nbgrader.autograde import take_autogrades_place
+from autograder.nbgrader.mark import Mark
+from autograder.nbgrader.pages import make_pages_careful
+from autograder.nbgrader.restore import RestoreCells
+
+__all__ = ["Mark", "RestoreCells", "api", "configure"]
+
+
+def configure(config: Any) -> None:
+    """What a course's `nbgrader_config.py` needs: our folders, our reader, our preprocessors in nbgrader's lists."""
+    take_autogrades_place()
+    make_pages_careful()
+    config.CourseDirectory.release_directory = "assignments"
+    # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
+    config.GenerateAssignment.force = True
+    config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+    config.Autograde.sanitize_preprocessors = [
+        "autograder.nbgrader.RestoreCells",
+        "nbgrader.preprocessors.ClearOutput",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+    ]
+    config.Autograde.autograde_preprocessors = [
+        "autograder.nbgrader.Mark",
+        "nbgrader.preprocessors.IgnorePattern",
+        "nbgrader.preprocessors.LimitOutput",
+        "nbgrader.preprocessors.SaveAutoGrades",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+
+
+def api(root: Path) -> Any:
+    """nbgrader's own interface to the course in `root`, the one behind formgrader's buttons.
+
+    The course's own settings hold: its database, its penalties for late work.
+    """
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+    from traitlets.config.loader import PyFileConfigLoader
+
+    # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
+    warnings.filterwarnings("ignore", module="nbgrader")
+    # nbgrader calls `alembic` by name, which is not on the path where the environment has not been activated.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    config = Config()
+    configure(config)
+    if (root / CONFIG).is_file():
+        config.merge(PyFileConfigLoader(CONFIG, path=str(root)).load_config())
+    config.CourseDirectory.root = str(root.resolve())
+    return NbGraderAPI(config=config, log_level="ERROR")

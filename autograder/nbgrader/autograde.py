@@ -1,0 +1,270 @@
+"""nbgrader's Autograde, careful with strangers' files.
+
+nbgrader opens a pipe and waits, follows a link and copies what it leads to, and answers a broken notebook with a
+traceback. It has no setting for any of that, so this class takes the place of its own. How files are read and copied
+is in `files`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import glob
+import hashlib
+import json
+import os
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import nbgrader.api
+import nbgrader.apps.api
+import nbgrader.apps.autogradeapp
+from filelock import FileLock, Timeout
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import Autograde as NbGraderAutograde
+from nbgrader.converters.base import NbGraderException
+from traitlets import Integer, Unicode, default
+
+from autograder.course import find_course
+from autograder.errors import AutograderError, CourseError, SubmissionError
+from autograder.marking.many import Marked, Task, Workers, as_task, worker_count
+from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
+from autograder.nbgrader.mark import STAMP, exercises_worth
+from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook
+from autograder.text import one_line, printable
+
+LOCK = ".autograder.lock"
+
+
+class Autograde(NbGraderAutograde, PlainFiles):
+    """nbgrader's own steps for each submission, of which as many as there are cores are marked at a time.
+
+    Every submission is read first; one that cannot be graded is named, and the rest goes on. What was graded before
+    and has not changed since, nor the course, is left alone.
+    """
+
+    jobs = Integer(0, min=0, help="Worker processes that mark; 0 means one a core.").tag(config=True)
+    scheduler = Unicode("", help="Address of a Dask scheduler whose workers mark, in place of processes here.").tag(
+        config=True
+    )
+    workers: Workers | None = None  # those of a run over several assignments; else each run hires its own
+    on_graded: Callable[[Outcome], None] = staticmethod(lambda outcome: None)
+    model: ModelFile | None = None  # what came beside the notebook that is being graded
+
+    @default("exporter_class")
+    def _exporter_class_default(self) -> type:
+        return Exporter
+
+    def start(self) -> None:
+        """Grade; raises `NbGraderException` where not all could be, or another run is under way."""
+        with in_nbgraders_words(self.log), only_one_run(Path(self.coursedir.root)), tables_looked_for_once():
+            super().start()
+
+    def init_notebooks(self) -> None:
+        """Find the submissions of the assignment, and what cannot be graded among them."""
+        course = find_course(Path(self.coursedir.root))
+        self.notebooks: list[str] = []
+        self.assignments: dict[str, list[str]] = {}
+        self.outcomes: list[Outcome] = []
+        self.course_assignment = course.assignment(self.coursedir.assignment_id)
+        self.points = self._points()
+        self.version = self.course_assignment.version() + repr(self.points)
+        pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        for folder in sorted(glob.glob(pattern, include_hidden=True)):
+            self._read(folder)
+        if not self.assignments and not self.outcomes:
+            super().init_notebooks()  # says what it looked for and what there is
+
+    def _read(self, folder: str) -> None:
+        """Read one submission: among those to grade, or among the failed."""
+        place = Path(self.coursedir.root, folder)
+        (submission,) = of_assignment(place.parent.name, place, self.course_assignment)
+        try:
+            if submission.problem:
+                raise SubmissionError(submission.problem)
+            read_notebook(submission.path)
+        except SubmissionError as error:
+            self._end(place.parent.name, str(error))
+        else:
+            self.assignments[folder] = [os.path.join(folder, submission.path.name)]
+
+    def convert_notebooks(self) -> None:
+        """Grade what is to be graded, one student after another; say at the end how many could not be."""
+        todo = [folder for folder in self.assignments if not self._is_done(folder)]
+        workers = self.workers or self.hire(len(todo))
+        # For one alone, starting anything is not worth it, and formgrader's button keeps its sandbox warm.
+        self.ahead = Ahead(workers, map(self._as_task, todo)) if len(todo) > 1 else None
+        try:
+            for folder in todo:
+                self._grade(folder)
+        finally:
+            if self.workers is None:
+                workers.close()
+        failed = [outcome for outcome in self.outcomes if outcome.reason]
+        if failed:
+            text = f"{len(failed)} of {len(failed) + len(self.assignments)} submissions could not be graded"
+            self.log.error("%s; the reasons stand above", text)
+            raise NbGraderException(text)
+
+    def hire(self, count: int) -> Workers:
+        """Workers for so many submissions."""
+        jobs = worker_count(self.jobs, count)
+        return Workers(Path(self.coursedir.root), jobs, self.config.Mark.get("sandbox", "auto"), self.scheduler)
+
+    def _grade(self, folder: str) -> None:
+        """nbgrader's steps for one student; whatever goes wrong costs this student's mark and no other's."""
+        student, assignment = Path(folder).parent.name, Path(folder).name
+        self.notebooks, self.stamp = self.assignments[folder], self._stamp(folder)
+        self.model = model_beside(self._submission(folder))
+        target = Path(self._format_dest(assignment, student))
+        try:
+            remove_tree(target)
+            self.run_pre_convert_hook()
+            self.init_assignment(assignment, student)
+            for notebook in self.notebooks:
+                self.convert_single_notebook(notebook)
+            self.set_permissions(assignment, student)
+            self.run_post_convert_hook()
+        except (AutograderError, NbGraderException) as error:
+            remove_tree(target)
+            self._end(student, str(error))
+        except Exception as error:
+            remove_tree(target)
+            self.log.error(traceback.format_exc())
+            self._end(student, f"nbgrader stumbled ({type(error).__name__}: {error})")
+        except BaseException:
+            remove_tree(target)
+            raise
+        else:
+            self._end(student)
+
+    def _end(self, student: str, reason: str | None = None) -> None:
+        outcome = Outcome(student, self.course_assignment.name, reason and one_line(reason))
+        self.outcomes.append(outcome)
+        if outcome.reason:
+            self.log.error("%s, %s cannot be graded: %s", printable(student), outcome.assignment, outcome.reason)
+        self.on_graded(outcome)
+
+    def _is_done(self, folder: str) -> bool:
+        """Was exactly this graded before, to the end? Or is the student left out on purpose?"""
+        student = Path(folder).parent.name
+        if student in self.coursedir.student_id_exclude.split(","):
+            return True
+        notebook = Path(self._format_dest(Path(folder).name, student), Path(self.assignments[folder][0]).name)
+        done = not self.force and _stamp_of(notebook) == self._stamp(folder)
+        if done:
+            self.log.info("Skipping %s: nothing has changed since it was graded", folder)
+            self.on_graded(Outcome(student, self.course_assignment.name))
+        return done
+
+    def _stamp(self, folder: str) -> str:
+        """A word that changes with the submission and with the course."""
+        timestamp = str(self.coursedir.get_existing_timestamp(folder))
+        content = Path(self.assignments[folder][0]).read_bytes()
+        model = model_beside(self._submission(folder))
+        parts = [self.version.encode(), timestamp.encode(), content, *([model.stamp] if model else [])]
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+    def _submission(self, folder: str) -> Submission:
+        path, takes = Path(self.assignments[folder][0]), self.course_assignment.saved_model is not None
+        return Submission(Path(folder).parent.name, self.course_assignment.name, path, takes_model=takes)
+
+    def _as_task(self, folder: str) -> Task:
+        """What `Mark` will ask for when it is this student's turn."""
+        task = as_task(self._submission(folder), self.course_assignment.version())
+        return replace(task, exercises=exercises_worth(self.points, self.course_assignment), pictures=True)
+
+    def _points(self) -> dict[str, float]:
+        """The gradebook's points by cell; raises `NbGraderException` where the assignment was not released."""
+        name = self.course_assignment.name
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            try:
+                notebook = gradebook.find_notebook(self.course_assignment.notebook.stem, name)
+            except MissingEntry:
+                raise NbGraderException(
+                    f"{name} is not in the gradebook; run: nbgrader generate_assignment {name}"
+                ) from None
+            return {cell.name: cell.max_score for cell in notebook.grade_cells}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one submission; `reason` is why it could not be graded."""
+
+    student: str
+    assignment: str
+    reason: str | None = None
+
+
+class Ahead:
+    """Results of a whole class, marked by workers while nbgrader writes down those before."""
+
+    def __init__(self, workers: Workers, tasks: Iterable[Task]) -> None:
+        self._results = workers.mark(tasks)
+
+    def take(self, task: Task) -> Marked | None:
+        """The result of a task; None where the workers were given another, and it has to be done here."""
+        for given, marked in self._results:
+            if given.student == task.student:
+                return marked if given == task or marked.report.reason else None
+        return None
+
+
+def _stamp_of(notebook: Path) -> str | None:
+    """The stamp in an autograded notebook; None where it is not there or was not finished."""
+    try:
+        return str(json.loads(notebook.read_text(encoding="utf-8"))["metadata"]["autograder"][STAMP])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+@contextlib.contextmanager
+def in_nbgraders_words(log: Any) -> Iterator[None]:
+    """An error of ours as nbgrader's, so that its command says one sentence and ends with 1."""
+    try:
+        yield
+    except AutograderError as error:
+        log.error("%s", error)
+        raise NbGraderException(str(error)) from None
+
+
+@contextlib.contextmanager
+def only_one_run(root: Path) -> Iterator[None]:
+    """Hold the course for this run; the system frees it with its owner. Raises `CourseError` where another has it."""
+    try:
+        with FileLock(root / LOCK, blocking=False):
+            yield
+    except Timeout:
+        raise CourseError(f"another run is grading {root}; wait for it to end, then run this again") from None
+
+
+@contextlib.contextmanager
+def tables_looked_for_once() -> Iterator[None]:
+    """nbgrader looks for each of a database's tables, and makes what is missing, a dozen times a submission."""
+    metadata, done = nbgrader.api.Base.metadata, set[int]()
+    make = metadata.create_all
+
+    def make_once(bind: Any) -> None:
+        if id(bind) not in done:
+            make(bind=bind)
+            done.add(id(bind))  # engines are kept, so their ids are their own
+
+    metadata.create_all = make_once
+    try:
+        yield
+    finally:
+        metadata.create_all = make
+
+
+def take_autogrades_place() -> None:
+    """From now on nbgrader's command and formgrader's button use the class above.
+
+    And a database's engine is made once: nbgrader makes a dozen a submission, each of which compiles every statement
+    anew, which is half of its time.
+    """
+    nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
+    if not hasattr(nbgrader.api.create_engine, "cache_info"):
+        nbgrader.api.create_engine = functools.lru_cache(nbgrader.api.create_engine)

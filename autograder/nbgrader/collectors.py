@@ -1,0 +1,46 @@
+"""File names of learning-management systems, for nbgrader's own `zip_collect`.
+
+    nbgrader zip_collect a1_scaled_dot_product --collector=autograder.nbgrader.collectors.Canvas
+
+reads what "Download submissions" gives, put into `downloaded/a1_scaled_dot_product/archive/`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nbgrader.plugins import FileNameCollectorPlugin
+
+# "-1" and so on is what a system appends to a file that is handed in again, " (1)" what a browser does.
+# Beside a notebook there may be a saved model. Of that a browser's copy stays another file: two of one name would end
+# the collecting for all.
+NOTEBOOK = r"(?P<file_id>.+?)(?:(?:-\d+| ?\(\d+\))?\.ipynb|(?:-\d+)?\.safetensors)$"
+
+
+class Canvas(FileNameCollectorPlugin):
+    """`doejane_LATE_4321_98765_scaled_dot_product-1.ipynb` is of student `doejane_4321`.
+
+    Name, user's number, file's number and file's name, from `lib/content_zipper.rb` of Canvas. The number tells two
+    students of one name apart, and stays the same all term.
+    """
+
+    def collect(self, submitted_file: str) -> dict[str, str] | None:
+        """The student and the notebook, or None where the file is none of Canvas's."""
+        found = re.match(rf"(?P<name>[^_]+)_(?:LATE_)?(?P<user>\d+)_\d+_{NOTEBOOK}", Path(submitted_file).name)
+        return found and {"student_id": f"{found['name']}_{found['user']}", "file_id": found["file_id"]}
+
+
+class Moodle(FileNameCollectorPlugin):
+    """`Jane Doe_123456_assignsubmission_file/scaled_dot_product.ipynb`, or both in one name, is of `Jane Doe`.
+
+    From `mod/assign/classes/downloader.php` of Moodle. Its number is another one in each assignment, so the name
+    has to do; two students of one name are refused by nbgrader as a duplicate.
+    """
+
+    def collect(self, submitted_file: str) -> dict[str, str] | None:
+        """The student and the notebook, or None where the file is none of Moodle's."""
+        path = Path(submitted_file)
+        whole = f"{path.parent.name}/{path.name}" if "_assignsubmission_" in path.parent.name else path.name
+        found = re.match(rf"(?P<name>[^_]+)_\d+_assignsubmission_file_?/?{NOTEBOOK}", whole)
+        return found and {"student_id": found["name"], "file_id": found["file_id"]}

@@ -1,0 +1,104 @@
+"""Marking one notebook inside nbgrader's autograde."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Enum
+
+from autograder.course import CHECK, Assignment, Exercise, find_course
+from autograder.errors import MachineError
+from autograder.marking.many import Marked, Task, Workers
+from autograder.reports import rubric
+from autograder.sandbox.outside.client import CellResult
+from autograder.submission import MODEL, code_cells, grade_id
+
+MAX_OUTPUT = 20_000
+STAMP = "graded"  # in the autograded notebook's metadata: what was graded, written when all of it was
+
+
+class Mark(NbGraderPreprocessor):
+    """Run the notebook in the sandbox and write marks and rubrics into its check cells."""
+
+    sandbox = Enum(
+        ["auto", "bubblewrap", "process"],
+        default_value="auto",
+        help="bubblewrap: insist on it; process: limits only; auto: bubblewrap, and a warning where it does not work.",
+    ).tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Grade one notebook in place. Raises `MachineError` where it could not be graded."""
+        info = resources["nbgrader"]
+        assignment = find_course(Path(resources["metadata"]["path"])).assignment(info["assignment"])
+        cells = code_cells(nb)
+        sources = tuple(cell.source for cell in cells)
+        exercises = exercises_worth(
+            {grade_id(c): c.metadata.nbgrader.get("points") for c in nb.cells if grade_id(c)}, assignment
+        )
+        model = getattr(self._converter, "model", None)
+        version = assignment.version()
+        task = Task(info["student"], assignment.name, version, sources, None, exercises, pictures=True, model=model)
+        marked = self._marked(task, assignment)
+        if marked.report.reason:
+            raise MachineError(marked.report.reason)
+        for cell, result in zip(cells, marked.cells, strict=True):
+            nb.cells[cell.index].outputs = _cell_outputs(result)
+        graded = {CHECK + exercise.name: exercise for exercise in marked.report.exercises}
+        for cell in nb.cells:
+            if grade_id(cell) in graded and cell.cell_type == "code":
+                exercise = graded[grade_id(cell)]
+                data = {"text/plain": rubric.points(exercise.score), "text/html": rubric.as_html(exercise)}
+                cell.outputs = [new_output("execute_result", data=data, execution_count=None)]
+        if marked.report.extra:
+            _show_extra(nb, marked.report.extra)
+        nb.metadata["autograder"] = {STAMP: getattr(self._converter, "stamp", "")}
+        return nb, resources
+
+    @property
+    def _converter(self) -> Any:
+        """The converter whose exporter this is a step of."""
+        return getattr(self.parent, "parent", None)
+
+    def _marked(self, task: Task, assignment: Assignment) -> Marked:
+        """Marked ahead with the rest of the class, or now, in this process."""
+        ahead = getattr(self._converter, "ahead", None)
+        marked = ahead.take(task) if ahead else None
+        if marked is None:
+            ((_, marked),) = Workers(assignment.root, 1, self.sandbox).mark([task])
+        return marked
+
+
+def _show_extra(nb: NotebookNode, extra: str) -> None:
+    """Below the last cell that names the saved model's file; where none does any more, below the last cell of code."""
+    cells = [cell for cell in nb.cells if cell.cell_type == "code"]
+    below = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
+    data = {"text/plain": extra, "text/html": rubric.extra_as_html(extra)}
+    below.outputs = [*below.outputs, new_output("display_data", data=data)]  # never a mark: that is `execute_result`
+
+
+def exercises_worth(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:
+    """The course's exercises with the gradebook's points, by name of their check cell."""
+    return tuple(Exercise(e.name, points.get(CHECK + e.name) or e.points) for e in assignment.exercises)
+
+
+def _cell_outputs(result: CellResult) -> list[NotebookNode]:
+    """What a student's cell printed, and how it ended: always text, never HTML."""
+    outputs = []
+    if result.printed:
+        outputs.append(new_output("stream", name="stdout", text=result.printed[:MAX_OUTPUT]))
+    if result.stopped:
+        outputs.append(_error_output("Stopped", result.stopped, []))
+    if result.error:
+        lines = [f"{function}, line {number}: {text}" for function, number, text in result.error["lines"]]
+        outputs.append(_error_output(result.error["kind"], result.error["text"], lines))
+    return outputs
+
+
+def _error_output(name: str, text: str, lines: list[str]) -> NotebookNode:
+    return new_output("error", ename=name, evalue=text, traceback=[*lines, f"{name}: {text}"])

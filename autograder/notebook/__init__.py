@@ -1,0 +1,1 @@
+"""For students: `check`, `hint`, `heatmap`, `explore` in a notebook."""

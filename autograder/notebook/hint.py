@@ -1,0 +1,63 @@
+"""`hint("softmax")`: help in three levels, one more each time it is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from autograder import content
+from autograder.notebook.show import block, name_of, paragraph, show, with_code
+
+LEVELS = 3
+# How often each was asked for in this session, so that the next level is known. Nothing writes it down.
+_asked: Counter[str] = Counter()
+
+
+class Help:
+    """The hints of an exercise up to `level` (1 to 3): HTML in JupyterLab, text in a plain console."""
+
+    def __init__(self, exercise: str, level: int) -> None:
+        self.exercise, self.level = exercise, level
+        hint = content.hint_for(exercise)
+        reading = (
+            f"Read the section “{hint.section}” of this notebook again, from its heading to the empty cell. "
+            f"The source is {hint.paper}: {hint.link}"
+        )
+        self.lines = (hint.nudge, hint.closer, reading)[:level]
+
+    @property
+    def more(self) -> str:
+        """What asking again would give."""
+        if self.level == LEVELS:
+            return "That is all there is. A classmate, or your instructor, can look at your code with you."
+        return f'Try it first. `hint("{self.exercise}")` again goes one step further.'
+
+    def __repr__(self) -> str:
+        lines = [f"  {n}. {text}" for n, text in enumerate(self.lines, start=1)]
+        return "\n".join([self._title(), *lines, f"  {self.more}"])
+
+    def _repr_html_(self) -> str:
+        items = "".join(f'<li style="margin:.3em 0">{_linked(text)}</li>' for text in self.lines)
+        title = paragraph(f"<strong>{self._title()}</strong>")
+        return block(f'{title}<ol style="margin:.3em 0;max-width:60em">{items}</ol>{paragraph(with_code(self.more))}')
+
+    def _title(self) -> str:
+        return f"{self.exercise}: hint {self.level} of {LEVELS}"
+
+
+def hint(exercise: Any) -> None:
+    """Show help for `exercise` (its name, or the function itself): a first nudge, then more each time.
+
+    Never the solution, and not recorded anywhere. Raises `UnknownExercise` where there is none of that name.
+    """
+    name = name_of(exercise)
+    content.assignment_of(name)
+    _asked[name] += 1
+    show(Help(name, min(_asked[name], LEVELS)))
+
+
+def _linked(text: str) -> str:
+    words, _, address = text.rpartition(": https://")
+    if not words:
+        return with_code(text)
+    return f'{with_code(words)}: <a href="https://{address}" target="_blank" rel="noopener">https://{address}</a>'

@@ -1,0 +1,165 @@
+"""What a check says about one exercise: a table and pictures in JupyterLab, the same as text in a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from autograder import content
+from autograder.judging.example import ROUNDED
+from autograder.notebook.heatmap import Heatmap, side_by_side
+from autograder.notebook.show import block, paragraph, with_code
+from autograder.report import ExerciseResult, Picture
+from autograder.reports import rubric
+
+BAR = 24  # characters
+WIDTH = 80  # characters; nbgrader cuts what is longer when it prints a failed cell
+INDENT = " " * 15
+DONE, NOT_DONE = "#2e7d32", "#9e9e9e55"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an assignment is: which of its exercises pass their visible checks."""
+
+    assignment: str
+    passed: frozenset[str]
+
+    @classmethod
+    def of(cls, exercise: str, passed: Collection[str]) -> Progress:
+        """The progress of the assignment that holds `exercise`, where those in `passed` do."""
+        assignment = content.assignment_of(exercise)
+        return cls(assignment, frozenset(passed) & frozenset(content.assignments()[assignment]))
+
+    def __repr__(self) -> str:
+        full = round(BAR * len(self.passed) / len(self._all))
+        return f"[{'#' * full}{'-' * (BAR - full)}]\n{self.words}"
+
+    @property
+    def words(self) -> str:
+        """The bar in words."""
+        name, _, rest = self.assignment.partition("_")
+        count = (
+            f"{len(self.passed)} of {len(self._all)} exercises of {name}, {rest.replace('_', ' ')}, pass their checks"
+        )
+        return f"{count}. Well done!" if len(self.passed) == len(self._all) else f"{count}."
+
+    def _repr_html_(self) -> str:
+        parts = "".join(
+            f'<span style="flex:1;height:.6em;background:{DONE if name in self.passed else NOT_DONE}" '
+            f'title="{name}"></span>'
+            for name in self._all
+        )
+        bar = (
+            f'<div role="progressbar" aria-valuemin="0" aria-valuemax="{len(self._all)}" '
+            f'aria-valuenow="{len(self.passed)}" aria-label="{escape(self.words)}" '
+            f'style="display:flex;gap:2px;max-width:20em">{parts}</div>'
+        )
+        return f'<div class="autograder-progress" style="margin:.8em 0 .3em">{bar}{paragraph(escape(self.words))}</div>'
+
+    @property
+    def _all(self) -> tuple[str, ...]:
+        return content.assignments()[self.assignment]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of the visible checks of one exercise.
+
+    first_step: what to do where nothing is judged yet
+    picture: what the student's function gives on the visible example; None where it cannot be drawn
+    """
+
+    result: ExerciseResult
+    first_step: str
+    picture: Picture | None = None
+    progress: Progress | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Did every visible check pass?"""
+        return bool(self.result.tests) and all(test.state == "passed" for test in self.result.tests)
+
+    def __repr__(self) -> str:
+        drawn = side_by_side(self._pictures(), WIDTH)
+        caption = "\n".join(_wrapped(self._caption()))
+        parts = [self.text(), f"\n{caption}\n{drawn}" if drawn else "", self._stuck()]
+        return "\n".join([part for part in parts if part] + ([repr(self.progress)] if self.progress else []))
+
+    def text(self) -> str:
+        """The table alone, as text."""
+        lines = _wrapped(f"{self.result.name}: {self._headline()}")
+        for test in self.result.tests if self.result.started else ():
+            lines += _wrapped(f"  {rubric.MARKS[test.state]:<12} {test.sentence}", INDENT)
+            lines += _wrapped(INDENT + test.message, INDENT) if test.message else []
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = paragraph(f"<strong>{escape(self.result.name)}</strong>: {with_code(self._headline())}")
+        table = rubric.table(self.result, with_points=False) if self.result.started else ""
+        drawn = "".join(picture._repr_html_() for picture in self._pictures())
+        caption = paragraph(with_code(self._caption())) if drawn else ""
+        pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
+        stuck = paragraph(with_code(self._stuck())) if self._stuck() else ""
+        return block(head + table + pictures + stuck + (self.progress._repr_html_() if self.progress else ""))
+
+    def _headline(self) -> str:
+        if not self.result.started:
+            return self.first_step
+        passed = sum(test.state == "passed" for test in self.result.tests)
+        return f"{passed} of {len(self.result.tests)} visible checks pass"
+
+    def _stuck(self) -> str:
+        failed = self.result.started and not self.passed
+        return f'Stuck? `hint("{self.result.name}")` gives a first nudge.' if failed else ""
+
+    def _caption(self) -> str:
+        count = sum(int(picture.marked.sum()) for picture in self._pictures() if picture.marked is not None)
+        yours = f"`{self.result.name}` on a small example, yours and what it asks for"
+        if self.picture is None:
+            return f"{yours}: yours cannot be drawn yet."
+        if not count:
+            return f"{yours}."
+        squares = "1 square of yours differs" if count == 1 else f"{count} squares of yours differ"
+        return f"{yours}: {squares} (marked)."
+
+    def _pictures(self) -> list[Heatmap]:
+        """The student's picture and the example's; the student's squares that differ are marked."""
+        example = content.example_for(self.result.name)
+        if example is None or example.wanted is None or not self.result.started:
+            return []
+        wanted = example.wanted.reshape(-1, *example.shape)
+        full = max(1.0, float(np.abs(wanted.astype(float)).max()))
+        right = _heatmap(wanted, "asked for", list(example.rows), list(example.columns), full)
+        if self.picture is None:
+            return [right]
+        own = np.array(self.picture.matrices, dtype=bool if self.picture.boolean else float)
+        marked = _differing(own, wanted) if own.shape == wanted.shape else np.ones(own.shape, dtype=bool)
+        return [_heatmap(own, "yours", right.rows, right.columns, full, marked), right]
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines of a terminal's width; a word, such as a line of code without blanks, is never cut."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _heatmap(
+    weights: np.ndarray,
+    title: str,
+    rows: list[str],
+    columns: list[str],
+    full: float,
+    marked: np.ndarray | None = None,
+) -> Heatmap:
+    names = tuple(f"head {n}" for n in range(1, len(weights) + 1)) if len(weights) > 1 else ("",)
+    return Heatmap(weights, rows, columns, title, names, full, marked)
+
+
+def _differing(own: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where two pictures differ by more than the example's rounding; NaN differs from everything."""
+    differs: np.ndarray = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
+    return differs

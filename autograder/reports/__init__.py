@@ -1,0 +1,1 @@
+"""Marks to look at: rubric, class report, and the forms that other programs read."""

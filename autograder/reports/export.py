@@ -1,0 +1,137 @@
+"""`autograder export`: marks in the forms that other programs read.
+
+- CSV: one row an exercise. nbgrader's own export has totals only.
+- JUnit XML, as pytest writes it and Jenkins, GitLab and GitHub read it (junit-10.xsd of Jenkins' xUnit plugin): a test
+  suite is one submission; a test that could not be judged is skipped, a submission that could not be graded an error.
+- Gradescope's results.json, https://gradescope-autograders.readthedocs.io/en/latest/specs/
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.report import ExerciseResult, Report, TestResult
+from autograder.reports import rubric
+from autograder.reports.marks_file import as_csv
+
+CSV_HEAD = ("student", "assignment", "exercise", "score", "max_score", "started", "diagnosis", "problem")
+# What XML 1.0 (section 2.2) cannot hold, not even escaped; a student's message may.
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def exercises_as_csv(reports: Sequence[Report]) -> str:
+    """One row an exercise; a submission that could not be graded is one row with its reason."""
+    return as_csv(CSV_HEAD, (row for report in reports for row in _rows(report)))
+
+
+def _rows(report: Report) -> Iterator[tuple[object, ...]]:
+    if report.reason:
+        yield report.student, report.assignment, "", "", report.max_score, "", "", report.reason
+    for e in report.exercises:
+        started = "yes" if e.started else "no"
+        yield report.student, report.assignment, e.name, e.score, e.max_score, started, e.diagnosis or "", ""
+
+
+def as_junit(reports: Sequence[Report]) -> str:
+    """One JUnit XML document; the points stand in each suite's properties."""
+    root = ElementTree.Element("testsuites")
+    for report in reports:
+        root.append(_suite(report))
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(report: Report) -> ElementTree.Element:
+    tests = [test for exercise in report.exercises for test in exercise.tests]
+    states = [test.state for test in tests]
+    counts = {
+        "tests": len(tests) or 1,
+        "failures": states.count("failed"),
+        "errors": 0 if report.status == "graded" else 1,
+        "skipped": states.count("not known"),
+    }
+    name = _xml(f"{report.student}: {report.assignment}")
+    suite = ElementTree.Element("testsuite", {"name": name} | {key: str(value) for key, value in counts.items()})
+    properties = ElementTree.SubElement(suite, "properties")
+    for key, value in _properties(report):
+        ElementTree.SubElement(properties, "property", {"name": key, "value": _xml(value)})
+    for exercise in report.exercises:
+        for test in exercise.tests:
+            suite.append(_case(report.assignment, exercise, test))
+    if report.reason:
+        case = ElementTree.SubElement(suite, "testcase", {"classname": _xml(report.assignment), "name": "grading"})
+        ElementTree.SubElement(case, "error", {"message": _xml(report.reason)})
+    return suite
+
+
+def _properties(report: Report) -> Iterator[tuple[str, str]]:
+    yield "student", report.student
+    yield "assignment", report.assignment
+    yield "score", rubric.points(report.score)
+    yield "max_score", rubric.points(report.max_score)
+    for exercise in report.exercises:
+        yield f"{exercise.name}.score", rubric.points(exercise.score)
+        yield f"{exercise.name}.max_score", rubric.points(exercise.max_score)
+        if exercise.diagnosis:
+            yield f"{exercise.name}.diagnosis", exercise.diagnosis
+
+
+def _case(assignment: str, exercise: ExerciseResult, test: TestResult) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", {"classname": _xml(f"{assignment}.{exercise.name}"), "name": test.name})
+    if test.state != "passed":
+        kind = "failure" if test.state == "failed" else "skipped"
+        told = ElementTree.SubElement(case, kind, {"message": _xml(test.message)})
+        told.text = _xml(f"{test.sentence}\n{test.message}")
+    return case
+
+
+def _xml(text: str) -> str:
+    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def as_gradescope(report: Report) -> dict[str, Any]:
+    """One submission's results.json. `score` is given, since it counts instead of the tests' rounded sum."""
+    summary = [report.reason] if report.reason else [*map(_told, report.exercises), report.extra]
+    return {
+        "score": report.score,
+        "output": "\n\n".join(text for text in summary if text),
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "tests": list(_gradescope_tests(report)),
+    }
+
+
+def _told(exercise: ExerciseResult) -> str:
+    return "\n".join([rubric.summary(exercise), *rubric.notes(exercise)])
+
+
+def _gradescope_tests(report: Report) -> Iterator[dict[str, Any]]:
+    for number, exercise in enumerate(report.exercises, start=1):
+        for part, test in enumerate(exercise.tests, start=1):
+            yield {
+                "score": test.score,
+                "max_score": test.max_score,
+                "status": "passed" if test.state == "passed" else "failed",
+                "name": f"{exercise.name}: {test.sentence}",
+                "number": f"{number}.{part}",
+                "output": test.message,
+                "tags": [exercise.name],
+            }
+
+
+def gradescope_files(reports: Sequence[Report], folder: Path) -> Iterator[tuple[Path, str]]:
+    """Every submission's results.json with its place, FOLDER/STUDENT/ASSIGNMENT/results.json."""
+    for report in reports:
+        place = folder / _file_name(report.student) / _file_name(report.assignment) / "results.json"
+        yield place, json.dumps(as_gradescope(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def _file_name(name: str) -> str:
+    """One folder's name, whatever a marks file says: `..` and slashes lead nowhere else."""
+    return name.replace("/", "_").replace("\0", "_").strip(".") or "_"

@@ -1,0 +1,100 @@
+"""An exercise's result as a table a student reads: each test's sentence, mark in words, points, message.
+
+HTML is self-contained: no script, no link, styles inline, every text escaped. No colour carries meaning alone.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from autograder.notebook.heatmap import heatmap
+from autograder.notebook.show import block, paragraph, with_code
+from autograder.report import ExerciseResult, TestResult
+
+MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
+STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}
+
+
+def points(value: float) -> str:
+    """Points without needless zeros: 3, 2.5, 1.67."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def summary(result: ExerciseResult) -> str:
+    """One line on the whole exercise."""
+    if not result.started:
+        return f"{result.name}: not started yet. 0 of {points(result.max_score)} points."
+    passed = sum(test.state == "passed" for test in result.tests)
+    earned = f"{points(result.score)} of {points(result.max_score)} points"
+    return f"{result.name}: {earned}, {passed} of {len(result.tests)} tests passed."
+
+
+def notes(result: ExerciseResult) -> list[str]:
+    """What else the student should know about how this exercise was judged."""
+    found = []
+    if result.diagnosis:
+        found.append(f"This looks like a known mistake, {result.diagnosis}. {result.hint}")
+    if result.with_reference:
+        names = ", ".join(result.with_reference)
+        found.append(
+            f"Your code calls {names}, which lost marks above. Here it was judged with the right one in its place."
+        )
+    return found
+
+
+def as_html(result: ExerciseResult) -> str:
+    """The table as HTML, with points."""
+    head = paragraph(f"<strong>{escape(summary(result))}</strong>")
+    more = "".join(paragraph(escape(note)) for note in notes(result))
+    return block(head + more + (table(result, with_points=True) if result.started else "") + _picture(result))
+
+
+def extra_as_html(text: str) -> str:
+    """A report's `extra`, as a paragraph of its own."""
+    return block(paragraph(escape(text)))
+
+
+def _picture(result: ExerciseResult) -> str:
+    """What the student's function gave on the visible example, as heat maps."""
+    picture = result.picture
+    if picture is None:
+        return ""
+    weights = np.array(picture.matrices, dtype=bool if picture.boolean else float)
+    drawn = heatmap(weights, rows=picture.rows, columns=picture.columns)._repr_html_()
+    return paragraph(f"What your <code>{escape(result.name)}</code> gives for a small example:") + drawn
+
+
+def table(result: ExerciseResult, with_points: bool) -> str:
+    """The tests as an HTML table; a student's visible checks have no points."""
+    titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
+    head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
+    rows = "".join(_row(test, with_points) for test in result.tests)
+    # JupyterLab gives all columns of a table one width where it is not told otherwise.
+    style = "border-collapse:collapse;table-layout:auto;width:100%;max-width:60em"
+    return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _row(test: TestResult, with_points: bool) -> str:
+    cell = "text-align:left;vertical-align:top;padding:.25em .6em"
+    message = f'<div style="margin-top:.2em">{with_code(test.message)}</div>' if test.message else ""
+    score = f"{points(test.score)} / {points(test.max_score)}"
+    return (
+        f'<tr style="border-left:4px solid {STRIPES[test.state]};border-bottom:1px solid #9e9e9e66">'
+        f'<td style="{cell};white-space:nowrap">{MARKS[test.state]}</td>'
+        f'<td style="{cell};white-space:normal">{escape(test.sentence)}{message}</td>'
+        + (f'<td style="{cell};white-space:nowrap">{score}</td>' if with_points else "")
+        + "</tr>"
+    )
+
+
+def as_text(result: ExerciseResult) -> str:
+    """The same for a terminal."""
+    lines = [summary(result), *notes(result)]
+    if result.started:
+        for test in result.tests:
+            lines.append(f"  {MARKS[test.state]:<12} {test.sentence} ({points(test.score)}/{points(test.max_score)})")
+            if test.message:
+                lines.append(f"               {test.message}")
+    return "\n".join(lines)

@@ -1,0 +1,111 @@
+"""What a notebook's cells run in: a warm shell, a bounded buffer for what they print, a stand-in for this package."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import random
+import sys
+import types
+from typing import Any
+
+from autograder.sandbox.inside import ready_made
+
+
+def warm_shell() -> Any:
+    """Import what every submission needs, once, and make the shell that its cells will run in."""
+    import numpy as np
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    shell = _quiet_shell_class(InteractiveShell)(config=config)
+    names = {"math": __import__("math"), "np": np}
+    with contextlib.suppress(ImportError):
+        import torch
+
+        torch.set_num_threads(1)
+        # The first backward pass sets up autograd; done here, no submission pays for it.
+        torch.ones(1, requires_grad=True).sum().backward()
+        ready_made.take_away()
+        names |= {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+    shell.user_ns.update(names)
+    shell.run_cell("None", store_history=False)  # loads what IPython loads late
+    _seed()
+    gc.collect()
+    gc.freeze()
+    return shell
+
+
+def _seed() -> None:
+    """The same submission gives the same report: every fork starts from the same random state."""
+    import numpy as np
+
+    random.seed(0)
+    np.random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
+
+
+def _quiet_shell_class(base: type) -> type:
+    """An IPython shell that keeps errors as data and prints results without prompts."""
+    from IPython.core.displayhook import DisplayHook
+
+    class PlainDisplayHook(DisplayHook):  # type: ignore[misc]
+        def write_output_prompt(self) -> None:
+            """No `Out[3]:` before a result."""
+
+    class QuietShell(base):  # type: ignore[misc]
+        displayhook_class = PlainDisplayHook
+
+        def showtraceback(self, *args: Any, **kwargs: Any) -> None:
+            """The error is reported by the cell's runner."""
+
+        showsyntaxerror = showindentationerror = showtraceback
+
+    return QuietShell
+
+
+class Bounded(io.TextIOBase):
+    """A text stream that keeps the first characters and says that it cut the rest."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was written."""
+        self.parts: list[str] = []
+        self.left = self.size
+        self.cut = False
+
+    def writable(self) -> bool:
+        """It is, always."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Keep what there is room for; the answer is the number of characters given, as every stream says."""
+        if self.left > 0:
+            self.parts.append(text[: self.left])
+        self.cut = self.cut or len(text) > self.left
+        self.left -= len(text)
+        return len(text)
+
+    def getvalue(self) -> str:
+        """All that was kept."""
+        return "".join(self.parts) + ("\n... (the rest of the output was cut)" if self.cut else "")
+
+
+def student_package() -> types.ModuleType:
+    """`from autograder import check` works while grading, and does nothing; `autograder.grading` is True."""
+    module = types.ModuleType("autograder")
+    module.grading = True  # type: ignore[attr-defined]
+    module.__getattr__ = lambda name: _nothing  # type: ignore[method-assign]
+    return module
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    """Visible checks and pictures are for the student's screen, not for grading."""

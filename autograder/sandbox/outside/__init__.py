@@ -1,0 +1,1 @@
+"""What starts and ends what runs behind the wall."""

@@ -1,1 +1,0 @@
-"""Hidden suites, one file an assignment. How to write one: CONTRIBUTING.md, "A suite"."""

@@ -1,1 +1,0 @@
-"""Known mistakes, one file an assignment; see `autograder.marking.catalogue`."""
