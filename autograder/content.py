@@ -25,6 +25,7 @@ from autograder.errors import AutograderError
 
 KIT = Path(__file__).parent / "attention"
 PLACES = ("content", "autograder/attention")  # below a course's root: its own, or in a copy of the kit's repository
+SETTING: dict[str, Any] = {"names": {}, "ready_made": {"kernels": [], "python": [], "answered": [], "watched": []}}
 _EXERCISE = re.compile(r'^@pytest\.mark\.exercise\("(\w+)"\)', re.MULTILINE)
 
 
@@ -97,6 +98,14 @@ def pictures(folder: Path) -> Mapping[str, Any]:
 def example_for(exercise: str) -> Any:
     """The kit's example (`Example`) for an exercise; None where it has none. Raises `UnknownExercise`."""
     return pictures(KIT / assignment_of(exercise)).get(exercise)
+
+
+@functools.cache
+def sandbox_setting(root: Path | None = None) -> dict[str, Any]:
+    """What a notebook finds when it is graded, and what it must not use: `sandbox.toml` beside the assignments."""
+    own = [root / place for place in PLACES] if root is not None else []
+    path = next((folder for folder in own if folder.is_dir()), KIT) / "sandbox.toml"
+    return {**SETTING, **(tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {})}
 
 
 @functools.lru_cache(64)

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What running one cell gave: printed text, an exception (kind, text, the student's own lines), why it was stopped.
+
+    A line is (function, number in the cell, text).
+    """
+
+    printed: str = ""
+    error: str = ""
+    text: str = ""
+    lines: tuple[tuple[str, int, str], ...] = ()
+    stopped: str | None = None
+
+    @property
+    def ran_out_of_time(self) -> bool:
+        """Was it stopped, or interrupted, because it took too long?"""
+        return self.error == "KeyboardInterrupt" or self.stopped == "it ran out of time and was stopped"
 
 
 @dataclass(frozen=True)
@@ -86,6 +105,23 @@ class ExerciseResult:
             "hint": self.hint,
             "with_reference": list(self.with_reference),
             "tests": [test.to_dict() for test in self.tests],
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge gives back on a submission: exercises, what running each cell gave, a sentence beside the marks."""
+
+    exercises: tuple[ExerciseResult, ...]
+    cells: tuple[CellResult, ...] = ()
+    extra: str = ""
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain maps and lists."""
+        return {
+            "exercises": [asdict(exercise) for exercise in self.exercises],
+            "cells": [asdict(cell) for cell in self.cells],
+            "extra": self.extra,
         }
 
 

@@ -7,9 +7,9 @@ from itertools import groupby
 
 from autograder.course import Assignment, Course
 from autograder.judging.catalogue import Mistake, read_catalogue
-from autograder.judging.judge import judge
+from autograder.judging.here import Here
+from autograder.judging.judge import Material, judge
 from autograder.judging.suite import Suite
-from autograder.judging.transport import Here
 from autograder.report import ExerciseResult
 
 Row = tuple[Assignment, Mistake, ExerciseResult]
@@ -53,7 +53,7 @@ def result_of(assignment: Assignment, suite: Suite, mistake: Mistake) -> Exercis
     module = assignment.reference()
     names = dict(vars(module)) | {mistake.exercise: mistake.code}
     exercises = [exercise for exercise in assignment.exercises if exercise.name == mistake.exercise]
-    return judge(suite, Here(names, module), exercises, module)[0]
+    return judge(Material(suite, vars(module)), Here(names), exercises)[0]
 
 
 def page(found: Iterable[Row]) -> str:

@@ -21,12 +21,12 @@ from autograder.authors.catalogue_page import result_of
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import CourseError
 from autograder.judging.catalogue import read_catalogue
-from autograder.judging.judge import judge
+from autograder.judging.here import Here
+from autograder.judging.judge import Material, judge
 from autograder.judging.suite import Suite
-from autograder.judging.transport import Here
-from autograder.marking.mark import Marker
+from autograder.marking.desk import Desk
+from autograder.marking.task import Task
 from autograder.report import ExerciseResult, Report
-from autograder.sandbox.outside.client import Sandbox
 from autograder.submission import MODEL, code_cells, grade_id
 
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
@@ -62,14 +62,14 @@ class Checked:
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
     """Check the assignments named in `only`, or all. Raises `CourseError` where one of them is not there."""
     names = only or list(course.assignments())
-    with Sandbox(kind="auto") as sandbox:
+    with Desk(course, "auto") as desk:
         for name in names:
             assignment = course.assignment(name)
-            findings = tuple(_all(assignment, sandbox))
+            findings = tuple(_all(assignment, desk))
             yield Checked(name, _about(assignment, findings), findings)
 
 
-def _all(assignment: Assignment, sandbox: Sandbox) -> Iterator[Finding]:
+def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
     """Every finding; where the files cannot even be read, that one alone."""
     try:
         _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
@@ -84,7 +84,7 @@ def _all(assignment: Assignment, sandbox: Sandbox) -> Iterator[Finding]:
         yield from visible_checks(assignment)
         yield from hints(assignment, source)
         yield from known_mistakes(assignment)
-        yield from stubs_and_solutions(assignment, source, release, sandbox)
+        yield from stubs_and_solutions(assignment, source, release, desk)
     except CourseError as error:
         yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {error}", "Mend this first.")
 
@@ -180,7 +180,7 @@ def visible_checks(assignment: Assignment) -> Iterator[Finding]:
                 remedy = f'Write a class marked @pytest.mark.exercise("{exercise.name}") there.'
                 yield Finding(path, exercise.name, "the exercise has no visible check", remedy)
                 continue
-            (result,) = judge(suite, Here(dict(vars(assignment.reference())), None), [exercise], None)
+            (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercise])
             yield from _lost(path, result, "the solution fails this visible check")
 
 
@@ -241,10 +241,9 @@ def _accepted(result: ExerciseResult) -> bool:
     return result.score == result.max_score
 
 
-def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, sandbox: Sandbox) -> Iterator[Finding]:
+def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, desk: Desk) -> Iterator[Finding]:
     """As they are handed in: the release is not started anywhere, the source notebook has full marks everywhere."""
-    with Marker(assignment, sandbox) as marker:
-        stub, solved = _mark(marker, release), _mark(marker, source)
+    stub, solved = _mark(desk, assignment, release), _mark(desk, assignment, source)
     for result in stub.exercises:
         if result.started:
             remedy = "Its cell should end in the stub: is there code outside the solution's markers?"
@@ -257,8 +256,9 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, sandb
             yield Finding(assignment.suite, result.name, what, "Are all its weights positive?")
 
 
-def _mark(marker: Marker, notebook: Any) -> Report:
-    return marker.mark_cells("check", [cell.source for cell in code_cells(notebook)])[0]
+def _mark(desk: Desk, assignment: Assignment, notebook: Any) -> Report:
+    cells = tuple(cell.source for cell in code_cells(notebook))
+    return desk.mark(Task("check", assignment.name, assignment.version(), cells)).report
 
 
 def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:

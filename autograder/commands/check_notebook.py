@@ -6,9 +6,11 @@ The same checks and the same words as `check` in the notebook. Needs no course a
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import os
 import re
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,12 +23,13 @@ from rich.text import Text
 from autograder import content
 from autograder.course import CHECK
 from autograder.errors import MachineError, SubmissionError
-from autograder.judging.transport import Behind
+from autograder.judging.notebook import Notebook as Running
 from autograder.notebook.check import judged
 from autograder.notebook.verdict import Progress, Verdict
+from autograder.report import CellResult
 from autograder.reports.rubric import MARKS
-from autograder.sandbox.outside.client import CellResult, Sandbox
-from autograder.sandbox.outside.client import Submission as Running
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.outside.host import Guest, Host, isolates
 from autograder.submission import Cell, code_cells, grade_id, read_notebook
 from autograder.text import raised
 
@@ -44,19 +47,12 @@ class Notebook:
     exercises: list[str]
 
 
-class Saved(Behind):
-    """A saved notebook's names behind the wall; `names` have their signatures, so that messages name arguments."""
-
-    def __init__(self, running: Running, names: dict[str, Any]) -> None:
-        super().__init__(running, None)
-        self.names = names
-
-
-def open_sandbox() -> Sandbox:
+def open_sandbox() -> Host:
     """Where the notebook runs: behind bubblewrap where there is one. It is the student's own code on their machine."""
     if not hasattr(os, "fork"):
         raise MachineError("`autograder check` needs Linux or macOS; in JupyterLab, check(...) works everywhere.")
-    return Sandbox(kind="auto")
+    isolated, _ = isolates("auto")
+    return Host(isolated, setting=content.sandbox_setting())
 
 
 def read(path: Path) -> Notebook:
@@ -71,12 +67,19 @@ def read(path: Path) -> Notebook:
     return Notebook(cells, [grade_id(data["cells"][cell.index]) for cell in cells], exercises)
 
 
-def verdicts(notebook: Notebook, sandbox: Sandbox) -> Iterator[Verdict]:
+def verdicts(notebook: Notebook, sandbox: Host) -> Iterator[Verdict]:
     """Run the notebook and judge one exercise after the other."""
-    with sandbox.open([cell.source for cell in notebook.cells]) as running:
-        behind = Saved(running, _signatures(notebook.cells))
+    signatures = _signatures(notebook.cells)
+    with contextlib.ExitStack() as opened:
+
+        def open_() -> socket.socket:
+            opened.close()
+            guest: Guest = opened.enter_context(sandbox.open(Limits()))
+            return guest.sock
+
+        running = opened.enter_context(Running([cell.source for cell in notebook.cells], Limits(), open_))
         for name in notebook.exercises:
-            yield judged(name, behind, _first_step(name, notebook.owners, running.results))
+            yield judged(name, running, _first_step(name, notebook.owners, running.results), signatures)
 
 
 def check_once(path: Path, console: Console) -> bool:
@@ -105,7 +108,7 @@ def watch(path: Path, console: Console) -> None:
             time.sleep(GLANCE)
 
 
-def _page(path: Path, sandbox: Sandbox) -> str:
+def _page(path: Path, sandbox: Host) -> str:
     try:
         found = list(verdicts(read(path), sandbox))
     except SubmissionError as error:  # saved halfway, perhaps; the next save will tell
@@ -146,9 +149,9 @@ def _first_step(name: str, owners: list[str], results: list[CellResult]) -> str:
     if own.stopped:
         return f"not judged, since its cell was stopped: {own.stopped}."
     if own.error:
-        where = "".join(f" In line {number}: `{line.strip()}`." for _, number, line in own.error["lines"][-1:])
-        text = _IN_CELL.sub(r", \1", own.error["text"])
-        return f"not judged, since its cell {raised(own.error['kind'], text)}{where}"
+        where = "".join(f" In line {number}: `{line.strip()}`." for _, number, line in own.lines[-1:])
+        text = _IN_CELL.sub(r", \1", own.text)
+        return f"not judged, since its cell {raised(own.error, text)}{where}"
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 

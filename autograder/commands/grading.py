@@ -18,7 +18,7 @@ from rich.text import Text
 
 from autograder.course import Course
 from autograder.marking.journal import Journal, stamp, write_whole
-from autograder.marking.many import expect_workers, grade_many, worker_count
+from autograder.marking.many import grade_many, worker_count
 from autograder.report import Report
 from autograder.reports import rubric
 from autograder.submission import Submission
@@ -41,7 +41,6 @@ def grade_files(
     found: list[Submission], course: Course, how: How, console: Console, report: Path | None
 ) -> list[Report]:
     """Grade submissions in order and write the `report` file; a journal beside it lets an interrupted run go on."""
-    _expect(how, len(found))
     versions = functools.cache(lambda name: course.assignment(name).version())
     with contextlib.ExitStack() as stack:
         grade = functools.partial(_grade, course=course, how=how)
@@ -75,16 +74,10 @@ def _grade(submissions: Sequence[Submission], count: int, course: Course, how: H
     return grade_many(submissions, course.root, worker_count(how.jobs, count), how.kind, how.scheduler)
 
 
-def _expect(how: How, count: int) -> None:
-    if not how.scheduler:
-        expect_workers(worker_count(how.jobs, count))
-
-
 def grade_class(
     course: Course, only: str | None, how: How, console: Console, feedback: bool = False, force: bool = False
 ) -> int:
     """Grade submitted/ into nbgrader's gradebook; the exit code: 1 where a submission could not be graded."""
-    _expect(how, len(list((course.root / "submitted").glob("*/*"))))  # before nbgrader is imported: that takes seconds
     from autograder.nbgrader.gradebook import grade_into_gradebook, submitted
 
     found = submitted(course, only)

@@ -1,78 +1,84 @@
 """What a question of student code's may cost us: its sizes are the student's choice, the work is ours.
 
-Far above what a suite's calls lead to, and still at most some 100 MiB and a second for the reference.
+Far above what a suite's calls lead to, and still at most some 100 MiB and a second for the reference. Everything is
+known by kind, axes and size before anything is done with it.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import chain, zip_longest
+from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+
+from autograder.sandbox.protocol.calls import Call, Instance
+from autograder.sandbox.protocol.values import Handle
 
 MAX_NUMBER = 512
 MAX_AXIS = 256
 MAX_AXES = 8
 MAX_ITEMS = 2**16
+MAX_TEXT = 100  # characters; the course's functions take none, PyTorch's may name a mode
+MAX_NUMBERS = 16
 MAX_RESULT = 2**24  # items of the largest thing that sizes and shapes together could make
-ASKED = {"name": str, "args": list, "kwargs": dict, "parameters": dict, "forward": dict | None, "cotangents": list}
+MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: its sizes, and the largest of them once more
 
 
-def is_question(question: dict[str, Any]) -> bool:
-    """Is everything in it of the kind that a request has?"""
-    forward = question.get("forward") or {"args": [], "kwargs": {}}
-    return (
-        question.keys() >= {"name", "args", "kwargs"}
-        and all(isinstance(value, ASKED[key]) for key, value in question.items())
-        and isinstance(forward.get("args"), list)
-        and isinstance(forward.get("kwargs"), dict)
-    )
-
-
-def is_small(question: dict[str, Any], items: int = MAX_ITEMS) -> bool:
+def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
     """May the reference be run on this? No array has more than `items`, and together they multiply to little.
 
-    Numbers may be sizes, and axes of length one broadcast: so each is harmless alone, and what counts is the product
-    of all numbers and, aligned from the right, of the longest axes; the longest twice, for scores have two of a kind.
+    Numbers may be sizes, whatever their type, and axes of length one broadcast: so each is harmless alone, and what
+    counts is the product of all numbers and, aligned from the right, of the longest axes; the longest twice, for
+    scores have two of a kind.
     """
-    built = [*question["args"], *question["kwargs"].values()]
-    values = list(_values(question))
+    made = question.instance or Instance()
+    built = [*made.args, *made.kwargs.values()]
+    given = [*question.args, *question.kwargs.values()]
+    values = [*built, *given, *made.parameters.values(), *(question.seeds or ())]
     if not all(_is_harmless(value, items) for value in values):
         return False
-    sizes = [max(1, abs(value)) for value in built if _is_number(value)]
+    weights, sizes = _sizes(built), _sizes(given)
+    if len(weights) + len(sizes) > MAX_NUMBERS or math.prod(weights) * max(weights, default=1) > MAX_WEIGHTS:
+        return False
     # What a module is built with makes its weights, which are counted by their shapes; one of it may count once more.
-    times = max(sizes, default=1) if question.get("forward") else math.prod(sizes)
+    times = math.prod(sizes) * max(weights, default=1)
     shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
     shapes += [(len(value),) for value in values if isinstance(value, list | tuple)]
     axes = [max(lengths) for lengths in zip_longest(*shapes, fillvalue=1)]
-    result: int = times * math.prod(axes) * max(axes, default=1)
-    most = MAX_RESULT * items // MAX_ITEMS
-    return len(sizes) <= 16 and math.prod(sizes) <= MAX_RESULT and result <= most
+    result = times * math.prod(axes) * max(axes, default=1)
+    largest = max(math.prod(weights), math.prod(sizes), result)
+    return bool(largest <= MAX_RESULT * items // MAX_ITEMS)
 
 
-def _values(question: dict[str, Any]) -> chain[Any]:
-    """What a call is made with, construction and forward pass alike; weights count, too."""
-    forward = question.get("forward") or {"args": [], "kwargs": {}}
-    return chain(
-        question["args"],
-        question["kwargs"].values(),
-        forward["args"],
-        forward["kwargs"].values(),
-        question.get("parameters", {}).values(),
-        question.get("cotangents", []),
-    )
+def _sizes(values: Iterable[Any]) -> list[int]:
+    """Every number among `values`, as the size that it might be."""
+    numbers = (number for value in values if (number := _number(value)) is not None)
+    return [max(1, math.ceil(abs(number))) for number in numbers]
+
+
+def _number(value: Any) -> float | None:
+    """A value that may serve as a number: also an array, or a tensor, that holds one; None if it is none."""
+    if hasattr(value, "shape"):
+        return float(value.reshape(-1)[0]) if math.prod(value.shape) == 1 else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _is_harmless(value: Any, items: int) -> bool:
-    if hasattr(value, "shape"):
+    """Is it of a kind that is expected, and by itself of an ordinary size?"""
+    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "detach"):
         shape = tuple(value.shape)
-        return len(shape) <= MAX_AXES and max(shape, default=1) <= MAX_AXIS and int(np.prod(shape)) <= items
+        if len(shape) > MAX_AXES or max(shape, default=1) > MAX_AXIS or math.prod(shape) > items:
+            return False
+        return bool(shape) or _is_harmless_number(_number(value))
     if isinstance(value, list | tuple | dict):
         held = list(value.values()) if isinstance(value, dict) else value
         return len(held) <= MAX_ITEMS and all(_is_harmless(item, items) for item in held)
-    return abs(value) <= MAX_NUMBER if _is_number(value) else True
+    if isinstance(value, str):
+        return len(value) <= MAX_TEXT
+    return value is None or isinstance(value, bool | Handle) or _is_harmless_number(_number(value))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _is_harmless_number(number: float | None) -> bool:
+    return number is not None and abs(number) <= MAX_NUMBER

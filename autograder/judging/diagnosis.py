@@ -16,22 +16,22 @@ ordinary answers arrays of twelve and more. Right answers are never diagnosed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from autograder.judging.alike import arrays, close, same
 from autograder.judging.catalogue import Catalogue, Mistake
-from autograder.judging.student import Recorded, here
-from autograder.sandbox.protocol import wire
+from autograder.judging.here import answering
+from autograder.judging.student import Recorded
+from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, call_bytes
 
-# Honest float32 differs by 3e-6 between styles, at large scores by 2e-4; two mistakes differ by 0.01 or more.
-ATOL = {"float32": 1e-3, "float64": 1e-7}
-Reply = dict[str, Any]
 Key = tuple[bytes, tuple[Any, ...]]
-Alike = Callable[[Reply, Reply], bool]
+Alike = Callable[[Answer, Answer], bool]
+AHEAD = 4  # calls of an exercise whose answers are known before; they tell most mistakes from most answers
 
 
 @dataclass(frozen=True)
@@ -42,21 +42,25 @@ class Diagnosis:
     hint: str
 
 
-# Answers. A suite's questions are the same for everybody, some ten thousand with all mistakes, unless it asks about a
-# function that it makes anew each time.
-MOST_KEPT = 50_000
 AMBIGUOUS = Diagnosis("", "")
 
 
 class Diagnoser:
     """Knows what the reference and each mistake of an assignment answer; asks each question once."""
 
-    def __init__(self, catalogue: Catalogue, names: dict[str, Any]) -> None:
+    def __init__(self, catalogue: Catalogue, names: Mapping[str, Any]) -> None:
         self._written, self._variants, self._pairs = catalogue.mistakes, catalogue.variants, catalogue.pairs
-        self._right = here(names)
+        self._right = answering(names)
         everything = [*self._written, *self._variants, *self._pairs]
-        self._wrong = {mistake: here(names | {mistake.exercise: mistake.code}) for mistake in everything}
-        self._kept: dict[tuple[Mistake | None, Key], Reply] = {}
+        self._wrong = {mistake: answering({**names, mistake.exercise: mistake.code}) for mistake in everything}
+        self._kept: dict[tuple[Mistake | None, Key], Answer] = {}
+
+    def prepare(self, exercise: str, calls: Sequence[Call]) -> None:
+        """Know before what every mistake of an exercise answers to the first of `calls`, which its suite will make."""
+        for call in calls[:AHEAD]:
+            one = _Heard.of(call, NoAnswer)
+            for mistake in [None, *(m for m in self._wrong if m.exercise == exercise)]:
+                self._answer(mistake, one)
 
     def diagnose(self, exercise: str, calls: Sequence[Recorded]) -> Diagnosis | None:
         """The known mistake behind the replies in `calls`, or None."""
@@ -65,15 +69,16 @@ class Diagnoser:
             for group in (self._written, self._variants, self._pairs)
         )
         singles = [*written, *variants]
-        heard = [_Heard.of(call) for call in calls if call.reply is not None] if singles else []
-        values = [one for one in heard if "error" not in one.reply]
+        answered = [one for one in calls if not isinstance(one.answer, NoAnswer)] if singles else []
+        heard = [_Heard.of(one.call, one.answer) for one in answered]
+        values = [one for one in heard if isinstance(one.reply, Reply)]
         ordinary = [one for one in values if _is_ordinary(one)]
         found = (
-            self._one(written, heard, _same)
-            or self._one(singles, heard, _same)
-            or self._one(written, values, _same)
-            or self._one(singles, values, _same)
-            or self._one(pairs, values, _same)
+            self._one(written, heard, same)
+            or self._one(singles, heard, same)
+            or self._one(written, values, same)
+            or self._one(singles, values, same)
+            or self._one(pairs, values, same)
             or self._two(singles, values)
             or self._one(singles, ordinary, _same_where_finite)
             or self._one(pairs, ordinary, _same_where_finite)
@@ -86,7 +91,7 @@ class Diagnoser:
         return _only([m for m in known if all(alike(one.reply, self._answer(m, one)) for one in heard)])
 
     def _two(self, known: list[Mistake], heard: list[_Heard]) -> Diagnosis | None:
-        wrong = {i for i, one in enumerate(heard) if not _same(one.reply, self._answer(None, one))}
+        wrong = {i for i, one in enumerate(heard) if not same(one.reply, self._answer(None, one))}
         explains = {mistake: self._explained(mistake, heard, wrong) for mistake in known}
         pairs = {
             tuple(sorted((one.name, other.name))): (one, other)
@@ -102,35 +107,30 @@ class Diagnoser:
         """The wrong answers that this mistake gives, too; none where it is wrong and the student right."""
         found = set()
         for i, one in enumerate(heard):
-            if _same(one.reply, self._answer(mistake, one)):
+            if same(one.reply, self._answer(mistake, one)):
                 found |= {i} & wrong
-            elif i not in wrong or not _same(self._answer(None, one), self._answer(mistake, one)):
+            elif i not in wrong or not same(self._answer(None, one), self._answer(mistake, one)):
                 return set()
         return found
 
-    def _answer(self, mistake: Mistake | None, one: _Heard) -> Reply:
-        transport = self._right if mistake is None else self._wrong[mistake]
+    def _answer(self, mistake: Mistake | None, one: _Heard) -> Answer:
+        answer = self._right if mistake is None else self._wrong[mistake]
         if (mistake, one.key) not in self._kept:
-            if len(self._kept) >= MOST_KEPT:
-                self._kept.clear()
-            self._kept[mistake, one.key] = transport(one.request)
+            self._kept[mistake, one.key] = answer(one.call)
         return self._kept[mistake, one.key]
 
 
 @dataclass(frozen=True)
 class _Heard:
-    """A call, its reply, and what to know the call by: its bytes, and the functions and models among its arguments."""
+    """A call, its answer, and what to know the call by: its bytes, and the functions and models among its arguments."""
 
-    request: Reply
-    reply: Reply
+    call: Call
+    reply: Answer
     key: Key
 
     @classmethod
-    def of(cls, call: Recorded) -> _Heard:
-        assert call.reply is not None
-        given = [*call.request["args"], *call.request["kwargs"].values()]
-        packed = wire.pack({key: wire.encode(value) for key, value in call.request.items()})
-        return cls(call.request, call.reply, (packed, tuple(filter(callable, given))))
+    def of(cls, call: Call, answer: Any) -> _Heard:
+        return cls(call, answer, (call_bytes(call), tuple(filter(callable, call.given()))))
 
 
 def _only(matching: list[Mistake]) -> Diagnosis | None:
@@ -142,68 +142,28 @@ def _only(matching: list[Mistake]) -> Diagnosis | None:
     return Diagnosis(matching[0].name, matching[0].hint)
 
 
-def _same(one: Reply, other: Reply) -> bool:
-    """Do two replies say the same? Errors do when they are of one kind, whatever their words."""
-    if "error" in one or "error" in other:
-        return bool(one.get("error", {}).get("kind") == other.get("error", {}).get("kind"))
-    keys = ("value", "inputs", "gradients", "parameters", "shapes")
-    return all(_equal(one.get(key), other.get(key)) for key in keys)
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, wire.Other) or isinstance(other, wire.Other):
-        return isinstance(one, wire.Other) and isinstance(other, wire.Other) and one.type_name == other.type_name
-    if hasattr(one, "dtype") and hasattr(other, "dtype"):
-        return _equal_arrays(one, other)
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    return bool(one == other)
-
-
-def _equal_arrays(one: Any, other: Any) -> bool:
-    if type(one) is not type(other) or one.dtype != other.dtype or tuple(one.shape) != tuple(other.shape):
-        return False
-    return _close(_numbers(one), _numbers(other))
-
-
-def _close(one: np.ndarray, other: np.ndarray) -> bool:
-    if one.dtype.kind != "f":
-        return bool(np.array_equal(one, other))
-    atol = ATOL.get(one.dtype.name, 1e-3)
-    return bool(np.allclose(one, other, rtol=atol, atol=atol, equal_nan=True))
-
-
 def _is_ordinary(one: _Heard) -> bool:
     """A plain call in double precision, no gradients, with mostly finite numbers of ordinary size in and out."""
-    arrays = _arrays(one.reply.get("value"))
-    given = _arrays([*one.request["args"], *one.request["kwargs"].values()])
-    if not arrays or "gradients" in one.reply or any(a.dtype == np.float32 for a in arrays):
+    if not isinstance(one.reply, Reply) or one.reply.gradients is not None:
         return False
+    out, built_with = arrays(one.reply.value), one.call.instance or one.call
+    if not out or any(a.dtype == np.float32 for a in out):
+        return False
+    given = arrays([*built_with.args, *built_with.kwargs.values()])
     if any(np.abs(a.astype(float)).max(initial=0.0) > 1e3 for a in given):
         return False
-    finite = [a[np.isfinite(a)] for a in arrays]
-    return all(f.size >= a.size / 2 for f, a in zip(finite, arrays, strict=True)) and all(
+    finite = [a[np.isfinite(a)] for a in out]
+    return all(f.size >= a.size / 2 for f, a in zip(finite, out, strict=True)) and all(
         np.abs(f.astype(float)).max(initial=0.0) < 1e3 for f in finite
     )
 
 
-def _same_where_finite(one: Reply, other: Reply) -> bool:
+def _same_where_finite(one: Answer, other: Answer) -> bool:
     """Are the arrays of two replies the same wherever the first has finite numbers?"""
-    ours, theirs = _arrays(one.get("value")), _arrays(other.get("value"))
+    if not isinstance(one, Reply) or not isinstance(other, Reply):
+        return False
+    ours, theirs = arrays(one.value), arrays(other.value)
     if not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
         return False
     masks = [np.isfinite(a) for a in ours]
-    return all(a.dtype == b.dtype and _close(a[m], b[m]) for a, b, m in zip(ours, theirs, masks, strict=True))
-
-
-def _arrays(value: Any) -> list[np.ndarray]:
-    values = value if isinstance(value, tuple | list) else (value,)
-    return [_numbers(v) for v in values if hasattr(v, "dtype")]
-
-
-def _numbers(value: Any) -> np.ndarray:
-    return np.asarray(value.detach() if hasattr(value, "detach") else value)
+    return all(a.dtype == b.dtype and close(a[m], b[m]) for a, b, m in zip(ours, theirs, masks, strict=True))

@@ -3,134 +3,108 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from types import ModuleType
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from autograder.course import Exercise
+from autograder.judging.attempt import Attempt, Names, Tests, attempt
 from autograder.judging.diagnosis import Diagnoser, Diagnosis
-from autograder.judging.foresight import Heard
-from autograder.judging.questions import parameter_names
-from autograder.judging.student import Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, here
-from autograder.judging.suite import Outcome, Suite, Test
-from autograder.judging.transport import Behind, Here
+from autograder.judging.example import Example
+from autograder.judging.here import answering
+from autograder.judging.questions import Questions, parameter_names
+from autograder.judging.rehearsal import Rehearsal
+from autograder.judging.student import Missing, NotStarted, ReadyMade, Stopped, Student
+from autograder.judging.suite import Outcome, Suite
 from autograder.report import ExerciseResult, State, TestResult
 
 
-def judge(
-    suite: Suite,
-    transport: Behind | Here,
-    exercises: Sequence[Exercise],
-    module: ModuleType | None,
-    diagnoser: Diagnoser | None = None,
-    brought: tuple[str, ...] = (),
-) -> tuple[ExerciseResult, ...]:
-    """Run the suite exercise by exercise, in order.
+@dataclass(frozen=True)
+class Material:
+    """What an assignment is judged with.
 
-    An exercise that does not get full marks is judged once more, with the reference behind the names of earlier
-    exercises that lost marks, and behind names that are `brought` from an earlier assignment and judged nowhere here:
-    an early mistake is paid for once. The better of the two counts, so two mistakes that make up for each other are
-    paid for once, too.
+    suite: hidden, or visible; reference: the solution's names, empty if there is none here
+    brought: names that are brought from an earlier assignment and judged nowhere here
+    examples: what to draw, by exercise
     """
-    namespace = vars(module) if module else getattr(transport, "names", {})
-    names = functools.partial(parameter_names, namespace)
-    student = Student(transport, names)
-    reference = Student(here(vars(module)), names) if module else None
+
+    suite: Suite
+    reference: Mapping[str, Any] = field(default_factory=dict)
+    rehearsal: Rehearsal | None = None
+    diagnoser: Diagnoser | None = None
+    brought: tuple[str, ...] = ()
+    examples: Mapping[str, Example] = field(default_factory=dict)
+
+
+def judge(
+    material: Material, names: Names, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
+) -> tuple[ExerciseResult, ...]:
+    """Judge `exercises` in order, as `names` answer.
+
+    First every exercise by the submission's own code. Then one that did not get full marks is judged once more, with
+    the reference behind the names of earlier exercises that lost marks and behind what was brought: an early mistake
+    is paid for once. The better of the two counts, so two mistakes that make up for each other are paid for once, too.
+
+    signatures: names whose parameters messages speak of; the reference's if not given
+    """
+    words = functools.partial(parameter_names, material.reference if signatures is None else signatures)
+    own = [_attempt(material, names, exercise, words, ()) for exercise in exercises]
     results: list[ExerciseResult] = []
-    for exercise in exercises:
-        tests = [test for test in suite.tests if test.exercise == exercise.name]
-        run = functools.partial(_run_tests, suite, transport, student, reference, tests)
+    for exercise, first in zip(exercises, own, strict=True):
         lost = tuple(result.name for result in results if result.score < result.max_score)
-        attempt = _best(run, (*lost, *brought))
-        known = _diagnose(exercise, attempt, diagnoser)
-        results.append(_as_result(exercise, attempt, known))
+        best = _followed_through(material, names, exercise, words, first, (*lost, *material.brought))
+        results.append(_as_result(exercise, best, _diagnose(material, exercise, best)))
     return tuple(results)
 
 
-@dataclass(frozen=True)
-class _Attempt:
-    """An exercise's tests with the reference behind certain names: outcomes, names asked for, and all calls."""
-
-    outcomes: list[Outcome]
-    asked: frozenset[str]
-    calls: list[Recorded | Heard]
-    ready_made: ReadyMade | None = None
-
-    @property
-    def earned(self) -> float:
-        return sum(outcome.test.weight for outcome in self.outcomes if outcome.error is None)
-
-    @property
-    def untouched(self) -> bool:
-        """Was nothing done? What looks so may be done, and what it builds on an untouched stub."""
-        return all(isinstance(o.error, NotStarted) and o.error.its_own for o in self.outcomes)
-
-    @property
-    def full(self) -> bool:
-        return all(outcome.error is None for outcome in self.outcomes)
-
-
-def _best(run: Callable[[tuple[str, ...]], _Attempt], behind: tuple[str, ...]) -> _Attempt:
-    """The student's own code; where that does not give full marks, the reference behind names that it asks for."""
-    own = run(())
-    if own.full or own.untouched or not behind:
+def _followed_through(
+    material: Material, names: Names, exercise: Exercise, words: Any, own: Attempt, behind: tuple[str, ...]
+) -> Attempt:
+    """The better of the own attempt and one with the reference behind names that the code uses."""
+    behind = tuple(name for name in behind if name in material.reference)
+    if own.full or own.untouched or own.uses.isdisjoint(behind):
         return own
-    followed = run(behind)
+    names.renew()
+    followed = _attempt(material, names, exercise, words, behind)
     return max(followed, own, key=lambda one: one.earned) if followed.asked else own
 
 
-def _diagnose(exercise: Exercise, attempt: _Attempt, diagnoser: Diagnoser | None) -> Diagnosis | None:
-    if diagnoser is None or not any(_is_judged(outcome) for outcome in attempt.outcomes if outcome.error):
+def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, behind: tuple[str, ...]) -> Attempt:
+    asked_with = material.rehearsal.asked_with if material.rehearsal else None
+    tests = Tests(
+        material.suite,
+        [test for test in material.suite.tests if test.exercise == exercise.name],
+        lambda answers: Student(answers, words),
+        Student(answering(material.reference), words) if material.reference else None,
+        material.rehearsal,
+        material.examples.get(exercise.name),
+    )
+    return attempt(tests, names.begin(exercise.name, Questions(material.reference, behind, asked_with)))
+
+
+def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosis | None:
+    wrong = [outcome.error for outcome in best.outcomes if outcome.error]
+    if material.diagnoser is None or all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
-    calls = [call.recorded() if isinstance(call, Heard) else call for call in attempt.calls]
-    return diagnoser.diagnose(exercise.name, calls)
+    return material.diagnoser.diagnose(exercise.name, best.recorded())
 
 
-def _run_tests(
-    suite: Suite,
-    transport: Behind | Here,
-    student: Student,
-    reference: Student | None,
-    tests: list[Test],
-    stand_ins: tuple[str, ...],
-) -> _Attempt:
-    """Run an exercise's tests with the reference behind the names in `stand_ins`."""
-    outcomes: list[Outcome] = []
-    calls: list[Recorded | Heard] = []
-    student.ready_made = None
-    transport.begin(stand_ins, tests[0].exercise if tests else "")
-    for test in tests:
-        transport.isolate()
-        known = transport.known(test)
-        if known is not None:
-            outcome, heard = known
-            calls += heard
-        else:
-            student.last_call, student.calls = "", []
-            outcome = suite.run(test, student, reference)
-            transport.learn(test, outcome)
-            calls += student.calls
-        outcomes.append(outcome)
-    transport.isolate()
-    return _Attempt(outcomes, frozenset(transport.questions.asked), calls, student.ready_made)
-
-
-def _is_judged(outcome: Outcome) -> bool:
-    """Was there something to judge?"""
-    return not isinstance(outcome.error, NotStarted | Missing)
-
-
-def _as_result(exercise: Exercise, attempt: _Attempt, known: Diagnosis | None) -> ExerciseResult:
-    outcomes = attempt.outcomes
+def _as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None) -> ExerciseResult:
+    outcomes = best.outcomes
     seen = next((outcome.error for outcome in outcomes if isinstance(outcome.error, ReadyMade)), None)
-    ready_made = attempt.ready_made or seen
-    if ready_made is not None:
+    if ready_made := best.ready_made or seen:
         # Noticed once, it costs the exercise: what the other tests saw was not the student's work either.
         outcomes = [replace(outcome, error=ready_made) for outcome in outcomes]
-    started = not all(isinstance(outcome.error, NotStarted | Missing) for outcome in outcomes)
-    tests = _as_results(outcomes, exercise.points)
-    name, hint = (known.name, known.hint) if known else (None, "")
-    return ExerciseResult(exercise.name, tests, exercise.points, started, name, hint, tuple(sorted(attempt.asked)))
+    return ExerciseResult(
+        exercise.name,
+        _as_results(outcomes, exercise.points),
+        exercise.points,
+        best.started or ready_made is not None,
+        known.name if known else None,
+        known.hint if known else "",
+        tuple(sorted(best.asked)),
+        best.picture,
+    )
 
 
 def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...]:

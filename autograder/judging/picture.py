@@ -7,38 +7,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.judging.example import Example
-from autograder.judging.student import StudentError
-from autograder.report import ExerciseResult, Picture
+from autograder.report import Picture
+from autograder.sandbox.protocol.calls import Call, Instance, Reply
 
 if TYPE_CHECKING:
-    from autograder.judging.transport import Behind, Here
+    from autograder.judging.attempt import Exercise
 
 
-def draw(transport: Behind | Here, result: ExerciseResult, example: Example | None) -> Picture | None:
-    """What the student's function gives on the exercise's visible example, where that can be drawn."""
-    if example is None or not result.started:
+def draw(exercise: Exercise, example: Example, name: str) -> Picture | None:
+    """What the student's function gives on the exercise's visible example, if that can be drawn."""
+    answer = next(exercise.ask([_call(name, example)]), None)
+    if not isinstance(answer, Reply):
         return None
-    transport.begin(result.with_reference)
-    try:
-        value = transport(_request(result.name, example)).get("value")
-    except StudentError:
-        return None
-    finally:
-        transport.isolate()
+    value = answer.value
     if example.part is not None:
         value = value[example.part] if isinstance(value, tuple | list) and len(value) > example.part else None
     return _as_picture(value, example)
 
 
-def _request(name: str, example: Example) -> dict[str, Any]:
+def _call(name: str, example: Example) -> Call:
     def give(value: Any) -> Any:
         return _tensor(value) if example.tensors and isinstance(value, np.ndarray) else value
 
-    request: dict[str, Any] = {"name": name, "args": [give(arg) for arg in example.args], "kwargs": {}}
-    if example.parameters is not None:
-        request["parameters"] = {key: give(value) for key, value in example.parameters.items()}
-        request["forward"] = {"args": [give(arg) for arg in example.forward], "kwargs": {}}
-    return request
+    args = [give(arg) for arg in example.args]
+    if example.parameters is None:
+        return Call(name, args)
+    made = Instance(args, {}, {key: give(value) for key, value in example.parameters.items()})
+    return Call(name, [give(arg) for arg in example.forward], {}, made)
 
 
 def _as_picture(value: Any, example: Example) -> Picture | None:

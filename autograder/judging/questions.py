@@ -7,98 +7,94 @@ what a suite passes as an argument that can be called, such as a small model. Bo
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from autograder.judging import ready_made
-from autograder.judging.cost import ASKED, is_question, is_small
+from autograder.judging.cost import is_small
 from autograder.sandbox.inside.perform import perform
-from autograder.sandbox.protocol.wire import Handle
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, StandIn
+from autograder.sandbox.protocol.values import Handle
 
-MAX_QUESTIONS = 500
+MAX_QUESTIONS = 500  # in one call; an honest one asks a few
+MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
 # How each exercise is called by its own tests: with tensors (True), with arrays (False), with neither (None).
-AskedWith = dict[str, set[bool | None]]
+AskedWith = Mapping[str, frozenset[bool | None]]
 
 
 class Questions:
-    """The names that may be asked for, and the callables of the request under way."""
+    """What one exercise may ask: the reference behind `stand_ins`, and the callables of the call under way.
 
-    def __init__(self, names: Mapping[str, Any], asked_with: AskedWith | None = None) -> None:
+    names: the reference's; asked_with: see `AskedWith`
+    """
+
+    def __init__(
+        self, names: Mapping[str, Any], stand_ins: tuple[str, ...] = (), asked_with: AskedWith | None = None
+    ) -> None:
         self._names = names
-        self._asked_with = {name: set(kinds) for name, kinds in (asked_with or {}).items()}
-        self._in_torch = False
-        self.begin(())
-
-    def begin(self, stand_ins: tuple[str, ...]) -> None:
-        """From now on the reference stands behind `stand_ins`; `asked` starts empty."""
-        self.stand_ins = stand_ins
-        self.behind = {name: _spec(self._names[name]) for name in stand_ins if name in self._names}
+        self.known = [name for name, value in names.items() if callable(value) and not name.startswith("_")]
+        self._asked_with = asked_with or {}
+        self.behind = tuple(_stand_in(name, names[name]) for name in stand_ins if name in names)
         self.asked: set[str] = set()
         self.ready_made: str | None = None
         self._callables: dict[str, Any] = {}
+        self._in_torch = False
         self._left = MAX_QUESTIONS
+        self._seconds = MAX_SECONDS
 
-    def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
-        """`request` as it crosses the wall: handles for what can be called, and what stands behind which name."""
+    def prepare(self, call: Call) -> Call:
+        """Before a call: it as it crosses the wall, with handles for what can be called."""
         self._callables, self._left, self.ready_made = {}, MAX_QUESTIONS, None
-        self._in_torch = _in_torch(request)
-        self._asked_with.setdefault(request["name"], set()).add(asked_with(request))
-        request = request | {key: self._without_callables(request[key]) for key in ("args", "kwargs")}
-        if request.get("forward"):
-            request["forward"] = {key: self._without_callables(value) for key, value in request["forward"].items()}
-        return request | {"behind": self.behind} if self.behind else request
+        self._in_torch = in_torch(call)
+        return call.with_given(self._without_callable) if any(map(callable, call.given())) else call
 
-    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The reply to a question from student code; whatever is wrong with it is an error in the reply."""
+    def answer(self, question: Call) -> Reply | Failure:
+        """The answer to a question from student code; whatever is wrong with it is a failure."""
+        start = time.monotonic()
+        try:
+            return self._answer(question)
+        finally:
+            self._seconds -= time.monotonic() - start
+
+    def _answer(self, question: Call) -> Reply | Failure:
         self._left -= 1
-        name, question = question.get("name"), {key: value for key, value in question.items() if key in ASKED}
-        if ready_made.name_in(question):
-            self.ready_made = ready_made.name_in(question)
-            return _no(f"{self.ready_made} {ready_made.REFUSED}")
-        if not is_question(question):
-            return _no("is not a question")
+        if name := ready_made.name_in(question):
+            self.ready_made = name
+            return _no(f"{name} {ready_made.REFUSED}")
         if self._left < 0:
             return _no(f"one call asked {MAX_QUESTIONS} questions. Is there a loop that never ends?")
+        if self._seconds < 0:
+            return _no("too much has been asked by now")
         if not is_small(question):
             return _no("this is far more than it is meant to be asked about")
-        if name in self._callables:
+        if question.name in self._callables:
             return perform(self._callables, question)
-        if name not in self.stand_ins or not self._is_of_its_kind(question):
+        if question.name not in [one.name for one in self.behind] or not self._is_of_its_kind(question):
             return _no("is not to be asked here")
         try:
-            question |= {
-                "args": self._with_callables(question["args"]),
-                "kwargs": self._with_callables(question["kwargs"]),
-            }
+            question = question.with_given(self._with_callable)
         except KeyError:
             return _no("is about something that is not there")
-        reply = perform(dict(self._names), question)
-        if "error" not in reply:
-            self.asked.add(str(name))
-        return reply
+        answer = perform(dict(self._names), question)
+        if isinstance(answer, Reply):
+            self.asked.add(question.name)
+        return answer
 
-    def _is_of_its_kind(self, question: dict[str, Any]) -> bool:
+    def _is_of_its_kind(self, question: Call) -> bool:
         """Inside an exercise in PyTorch, NumPy's reference answers nothing: it would do PyTorch's work.
 
         Which a reference is shows in how its own tests call it. Numbers and lists of whole numbers are for both.
         """
-        given = _given(question)
-        if not self._in_torch or not _arrays(given):
+        if not self._in_torch or not _arrays(question.given()):
             return True
-        return _in_torch(question) and False not in self._asked_with.get(question["name"], ())
+        return in_torch(question) and False not in self._asked_with.get(question.name, ())
 
-    def _without_callables(self, values: Any) -> Any:
-        if isinstance(values, dict):
-            return {key: self._without_callable(value) for key, value in values.items()}
-        return [self._without_callable(value) for value in values]
-
-    def _with_callables(self, values: Any) -> Any:
-        """The request's own callables in place of their handles; raises `KeyError` for one that it does not have."""
-        items = values.items() if isinstance(values, dict) else enumerate(values)
-        found = {key: self._callables[v.key] if isinstance(v, Handle) else v for key, v in items}
-        return found if isinstance(values, dict) else list(found.values())
+    def _with_callable(self, value: Any) -> Any:
+        """The call's own callable in place of its handle; raises `KeyError` for one that it does not have."""
+        return self._callables[value.key] if isinstance(value, Handle) else value
 
     def _without_callable(self, value: Any) -> Any:
         if not callable(value):
@@ -108,18 +104,14 @@ class Questions:
         return Handle(key, signature_names(getattr(value, "forward", value)), _parameters(value))
 
 
-def _given(request: dict[str, Any]) -> list[Any]:
-    forward = request.get("forward") or {"args": [], "kwargs": {}}
-    return [*request["args"], *request["kwargs"].values(), *forward["args"], *forward["kwargs"].values()]
+def asked_with(call: Call) -> bool | None:
+    """Is a call made with tensors? None if with neither tensors nor arrays."""
+    return in_torch(call) if call.instance is not None or _arrays(call.given()) else None
 
 
-def asked_with(request: dict[str, Any]) -> bool | None:
-    """Is a call made with tensors? None where with neither tensors nor arrays."""
-    return _in_torch(request) if "forward" in request or _arrays(_given(request)) else None
-
-
-def _in_torch(request: dict[str, Any]) -> bool:
-    return "forward" in request or any(hasattr(value, "detach") for value in _given(request))
+def in_torch(call: Call) -> bool:
+    """Is it about a module, or made with tensors?"""
+    return call.instance is not None or any(hasattr(value, "detach") for value in call.given())
 
 
 def _arrays(values: Any) -> bool:
@@ -133,7 +125,7 @@ def _arrays(values: Any) -> bool:
 
 
 def signature_names(function: Any) -> list[str]:
-    """The names of a function's parameters; empty where it has no signature to read."""
+    """The names of a function's parameters; empty if it has no signature to read."""
     try:
         return [name for name in inspect.signature(function).parameters if name != "self"]
     except (TypeError, ValueError):
@@ -147,10 +139,10 @@ def parameter_names(names: Mapping[str, Any], name: str) -> list[str]:
     return signature_names(getattr(target, method, None) if method else target)
 
 
-def _spec(target: Any) -> dict[str, Any]:
+def _stand_in(name: str, target: Any) -> StandIn:
     """What a stand-in must know of a reference: is it a module, and what are its parameters called?"""
     is_module = isinstance(target, type) and hasattr(target, "forward")
-    return {"module": is_module, "order": signature_names(target.forward if is_module else target)}
+    return StandIn(name, is_module, tuple(signature_names(target.forward if is_module else target)))
 
 
 def _parameters(value: Any) -> dict[str, Any] | None:
@@ -160,5 +152,5 @@ def _parameters(value: Any) -> dict[str, Any] | None:
     return {name: parameter.detach() for name, parameter in value.named_parameters()}
 
 
-def _no(text: str) -> dict[str, Any]:
-    return {"error": {"kind": "RuntimeError", "text": text, "lines": []}}
+def _no(text: str) -> Failure:
+    return Failure(Kind.REFUSED, text, "RuntimeError")

@@ -6,29 +6,27 @@
     student.MultiHeadAttention.build(8, 2)      construct an nn.Module, see its parameters' shapes
     student.MultiHeadAttention.run((8, 2), …)   construct, copy weights in by name, forward, gradients
 
-Where the code runs is decided by the `Transport` behind: a process behind the wall, or this process.
+Who answers is decided by a function behind: a process behind the wall, or this process.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
-from autograder.judging.questions import Questions
-from autograder.sandbox.inside.perform import perform
-from autograder.sandbox.protocol import wire
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Why
 from autograder.text import raised
 
 READY_MADE = (
-    "calls PyTorch's ready-made {name}. Writing it is the exercise, so this earns no points; "
+    "calls the ready-made {name}. Writing it is the exercise, so this earns no points; "
     "torch.softmax, matmul and einsum are fine. A self-check in another cell may use it."
 )
+STOPPED = {
+    Why.TOO_SLOW: "{text}. Is there a loop that never ends?",
+    Why.GONE: "{text}. Does the code exit, or use far more memory than its input?",
+    Why.UNREADABLE: "what came back could not be read ({text}).",
+}
 
 
 class StudentError(Exception):
@@ -36,7 +34,7 @@ class StudentError(Exception):
 
 
 class NotStarted(StudentError):
-    """The stub is untouched. `its_own` is set where the exercise itself says so, and nothing that it calls."""
+    """The stub is untouched. `its_own` is set if the exercise itself says so, and nothing that it calls."""
 
     its_own = False
 
@@ -58,14 +56,7 @@ class Stopped(StudentError):
 
 
 class ReadyMade(StudentError):
-    """The student's code called PyTorch's own attention where it should write it."""
-
-
-class Transport(Protocol):
-    """Performs one request (see `autograder.sandbox.inside.perform`) and gives its reply."""
-
-    def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The reply; raises `StudentError` where there is none."""
+    """The student's code called what it should write."""
 
 
 @dataclass(frozen=True)
@@ -80,43 +71,33 @@ class Gradients:
 
 @dataclass(frozen=True)
 class Recorded:
-    """One call and its reply; `reply` is None where none came."""
+    """One call and its answer."""
 
-    request: dict[str, Any]
-    reply: dict[str, Any] | None
+    call: Call
+    answer: Answer
 
 
 class Student:
-    """Somebody's names, called through a transport. Remembers its calls, for messages and for diagnosis."""
+    """Somebody's names, called through `answer`. Remembers its calls, for messages and for diagnosis."""
 
-    def __init__(self, transport: Transport, parameter_names: Callable[[str], Sequence[str]]) -> None:
-        self._transport = transport
+    def __init__(self, answer: Callable[[Call], Answer], parameter_names: Callable[[str], Sequence[str]]) -> None:
+        self._answer = answer
         self._parameter_names = parameter_names
         self.last_call = ""
         self.calls: list[Recorded] = []
-        self.ready_made: ReadyMade | None = None
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
             raise AttributeError(name)
         return Function(self, name)
 
-    def _request(self, request: dict[str, Any], call: str) -> dict[str, Any]:
-        self.last_call = call
-        try:
-            reply = self._transport(request)
-        except StudentError:
-            self.calls.append(Recorded(request, None))
-            raise
-        self.calls.append(Recorded(request, reply))
-        if reply.get("ready_made"):
-            self.ready_made = ReadyMade(READY_MADE.format(name=str(reply["ready_made"])[:60]))
-            raise self.ready_made
-        if "error" in reply:
-            raise _as_exception(request["name"], reply["error"])
-        if "value" not in reply:
-            raise Stopped("nothing came back.")
-        return reply
+    def _reply(self, call: Call, text: str) -> Reply:
+        self.last_call = text
+        answer = self._answer(call)
+        self.calls.append(Recorded(call, answer))
+        if isinstance(answer, Reply):
+            return answer
+        raise as_exception(call.name, answer)
 
 
 class Function:
@@ -128,22 +109,20 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The value of the call, as data."""
-        return self._call(args, kwargs)["value"]
+        return self._reply(Call(self.name, args, kwargs)).value
 
     def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The positional arguments as they are after the call."""
-        return _as_list(self._call(args, kwargs).get("inputs"))
+        return self._reply(Call(self.name, args, kwargs)).inputs
 
     def gradients(self, *args: Any, seeds: Sequence[Any], **kwargs: Any) -> Gradients:
         """Output, and gradients of sum(output * seed) by each floating tensor among `args`."""
-        reply = self._call(args, kwargs, cotangents=list(seeds))
-        return Gradients(reply["value"], _as_list(reply.get("gradients")))
+        reply = self._reply(Call(self.name, args, kwargs, seeds=list(seeds)))
+        return Gradients(reply.value, reply.gradients or [])
 
     def build(self, *args: Any, **kwargs: Any) -> dict[str, tuple[int, ...]]:
         """Construct an `nn.Module`; its parameters' names and shapes."""
-        request = self._base(args, kwargs) | {"forward": None}
-        reply = self._student._request(request, self._text(args, kwargs))
-        return dict(_as_dict(reply.get("shapes")))
+        return self._reply(Call(self.name, instance=Instance(args, kwargs), build=True)).shapes
 
     def run(
         self,
@@ -155,36 +134,23 @@ class Function:
         **kwargs: Any,
     ) -> Gradients:
         """Construct with `construct` and `options`, copy `parameters` in by name, run forward (and backward)."""
-        forward = {"args": list(args), "kwargs": kwargs}
-        request = self._base(construct, options or {}) | {"parameters": dict(parameters), "forward": forward}
-        if seeds is not None:
-            request["cotangents"] = list(seeds)
-        names = self._student._parameter_names(f"{self.name}.forward")
-        text = self._text(construct, options or {}) + _call_text(args, kwargs, names, "")
-        reply = self._student._request(request, text)
-        parameters = dict(_as_dict(reply.get("parameters")))
-        return Gradients(reply["value"], _as_list(reply.get("gradients")), parameters, _as_list(reply.get("inputs")))
+        made = Instance(construct, options or {}, parameters)
+        reply = self._reply(Call(self.name, args, kwargs, made, None if seeds is None else list(seeds)))
+        return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs)
 
-    def _base(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        return {"name": self.name, "args": list(args), "kwargs": dict(kwargs)}
+    def _reply(self, call: Call) -> Reply:
+        return self._student._reply(call, self._text(call))
 
-    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-        return self._student._request(self._base(args, kwargs) | more, self._text(args, kwargs))
-
-    def _text(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-        return _call_text(args, kwargs, self._student._parameter_names(self.name), self.name)
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _as_dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    def _text(self, call: Call) -> str:
+        """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+        names = self._student._parameter_names
+        if call.instance is None:
+            return _call_text(call.args, call.kwargs, names(self.name), self.name)
+        made = _call_text(call.instance.args, call.instance.kwargs, names(self.name), self.name)
+        return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{self.name}.forward"), "")
 
 
 def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str) -> str:
-    """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
     labels = [names[i] if i < len(names) else f"argument {i + 1}" for i in range(len(args))]
     written, shapes = [], []
     for label, value, keyword in [
@@ -202,47 +168,20 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
     return text + (f" with {', '.join(shapes)}" if shapes else "")
 
 
-def _as_exception(name: str, error: Any) -> StudentError:
-    """An error that came over as text, as an exception of ours."""
-    error = error if isinstance(error, dict) else {"kind": "Exception", "text": str(error), "lines": []}
-    kind, text = error["kind"], error["text"]
-    if kind == "NotImplementedError":
+def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
+    """An answer that is no reply, as what a suite meets."""
+    if isinstance(answer, NoAnswer):
+        return Stopped(STOPPED[answer.why].format(text=answer.text))
+    if answer.kind is Kind.NOT_STARTED:
         untouched = NotStarted("not started yet.")
-        untouched.its_own = len(error["lines"]) == 1
+        untouched.its_own = len(answer.lines) == 1
         return untouched
-    if kind == "Missing":
+    if answer.kind is Kind.MISSING:
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
-    where = "".join(f" In {function}, line {number}: `{line.strip()}`." for function, number, line in error["lines"])
-    if kind == "AttributeError" and text.startswith("the module has no parameter"):
-        return Raised(f"{text}. Are the layers kept as members under the names the exercise gives?")
-    cls = RaisedValueError if kind == "ValueError" else Raised
-    return cls(raised(kind, text) + where)
-
-
-def here(names: dict[str, Any], questions: Questions | None = None) -> Transport:
-    """A transport to `names` in this very process: for `check` in a notebook, and for trusted code.
-
-    Arguments and values are copied as they would be over the wall. Printed text and warnings are dropped.
-    """
-    questions = questions or Questions({})
-
-    def answer(question: dict[str, Any]) -> dict[str, Any]:
-        return _copied(questions.answer(_copied(question)))
-
-    def transport(request: dict[str, Any]) -> dict[str, Any]:
-        copied = _copied(questions.prepare(request))
-        quiet = io.StringIO()
-        with warnings.catch_warnings(), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
-            warnings.simplefilter("ignore")
-            with np.errstate(all="ignore"):
-                return _copied(perform(names, copied, answer))
-
-    return transport
-
-
-def _copied(request: dict[str, Any]) -> dict[str, Any]:
-    return {key: value if key == "error" else _copy(value) for key, value in request.items()}
-
-
-def _copy(value: Any) -> Any:
-    return wire.decode(wire.encode(value))
+    if answer.kind is Kind.READY_MADE:
+        return ReadyMade(READY_MADE.format(name=answer.text[:60]))
+    if answer.kind is Kind.NO_PARAMETER:
+        return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
+    where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
+    cls = RaisedValueError if answer.error == "ValueError" else Raised
+    return cls(raised(answer.error, answer.text) + where)

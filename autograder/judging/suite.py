@@ -79,8 +79,9 @@ class Suite:
         if self._plugin.problem is not None:
             raise CourseError(f"{path}: the suite cannot be used: {self._plugin.problem}")
         self.tests: tuple[Test, ...] = tuple(self._plugin.items)
-        # Must PyTorch's calls be watched? Ready-made attention is noticed without.
-        self.watch = any(item.get_closest_marker("no_convolution") for item in self._plugin.items.values())
+        # Parts of names of functions that are not to be called, see `perform`. Ready-made attention is noticed without.
+        markers = [item.get_closest_marker("watched") for item in self._plugin.items.values()]
+        self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
 
     def __enter__(self) -> Suite:
         return self
@@ -148,7 +149,7 @@ class _Plugin:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "exercise(name): the exercise that a class of tests judges")
-        config.addinivalue_line("markers", "no_convolution: PyTorch's ready-made convolution is not to be called")
+        config.addinivalue_line("markers", "watched(*parts): PyTorch's functions with such names are not to be called")
         config.addinivalue_line("markers", "weight(n): the test's share of the exercise's points, 1 where not given")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

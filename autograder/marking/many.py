@@ -1,8 +1,9 @@
-"""Many submissions over workers: processes of this machine, or any executor of the standard library's kind.
+"""Many submissions over desks: threads of this process, or any executor of the standard library's kind.
 
-A task holds all that a worker needs of a submission, so a worker may be on another machine; the course must be there,
-too, in the same place and in the same version. Results come back in the order of the tasks, at most `WINDOW` ahead of
-who takes them, so that a class of any size takes the same memory.
+A desk's thread only waits for its notebook and its judge, which are processes; so threads are enough for any number of
+cores. A task holds all that a desk needs of a submission, so a desk may be on another machine; the course must be
+there, too, in the same place and in the same version. Results come back in the order of the tasks, at most `WINDOW`
+ahead of who takes them, so that a class of any size takes the same memory.
 """
 
 from __future__ import annotations
@@ -10,62 +11,33 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import gc
-import multiprocessing
 import os
-import signal
+import queue
 import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from multiprocessing.context import BaseContext
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.course import Course, Exercise
-from autograder.errors import CourseError, MachineError, SubmissionError
-from autograder.marking.mark import Marker
+from autograder.course import Course
+from autograder.errors import CourseError, MachineError
+from autograder.marking.desk import Desk, Judges
+from autograder.marking.task import Marked, Task, as_task, failed
 from autograder.report import Report
-from autograder.sandbox.outside.client import CellResult, Sandbox
-from autograder.submission import ModelFile, Submission, code_cells, model_beside, read_notebook
-from autograder.text import one_line
+from autograder.sandbox.outside.host import isolates
+from autograder.submission import Submission
 
-WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
+WINDOW = 64  # tasks handed out and not yet taken back, on top of two a desk
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
-MANY = 60  # from this many submissions on, a process a core is worth the seconds it takes to start
+MANY = 60  # from this many submissions on, a desk a core is worth the seconds it takes to start
 BREAKS = 3  # a task that was under way when its worker was lost is tried this often
 LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
 
 
-@dataclass(frozen=True)
-class Task:
-    """One submission on its way to a worker. `problem` is set where there is nothing to grade.
-
-    `version` is the course's: a worker with another one refuses. `exercises` are the assignment's own where not given.
-    `model` is the saved model that came with it, if any.
-    """
-
-    student: str
-    assignment: str
-    version: str
-    cells: tuple[str, ...] = ()
-    problem: str | None = None
-    exercises: tuple[Exercise, ...] | None = None
-    pictures: bool = False
-    model: ModelFile | None = None
-
-
-@dataclass(frozen=True)
-class Marked:
-    """What comes back: the report, and what running each cell gave."""
-
-    report: Report
-    cells: tuple[CellResult, ...] = ()
-
-
 def worker_count(jobs: int, submissions: int) -> int:
-    """`jobs`, or where 0 one a core, if there are enough to be worth their start; never more than there is work for."""
+    """`jobs`, or if 0 one a core, if there are enough to be worth their start; never more than there is work for."""
     cores = len(os.sched_getaffinity(0)) if submissions >= MANY else 1
     return max(1, min(jobs or cores, submissions))
 
@@ -73,48 +45,39 @@ def worker_count(jobs: int, submissions: int) -> int:
 def grade_many(
     submissions: Sequence[Submission], root: Path, jobs: int, kind: str = "auto", scheduler: str = ""
 ) -> Iterator[Report]:
-    """One report a submission, in order, by `jobs` processes here or by the Dask cluster at `scheduler`."""
+    """One report a submission, in order, by `jobs` desks here or by the Dask cluster at `scheduler`."""
     course = Course(root)
     versions = functools.cache(lambda name: course.assignment(name).version())
     tasks = (as_task(submission, versions(submission.assignment)) for submission in submissions)
     with contextlib.closing(Workers(root, jobs, kind, scheduler)) as workers:
         if submissions:
-            workers.get_ready()
+            workers.get_ready(submissions[0].assignment)
         yield from (marked.report for _, marked in workers.mark(tasks))
-
-
-def as_task(submission: Submission, version: str) -> Task:
-    """Read a submission; one that cannot be read becomes a task with its problem."""
-    task = Task(submission.student, submission.assignment, version, problem=submission.problem)
-    if task.problem:
-        return task
-    try:
-        cells = tuple(cell.source for cell in code_cells(read_notebook(submission.path)))
-    except SubmissionError as error:
-        return replace(task, problem=str(error))
-    return replace(task, cells=cells, model=model_beside(submission))
 
 
 class Workers:
     """Workers for one course; `mark` may be called many times.
 
-    jobs: processes on this machine; with 1, a thread of this very process
-    scheduler: address of a Dask cluster, in place of processes here
+    jobs: desks in this process, each in a thread of its own
+    scheduler: address of a Dask cluster, in place of desks here
     """
 
     def __init__(self, root: Path, jobs: int = 1, kind: str = "auto", scheduler: str = "") -> None:
-        self._work = _Work(str(root), kind)
-        self._jobs, self._scheduler = jobs, scheduler
-        self._make = functools.partial(_executor, jobs, scheduler)
-        self._executor: Executor | None = None
-        self._end: Callable[[], None] = lambda: None
+        self._office = None if scheduler else Office(root, kind)
+        self._work: Callable[[Task], Marked] = self._office.mark if self._office else Abroad(str(root), kind)
+        self._jobs = jobs
+        self._hire = functools.partial(_cluster, scheduler) if scheduler else functools.partial(_threads, jobs)
+        self._hired: tuple[Executor, Callable[[], None]] | None = None
         self._window = CLUSTER_WINDOW if scheduler else 2 if jobs == 1 else WINDOW + 2 * jobs
 
     def close(self) -> None:
         """End the workers; what they are doing is dropped."""
-        self._executor = None
-        self._end()
-        self._end = lambda: None
+        if self._hired is not None:
+            _, end = self._hired
+            self._hired = None
+            end()
+        if self._office is not None:
+            self._office.close()
 
     def mark(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Marked]]:
         """Each task with its result, in order. A lost worker's tasks are done by another."""
@@ -126,23 +89,16 @@ class Workers:
         while waiting:
             yield self._next(waiting)
 
-    def get_ready(self) -> None:
-        """Have the workers import what marking needs and start their sandboxes, while the first task is being read."""
-        executor = self._hire()
-        if not self._scheduler:
-            with contextlib.suppress(BrokenExecutor):
-                for _ in range(self._jobs):
-                    executor.submit(self._work.get_ready)
-
-    def _hire(self) -> Executor:
-        if self._executor is None:
-            self._executor, self._end = self._make()
-        return self._executor
+    def get_ready(self, assignment: str) -> None:
+        """Begin to start what the first tasks will wait for, while they are being read."""
+        if self._office is not None:
+            self._office.get_ready(self._jobs, assignment)
 
     def _submit(self, one: _Waiting) -> _Waiting:
-        executor = self._hire()
+        if self._hired is None:
+            self._hired = self._hire()
         with contextlib.suppress(BrokenExecutor):  # noticed when its result is asked for
-            one.future = executor.submit(self._work, one.task)
+            one.future = self._hired[0].submit(self._work, one.task)
         return one
 
     def _next(self, waiting: deque[_Waiting]) -> tuple[Task, Marked]:
@@ -155,7 +111,9 @@ class Workers:
                 if one.breaks >= BREAKS:
                     marked = Marked(failed(one.task, LOST))
                     break
-                self._begin_again(waiting)
+                for other in waiting:  # hand out again what was lost
+                    if other.future is None or other.lost():
+                        self._submit(other)
             except CourseError:
                 raise
             except Exception as error:  # a worker's fault, such as a version of the kit that is not ours
@@ -165,14 +123,6 @@ class Workers:
                 break
         waiting.popleft()
         return one.task, marked
-
-    def _begin_again(self, waiting: deque[_Waiting]) -> None:
-        """Hand out again what was lost; a pool of processes is broken as a whole, a cluster is not."""
-        if isinstance(self._executor, ProcessPoolExecutor):
-            self.close()
-        for one in waiting:
-            if one.future is None or one.lost():
-                self._submit(one)
 
 
 @dataclass
@@ -204,47 +154,17 @@ def _is_lost(error: BaseException | None) -> bool:
     return isinstance(error, BrokenExecutor) or type(error).__name__ in ("KilledWorker", "CancelledError")
 
 
-def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:
-    """A report that says why there is no mark."""
-    return Report(task.student, task.assignment, (), max_score, one_line(reason))
-
-
 # ---------------------------------------------------------------- executors
 
 
-def _executor(jobs: int, scheduler: str) -> tuple[Executor, Callable[[], None]]:
-    """An executor, and how to end it at once."""
-    if scheduler:
-        return _cluster(scheduler)
-    if jobs == 1:
-        # A thread, so that whoever takes the results writes one down while the next is marked.
-        thread = ThreadPoolExecutor(1)
-        return thread, functools.partial(_end_thread, thread)
-    pool = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=_begin)
+def _threads(jobs: int) -> tuple[Executor, Callable[[], None]]:
+    """Threads of this process, and how to end them: what they wait for is ended with their desks."""
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="desk")
     return pool, functools.partial(pool.shutdown, wait=False, cancel_futures=True)
 
 
-def _context() -> BaseContext:
-    """How worker processes start: forks of one that has imported what all need, and has no threads to share locks with.
-
-    Where there is no such thing (Windows), each is a fresh interpreter.
-    """
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["autograder.marking.many", "torch"])
-    return context
-
-
-def expect_workers(jobs: int) -> None:
-    """Begin to import what worker processes need, if there will be any; whoever calls has other things to do."""
-    if jobs > 1 and _context().get_start_method() == "forkserver":
-        from multiprocessing import forkserver  # not on Windows
-
-        forkserver.ensure_running()
-
-
 def _cluster(address: str) -> tuple[Executor, Callable[[], None]]:
+    """A Dask cluster as an executor, and how to let go of it."""
     try:
         from distributed import Client
     except ImportError:
@@ -257,112 +177,119 @@ def _cluster(address: str) -> tuple[Executor, Callable[[], None]]:
     return client.get_executor(pure=False), client.close
 
 
-def _end_thread(thread: ThreadPoolExecutor) -> None:
-    """Drop what is waiting. What is being marked ends with its sandbox; a desk that is free is kept for the next."""
-    thread.shutdown(wait=False, cancel_futures=True)
-    if _desks_lock.locked():
-        for desk in list(_desks.values()):
-            desk.sandbox.close()
+# ---------------------------------------------------------------- desks
 
 
-def _begin() -> None:
-    """In a new process: leave Ctrl-C to the one that hired it, and end when that has."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+class Office:
+    """Desks of one course, as many as work at a time; they share the judges' host.
 
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-# ---------------------------------------------------------------- in a worker
-
-
-@dataclass(frozen=True)
-class _Work:
-    """What is sent to a worker: which course, and how student code is run."""
-
-    root: str
-    kind: str
-
-    def __call__(self, task: Task) -> Marked:
-        with _desks_lock:  # a Dask worker may have several threads, and a desk is one person's
-            return self._desk().mark(task)
-
-    def get_ready(self) -> None:
-        """Do what the first task would wait for; whatever is wrong will be said to that one."""
-        with _desks_lock, contextlib.suppress(Exception):
-            self._desk()
-
-    def _desk(self) -> _Desk:
-        if self not in _desks:
-            _desks[self] = _Desk(Path(self.root), self.kind)
-        return _desks[self]
-
-
-class _Desk:
-    """One sandbox, and one marker for each assignment met."""
+    What is free when an office closes is kept for the next one of the same course: formgrader's button asks for one
+    submission after another.
+    """
 
     def __init__(self, root: Path, kind: str) -> None:
-        self.course = Course(root)
-        self.sandbox = Sandbox(kind=kind)
-        self.sandbox.warm_up()
-        self.markers: dict[str, tuple[str, Marker]] = {}
+        self._key = (root, kind)
+        self._course, self._kind = Course(root), kind
+        isolated, _ = isolates(kind)
+        with _lock:
+            judges, desk = _kept.pop(self._key, (None, None))
+        self._judges = judges or Judges(root, isolated)
+        self._free: queue.SimpleQueue[Desk] = queue.SimpleQueue()
+        self._desks: list[Desk] = []
+        if desk is not None:
+            self._take_in(desk)
+
+    def get_ready(self, count: int, assignment: str) -> None:
+        """Begin to start `count` desks, and what judging an assignment takes."""
+        self._judges.warm_up(self._course.assignment(assignment))
+        while len(self._desks) < count:
+            self._take_in(self._new())
+        for desk in self._desks:
+            desk.students.warm_up()
 
     def mark(self, task: Task) -> Marked:
+        """Mark a task at a desk that is free."""
         try:
-            marker = self._marker(task)
-            if task.problem:
-                return Marked(marker.failed(task.student, task.problem))
-            how = (task.exercises, task.pictures, task.model)
-            report, cells = marker.mark_cells(task.student, list(task.cells), *how)
-            return Marked(report, tuple(cells))
+            desk = self._free.get_nowait()
+        except queue.Empty:
+            desk = self._new()
+            self._desks.append(desk)
+        try:
+            return desk.mark(task)
         except CourseError:
             raise
-        except MachineError as error:
-            return Marked(failed(task, f"this machine could not run it: {error}"))
         except Exception as error:
             # A bug of the kit's. It is shown in full, and costs this submission its mark but not the class its run.
             traceback.print_exc()
             reason = f"the grader itself failed ({type(error).__name__}: {error}); not the student's fault"
             return Marked(failed(task, reason))
-
-    def _marker(self, task: Task) -> Marker:
-        version, marker = self.markers.get(task.assignment, ("", None))
-        if marker is not None and version == task.version:
-            return marker
-        if marker is not None:
-            marker.close()
-        if not (self.course.root / "source").is_dir():
-            raise CourseError(f"{self.course.root} is not on this worker; the course must lie in the same place there")
-        assignment = self.course.assignment(task.assignment)
-        if assignment.version() != task.version:
-            raise CourseError(
-                f"{self.course.root} on this worker is another version of the course than the one asked for"
-            )
-        self.markers[task.assignment] = task.version, Marker(assignment, self.sandbox)
-        # A suite, its reference and PyTorch are kept: the collector need not look through them for each submission.
-        gc.unfreeze()  # a marker that was replaced is not kept
-        gc.collect()
-        gc.freeze()
-        return self.markers[task.assignment][1]
+        finally:
+            self._free.put(desk)
 
     def close(self) -> None:
-        for _, marker in self.markers.values():
-            marker.close()
-        self.sandbox.close()
+        """End all desks but one that is free, which waits for the next office."""
+        with contextlib.suppress(queue.Empty):
+            desk = self._free.get_nowait()
+            self._desks.remove(desk)
+            if not self._desks:
+                with _lock:
+                    other = _kept.pop(self._key, None)
+                    _kept[self._key] = (self._judges, desk)
+                _end(*(other or (None, None)))
+                return
+            desk.end()
+        for desk in self._desks:
+            desk.end()
+        self._judges.end()
+
+    def _new(self) -> Desk:
+        return Desk(self._course, self._kind, self._judges)
+
+    def _take_in(self, desk: Desk) -> None:
+        self._desks.append(desk)
+        self._free.put(desk)
 
 
-_desks: dict[_Work, _Desk] = {}
-_desks_lock = threading.Lock()
+_kept: dict[tuple[Path, str], tuple[Judges, Desk]] = {}
+_lock = threading.Lock()
+
+
+def _end(judges: Judges | None, desk: Desk | None) -> None:
+    if desk is not None:
+        desk.end()
+    if judges is not None:
+        judges.end()
 
 
 @atexit.register
 def close_desks() -> None:
-    """End the sandboxes of this process."""
-    with _desks_lock:
-        while _desks:
-            _desks.popitem()[1].close()
+    """End what this process has kept."""
+    while _kept:
+        _end(*_kept.popitem()[1])
+
+
+# ---------------------------------------------------------------- in a worker abroad
+
+
+@dataclass(frozen=True)
+class Abroad:
+    """What is sent to a worker on another machine: which course, and how student code is run."""
+
+    root: str
+    kind: str
+
+    def __call__(self, task: Task) -> Marked:
+        """Mark a task there. Raises `CourseError` if the course is not there in the task's version."""
+        course = Course(Path(self.root))
+        if not (course.root / "source").is_dir():
+            raise CourseError(f"{course.root} is not on this worker; the course must lie in the same place there")
+        if course.assignment(task.assignment).version() != task.version:
+            raise CourseError(f"{course.root} on this worker is another version of the course than the one asked for")
+        return _office_here(self).mark(task)
+
+
+@functools.cache
+def _office_here(work: Abroad) -> Office:
+    office = Office(Path(work.root), work.kind)
+    atexit.register(office.close)
+    return office

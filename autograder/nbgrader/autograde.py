@@ -30,7 +30,8 @@ from traitlets import Integer, Unicode, default
 
 from autograder.course import find_course
 from autograder.errors import AutograderError, CourseError, SubmissionError
-from autograder.marking.many import Marked, Task, Workers, as_task, worker_count
+from autograder.marking.many import Workers, worker_count
+from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.mark import STAMP, exercises_worth
 from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook

@@ -14,9 +14,10 @@ from traitlets import Enum
 
 from autograder.course import CHECK, Assignment, Exercise, find_course
 from autograder.errors import MachineError
-from autograder.marking.many import Marked, Task, Workers
+from autograder.marking.many import Workers
+from autograder.marking.task import Marked, Task
+from autograder.report import CellResult
 from autograder.reports import rubric
-from autograder.sandbox.outside.client import CellResult
 from autograder.submission import MODEL, code_cells, grade_id
 
 MAX_OUTPUT = 20_000
@@ -95,8 +96,8 @@ def _cell_outputs(result: CellResult) -> list[NotebookNode]:
     if result.stopped:
         outputs.append(_error_output("Stopped", result.stopped, []))
     if result.error:
-        lines = [f"{function}, line {number}: {text}" for function, number, text in result.error["lines"]]
-        outputs.append(_error_output(result.error["kind"], result.error["text"], lines))
+        lines = [f"{function}, line {number}: {text}" for function, number, text in result.lines]
+        outputs.append(_error_output(result.error, result.text, lines))
     return outputs
 
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from autograder import content
 from autograder.course import Exercise
 from autograder.errors import MachineError
-from autograder.judging.judge import judge
-from autograder.judging.picture import draw
+from autograder.judging.attempt import Names
+from autograder.judging.here import ExerciseHere, Here
+from autograder.judging.judge import Material, judge
+from autograder.judging.questions import Questions
 from autograder.judging.student import Stopped
 from autograder.judging.suite import Suite
-from autograder.judging.transport import Behind, Here
 from autograder.notebook.show import name_of, show
 from autograder.notebook.verdict import Progress, Verdict
 from autograder.report import ExerciseResult
+from autograder.sandbox.protocol.calls import Answer, Call, Failure
 
 # What passed in this session; it ends with the kernel.
 _passed: set[str] = set()
@@ -56,36 +59,49 @@ def examine(name: str, names: dict[str, Any]) -> Verdict:
     else:
         section = content.hint_for(name).section
         first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{section}”."
-    return judged(name, InKernel(names, None), first_step)
+    return judged(name, InKernel(names, _watched()), first_step, names)
 
 
-def judged(name: str, transport: Behind | Here, first_step: str) -> Verdict:
-    """The verdict on the exercise `name` behind `transport`, judged by its visible checks alone."""
+def judged(name: str, names: Names, first_step: str, signatures: Mapping[str, Any] | None = None) -> Verdict:
+    """The verdict on the exercise `name` as `names` answer, judged by its visible checks alone.
+
+    signatures: names whose parameters messages speak of
+    """
+    example = content.example_for(name)
     try:
-        result = judge(_suite(content.assignment_of(name)), transport, [Exercise(name, 1.0)], None)[0]
-        return Verdict(result, first_step, draw(transport, result, content.example_for(name)))
+        material = Material(_suite(content.assignment_of(name)), examples={name: example} if example else {})
+        result = judge(material, names, [Exercise(name, 1.0)], signatures)[0]
+        return Verdict(result, first_step, result.picture)
     except MachineError as error:
         return Verdict(ExerciseResult(name, (), 1.0, started=False), str(error))
+
+
+def _watched() -> tuple[str, ...]:
+    return tuple(content.sandbox_setting()["ready_made"]["watched"])
 
 
 class InKernel(Here):
     """The notebook's own names. The stop button ends the whole check, and not the one call it met."""
 
+    def begin(self, name: str, questions: Questions) -> ExerciseInKernel:
+        """Calls of one exercise."""
+        return ExerciseInKernel(self, name, questions)
+
+
+class ExerciseInKernel(ExerciseHere):
+    """Calls in the kernel; from the call on that was interrupted, none is made."""
+
     interrupted = False
 
-    def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Perform a request; raises `Stopped` from the call on that was interrupted."""
+    def _answer(self, call: Call) -> Answer:
         if self.interrupted:
             raise Stopped("not tried, since you stopped the check.")
-        reply = super().__call__(request)
-        error = reply.get("error")
-        if error and error["kind"] == "KeyboardInterrupt":
+        answer = super()._answer(call)
+        if isinstance(answer, Failure) and answer.error == "KeyboardInterrupt":
             self.interrupted = True
-            where = "".join(
-                f" In {function}, line {number}: `{line.strip()}`." for function, number, line in error["lines"]
-            )
+            where = "".join(f" In {one.function}, line {one.number}: `{one.text.strip()}`." for one in answer.lines)
             raise Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
-        return reply
+        return answer
 
 
 @functools.cache

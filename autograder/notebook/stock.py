@@ -11,12 +11,11 @@ import functools
 import inspect
 from typing import Any
 
+from autograder import content
 from autograder.course import Assignment, find_course
-from autograder.judging.catalogue import read_catalogue
-from autograder.judging.diagnosis import Diagnoser
-from autograder.judging.judge import judge
-from autograder.judging.suite import Suite
-from autograder.judging.transport import Here
+from autograder.judging.here import Here
+from autograder.judging.judge import Material, judge
+from autograder.judging.serve import material_of
 from autograder.report import ExerciseResult
 from autograder.reports import rubric
 
@@ -34,8 +33,8 @@ class Points(float):
 
 
 @functools.cache
-def _suite(assignment: Assignment) -> Suite:
-    return Suite(assignment.suite)
+def _material(assignment: Assignment) -> Material:
+    return material_of(assignment)
 
 
 def check(exercise: Any) -> Points:
@@ -45,12 +44,12 @@ def check(exercise: Any) -> Points:
     assert frame is not None and frame.f_back is not None
     names = frame.f_back.f_globals
     assignment = find_course().of_exercise(name)
-    module = assignment.reference()
     # Earlier exercises are judged, too: whether they lost marks decides what stands behind their names here.
-    diagnoser = Diagnoser(read_catalogue(assignment.suite), vars(module))
     index = [e.name for e in assignment.exercises].index(name)
     exercises = assignment.exercises[: index + 1]
-    results = judge(_suite(assignment), Here(names, module), exercises, module, diagnoser, assignment.brought)
+    material = _material(assignment)
+    watched = (*content.sandbox_setting(assignment.root)["ready_made"]["watched"], *material.suite.watched)
+    results = judge(material, Here(names, watched), exercises)
     points = Points(results[-1].score)
     points.result = results[-1]
     return points

@@ -16,7 +16,7 @@ from autograder.attention.hidden.inputs import normal
 from autograder.attention.hidden.properties import responds
 from autograder.judging import expect
 
-pytestmark = pytest.mark.no_convolution  # writing it is the exercise
+pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
 ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 LOUD = 1e3  # what one row is changed by, to see which rows hear of it
 

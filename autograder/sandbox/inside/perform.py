@@ -1,20 +1,7 @@
-"""Perform one request against a student's names, and answer with plain data.
+"""Perform one call against a student's names, and answer with plain data.
 
-The same function runs inside the sandbox (grading) and in a notebook's kernel (`check`, stock nbgrader),
-so a suite cannot tell the two apart. A request is a map:
-
-    name        the exercise to call
-    args        list of values; kwargs: map of values
-    parameters  for an `nn.Module`: map of parameter name -> array to copy in after construction
-    forward     for an `nn.Module`: {"args": [...], "kwargs": {...}}; absent: construct only
-    cotangents  list of tensors or None, one per tensor of the output: also answer with gradients
-    behind      map of names that the trusted side answers for instead of the student's own code (see `stand_in`)
-
-An argument that is a `Handle` becomes something to call. Where the request brings either, `ask` takes student code's
-questions to the trusted side. The reply is one of
-
-    {"value": ..., "inputs": [...], "gradients": [...], "parameters": {...}, "shapes": {...}, "ready_made": ...}
-    {"error": {"kind": ..., "text": ..., "lines": [...]}}
+The same function runs inside the sandbox (grading) and in a notebook's kernel (`check`, stock nbgrader), so a suite
+cannot tell the two apart.
 """
 
 from __future__ import annotations
@@ -24,11 +11,13 @@ import contextlib
 import functools
 import sys
 import traceback
-from collections.abc import Iterator
+import types
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from autograder.sandbox.inside.stand_in import Ask, from_handle, stand_in
-from autograder.sandbox.protocol.wire import Handle
+from autograder.sandbox.inside.stand_in import from_handle, is_float_tensor, stand_in
+from autograder.sandbox.protocol.calls import Asked, Call, Failure, Instance, Kind, Line, Reply, StandIn, has_handle
+from autograder.sandbox.protocol.values import Handle
 
 KINDS = (
     "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",
@@ -37,60 +26,63 @@ KINDS = (
     "SystemExit", "KeyboardInterrupt", "SyntaxError",
 )  # fmt: skip
 MAX_ERROR_TEXT = 400
-MAX_LINES = 3
 ABSENT = object()
 
 
-class MissingName(Exception):
+class Missing(Exception):
     """The student's names do not hold the one that was asked for."""
 
 
-def perform(
-    names: dict[str, Any], request: dict[str, Any], ask: Ask | None = None, watch: bool = True
-) -> dict[str, Any]:
-    """Run `request` against `names`; never raises for what student code does.
+class NoParameter(AttributeError):
+    """A module has no parameter of a name that weights came for."""
 
-    Without `watch`, calls of ready-made functions go unnoticed here: in the sandbox there is no ready-made attention.
+
+def perform(
+    names: dict[str, Any],
+    call: Call,
+    ask: Asked | None = None,
+    behind: Sequence[StandIn] = (),
+    watched: Sequence[str] = (),
+) -> Reply | Failure:
+    """Perform `call` against `names`; never raises for what student code does.
+
+    ask: takes questions of student code's to the other side; behind: the names that it answers for
+    watched: parts of names of PyTorch's functions that are not to be called; one that is, is the answer
     """
     hidden: dict[str, Any] = {}
     try:
         if ask is not None:
-            request = _with_callables(request, ask)
-            _put_behind(names, request, ask, hidden)
-        target = names.get(request["name"])
+            _put_behind(names, call, behind, ask, hidden)
+            call = _with_callables(call, ask)
+        target = names.get(call.name)
         if target is None:
-            raise MissingName(request["name"])
-        with _watch(watch) as seen:
-            reply = _module(target, request) if "forward" in request else _call(target, request)
-        return reply | {"ready_made": seen[0]} if seen else reply
-    except MissingName as error:
-        return {"error": {"kind": "Missing", "text": str(error), "lines": []}}
+            raise Missing(call.name)
+        with _watching(watched) as seen:
+            reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
+        return Failure(Kind.READY_MADE, seen[0]) if seen else reply
+    except Missing as error:
+        return Failure(Kind.MISSING, str(error))
     except BaseException as error:
-        return {"error": describe(error, names)}
+        return describe(error, names)
     finally:
         _put_back(names, hidden)
 
 
-def _with_callables(request: dict[str, Any], ask: Ask) -> dict[str, Any]:
-    """The request with something to call in place of every handle."""
-
-    def made(values: Any) -> Any:
-        items = values.items() if isinstance(values, dict) else enumerate(values)
-        found = {key: from_handle(value, ask) if isinstance(value, Handle) else value for key, value in items}
-        return found if isinstance(values, dict) else list(found.values())
-
-    request = request | {key: made(request[key]) for key in ("args", "kwargs")}
-    if request.get("forward"):
-        request["forward"] = {key: made(value) for key, value in request["forward"].items()}
-    return request
+def _with_callables(call: Call, ask: Asked) -> Call:
+    """The call with something to call in place of every handle."""
+    if not has_handle(call):
+        return call
+    return call.with_given(lambda value: from_handle(value, ask) if isinstance(value, Handle) else value)
 
 
-def _put_behind(names: dict[str, Any], request: dict[str, Any], ask: Ask, hidden: dict[str, Any]) -> None:
+def _put_behind(
+    names: dict[str, Any], call: Call, behind: Sequence[StandIn], ask: Asked, hidden: dict[str, Any]
+) -> None:
     """Put stand-ins behind names; what was there goes to `hidden`."""
-    in_torch = "forward" in request or any(map(_differentiable, [*request["args"], *request["kwargs"].values()]))
-    for name, spec in request.get("behind", {}).items():
-        hidden[name] = own = names.get(name, ABSENT)
-        names[name] = stand_in(name, spec, None if own is ABSENT else own, ask, in_torch)
+    in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
+    for one in behind:
+        hidden[one.name] = own = names.get(one.name, ABSENT)
+        names[one.name] = stand_in(one, None if own is ABSENT else own, ask, in_torch)
 
 
 def _put_back(names: dict[str, Any], hidden: dict[str, Any]) -> None:
@@ -101,49 +93,67 @@ def _put_back(names: dict[str, Any], hidden: dict[str, Any]) -> None:
             names[name] = own
 
 
-# Parts of the names under which PyTorch's ready-made attention calls itself, however it was imported; and convolution,
-# which an exercise makes out of heads.
-READY_MADE = ("scaled_dot_product", "multi_head_attention", "flex_attention", "_transformer_encoder_layer_fwd", "conv")
+def names_used(names: dict[str, Any], name: str, known: Collection[str] = ()) -> set[str]:
+    """Names of the notebook's, or among `known`, that a function or class may look up, as far as its code shows."""
+    used, left = set[str](), [names.get(name)]
+    while left:
+        for code in _codes(left.pop()):
+            words = {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and text in known)}
+            fresh = {word for word in words if word in names or word in known} - used
+            used |= fresh
+            left += [names[word] for word in fresh if word in names]
+    return used
+
+
+def _codes(target: Any) -> Iterator[types.CodeType]:
+    """The code of a function, of a class's methods, and of all that is defined inside them."""
+    functions = [target] if not isinstance(target, type) else vars(target).values()
+    left = [code for one in functions if (code := getattr(getattr(one, "__func__", one), "__code__", None))]
+    while left:
+        code = left.pop()
+        if isinstance(code, types.CodeType):
+            yield code
+            left += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+# ---------------------------------------------------------------- watching
 
 
 @contextlib.contextmanager
-def _watch(watch: bool) -> Iterator[list[str]]:
-    """Names of PyTorch's ready-made functions that are called meanwhile, if they are watched."""
+def _watching(watched: Sequence[str]) -> Iterator[list[str]]:
+    """Names of PyTorch's watched functions that are called meanwhile."""
     seen: list[str] = []
     torch = sys.modules.get("torch")
     with contextlib.ExitStack() as stack:
         if torch is not None:
             # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
             stack.enter_context(torch.enable_grad())
-            if watch:
-                stack.enter_context(_watch_class(torch)(seen))
+            if watched:
+                stack.enter_context(_watch_class(torch)(seen, tuple(watched)))
         yield seen
 
 
 @functools.cache
 def _watch_class(torch: Any) -> Any:
     class Watch(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
-        def __init__(self, seen: list[str]) -> None:
+        def __init__(self, seen: list[str], watched: tuple[str, ...]) -> None:
             super().__init__()
-            self.seen = seen
+            self.seen, self.watched = seen, watched
 
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             name = getattr(func, "__name__", "")
-            if is_ready_made(name):
+            if any(part in name for part in self.watched):
                 self.seen.append(name)
             return func(*args, **(kwargs or {}))
 
     return Watch
 
 
-@functools.lru_cache(1000)
-def is_ready_made(name: str) -> bool:
-    """Is that a name of PyTorch's ready-made attention, or of a part of it?"""
-    return any(part in name for part in READY_MADE)
+# ---------------------------------------------------------------- errors
 
 
-def describe(error: BaseException, names: dict[str, Any]) -> dict[str, Any]:
-    """Kind (from a short list), text, and the student's own lines of the traceback."""
+def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
+    """Kind of exception (from a short list), text, and the student's own lines of the traceback."""
     kind = next(
         (c.__name__ for c in type(error).__mro__ if c.__name__ in KINDS and hasattr(builtins, c.__name__)), "Exception"
     )
@@ -151,73 +161,59 @@ def describe(error: BaseException, names: dict[str, Any]) -> dict[str, Any]:
         text = str(error)[:MAX_ERROR_TEXT]
     except BaseException:
         text = "(its message could not be read)"
-    return {"kind": kind, "text": text, "lines": _student_lines(error, names)}
+    how = Kind.NOT_STARTED if kind == "NotImplementedError" else Kind.RAISED
+    how = Kind.NO_PARAMETER if isinstance(error, NoParameter) else how
+    return Failure(how, text, kind, tuple(_student_lines(error, names)))
 
 
-def _student_lines(error: BaseException, names: dict[str, Any]) -> list[list[Any]]:
-    """[function, line number in the cell, source line] of frames that run in the student's names."""
-    lines = []
+def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:
+    """The frames that run in the student's names."""
     for frame, number in traceback.walk_tb(error.__traceback__):
         if frame.f_globals is names:
             summary = traceback.extract_tb(_only(error.__traceback__, frame))
-            source = (summary[0].line or "") if summary else ""
-            lines.append([frame.f_code.co_name[:80], number, source[:160]])
-    return lines[-MAX_LINES:]
+            yield Line(frame.f_code.co_name, number, (summary[0].line or "") if summary else "")
 
 
 def _only(tb: Any, frame: Any) -> Any:
     """A traceback that holds the one entry of `frame`."""
-    import types
-
     while tb is not None and tb.tb_frame is not frame:
         tb = tb.tb_next
     return types.TracebackType(None, tb.tb_frame, tb.tb_lasti, tb.tb_lineno) if tb else None
 
 
-def _call(function: Any, request: dict[str, Any]) -> dict[str, Any]:
-    cotangents = request.get("cotangents")
-    args, kwargs = request["args"], request["kwargs"]
-    if cotangents is None:
-        value = function(*args, **kwargs)
-        return {"value": value, "inputs": list(args)}
-    leaves = [_leaf(arg) for arg in args]
-    value = function(*leaves, **kwargs)
-    gradients = _gradients(value, [leaf for leaf in leaves if _differentiable(leaf)], cotangents)
-    filled = iter(gradients)
-    return {
-        "value": value,
-        "inputs": leaves,
-        "gradients": [next(filled) if _differentiable(leaf) else None for leaf in leaves],
-    }
+# ---------------------------------------------------------------- calls
 
 
-def _module(cls: Any, request: dict[str, Any]) -> dict[str, Any]:
-    """Construct an `nn.Module`, copy the suite's weights in by name, run it forward and perhaps backward."""
+def _call(function: Any, call: Call) -> Reply:
+    if call.seeds is None:
+        args = list(call.args)
+        return Reply(function(*args, **call.kwargs), args)
+    leaves = [_leaf(arg) for arg in call.args]
+    value = function(*leaves, **call.kwargs)
+    found = iter(_gradients(value, [leaf for leaf in leaves if is_float_tensor(leaf)], call.seeds))
+    return Reply(value, leaves, [next(found) if is_float_tensor(leaf) else None for leaf in leaves])
+
+
+def _module(cls: Any, call: Call, made: Instance) -> Reply:
+    """Make an `nn.Module`, copy the suite's weights in by name, run it forward and perhaps backward."""
     import torch
 
-    module = cls(*request["args"], **request["kwargs"])
+    module = cls(*made.args, **made.kwargs)
     if not isinstance(module, torch.nn.Module):
-        raise TypeError(f"{request['name']} must be a torch.nn.Module")
+        raise TypeError(f"{call.name} must be a torch.nn.Module")
     shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
-    forward = request["forward"]
-    if forward is None:
-        return {"value": None, "inputs": [], "shapes": shapes}
-    _copy_parameters(module, request.get("parameters") or {})
-    cotangents = request.get("cotangents")
-    args = [_leaf(arg) if cotangents is not None else arg for arg in forward["args"]]
-    value = module(*args, **forward["kwargs"])
-    reply = {"value": value, "inputs": list(args), "shapes": shapes}
-    if cotangents is not None:
-        reply |= _module_gradients(module, value, args, cotangents)
-    return reply
-
-
-def _module_gradients(module: Any, value: Any, args: list[Any], cotangents: list[Any]) -> dict[str, Any]:
-    leaves = [arg for arg in args if _differentiable(arg)]
+    if call.build:
+        return Reply(None, shapes=shapes)
+    _copy_parameters(module, made.parameters)
+    args = [_leaf(arg) if call.seeds is not None else arg for arg in call.args]
+    value = module(*args, **call.kwargs)
+    if call.seeds is None:
+        return Reply(value, args, shapes=shapes)
+    leaves = [arg for arg in args if is_float_tensor(arg)]
     parameters = _by_name(module)
-    gradients = _gradients(value, leaves + list(parameters.values()), cotangents)
-    of_inputs, of_parameters = gradients[: len(leaves)], gradients[len(leaves) :]
-    return {"gradients": of_inputs, "parameters": dict(zip(parameters, of_parameters, strict=True))}
+    gradients = _gradients(value, leaves + list(parameters.values()), call.seeds)
+    of_parameters = dict(zip(parameters, gradients[len(leaves) :], strict=True))
+    return Reply(value, args, gradients[: len(leaves)], of_parameters, shapes)
 
 
 def _by_name(module: Any) -> dict[str, Any]:
@@ -225,7 +221,7 @@ def _by_name(module: Any) -> dict[str, Any]:
     return dict(module.named_parameters(remove_duplicate=False))
 
 
-def _copy_parameters(module: Any, values: dict[str, Any]) -> None:
+def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
     """Copy by name, not `load_state_dict(strict=True)`: extra buffers of an honest module do no harm."""
     import torch
 
@@ -233,7 +229,7 @@ def _copy_parameters(module: Any, values: dict[str, Any]) -> None:
     with torch.no_grad():
         for name, value in values.items():
             if name not in parameters:
-                raise AttributeError(f"the module has no parameter {name}; it has {', '.join(parameters) or 'none'}")
+                raise NoParameter(f"the module has no parameter {name}; it has {', '.join(parameters) or 'none'}")
             target = parameters[name]
             if tuple(target.shape) != tuple(value.shape):
                 raise ValueError(f"{name} has shape {tuple(target.shape)}, it should be {tuple(value.shape)}")
@@ -242,14 +238,14 @@ def _copy_parameters(module: Any, values: dict[str, Any]) -> None:
             target.copy_(value)
 
 
-def _gradients(value: Any, leaves: list[Any], cotangents: list[Any]) -> list[Any]:
-    """Gradients of sum(output * cotangent) by `leaves`; None where nothing flows."""
+def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]:
+    """Gradients of sum(output * seed) by `leaves`; None where nothing flows."""
     import torch
 
     outputs = [v for v in (value if isinstance(value, tuple | list) else [value]) if isinstance(v, torch.Tensor)]
     pairs = [
         (out, seed)
-        for out, seed in zip(outputs, cotangents, strict=False)
+        for out, seed in zip(outputs, seeds, strict=False)
         if seed is not None and out.requires_grad and out.shape == seed.shape
     ]
     if not pairs or not leaves:
@@ -259,10 +255,5 @@ def _gradients(value: Any, leaves: list[Any], cotangents: list[Any]) -> list[Any
     return list(torch.autograd.grad(total, leaves, allow_unused=True))
 
 
-def _differentiable(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor) and value.is_floating_point()
-
-
 def _leaf(value: Any) -> Any:
-    return value.detach().requires_grad_(True) if _differentiable(value) else value
+    return value.detach().requires_grad_(True) if is_float_tensor(value) else value

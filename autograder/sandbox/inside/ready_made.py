@@ -10,6 +10,7 @@ name and refuses. There is nothing to put back: the original is gone, and its li
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import inspect
@@ -18,36 +19,31 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from autograder.sandbox.inside.stand_in import Ask, ask_for
+from autograder.sandbox.inside.stand_in import ask_for
+from autograder.sandbox.protocol.calls import Asked, Call, Failure
 
 QUESTION = "ready-made "  # how the name in such a question begins
-PARTS = (
-    "scaled_dot_product", "multi_head_attention", "_flash_attention", "_efficient_attention",
-    "_transformer_encoder_layer", "_triton_scaled_dot",
-)  # fmt: skip
 KEYS = (
     "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeImplicitAutogradNestedTensor", "CPU",
     "AutogradCPU", "NestedTensorCPU", "AutocastCPU", "FuncTorchBatched", "FuncTorchBatchedDecomposition",
     "FuncTorchVmapMode",
 )  # fmt: skip
-IN_PYTHON = (
-    ("torch.nn.functional", "multi_head_attention_forward"),
-    ("torch._higher_order_ops.flex_attention", "math_attention"),
-    ("torch._higher_order_ops.flex_attention", "_math_attention_inner"),
-)
 NOT_HERE = "is answered for plain, small inputs only while a notebook is graded; this is about a self-check, not a mark"
 
-_ask: Ask | None = None
+_ask: Asked | None = None
 
 
-def answered_by(ask: Ask) -> None:
+def answered_by(ask: Asked) -> None:
     """From now on `ask` takes questions to the trusted side."""
     global _ask
     _ask = ask
 
 
-def take_away() -> None:
-    """Put questions in the place of ready-made attention, in this process and all that it forks, for good."""
+def take_away(what: dict[str, Any]) -> None:
+    """Put questions in the place of what is ready-made, in this process and all that it forks, for good.
+
+    what: parts of `kernels`' names, and `python` functions by module and name
+    """
     import torch
 
     # Not `torch.library`: that can be told to put back what was there. What is not let go of cannot, and no list or
@@ -56,18 +52,19 @@ def take_away() -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for full, key in _kernels():
+        for full, key in _kernels(what["kernels"]):
             library.impl(full, key, _question(full.partition("::")[2]), False)
-    for place, name in IN_PYTHON:
-        _empty(getattr(importlib.import_module(place), name, None))
+    for place, name in what["python"]:
+        with contextlib.suppress(ImportError):  # another version of PyTorch
+            _empty(getattr(importlib.import_module(place), name, None))
 
 
-def _kernels() -> Iterator[tuple[str, str]]:
-    """Every kernel of ready-made attention in PyTorch's dispatcher: operator and dispatch key."""
+def _kernels(parts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Every kernel with such a name in PyTorch's dispatcher: operator and dispatch key."""
     import torch
 
     for full in torch._C._dispatch_get_all_op_names():
-        if full.startswith("aten::") and any(part in full for part in PARTS):
+        if full.startswith("aten::") and any(part in full for part in parts):
             yield from ((full, key) for key in KEYS if torch._C._dispatch_has_kernel_for_dispatch_key(full, key))
 
 
@@ -102,5 +99,5 @@ def asked(name: str, order: Sequence[str], args: Sequence[Any], kwargs: dict[str
         return ask_for(QUESTION + name, order, _ask, args, kwargs)
     except Exception:
         # Some arguments cannot be sent (a batched tensor inside vmap). That it was called is said all the same.
-        reply = _ask({"name": QUESTION + name, "args": [], "kwargs": {}})
-        raise RuntimeError(str(reply["error"]["text"])) from None
+        answer = _ask(Call(QUESTION + name))
+        raise RuntimeError(answer.text if isinstance(answer, Failure) else NOT_HERE) from None

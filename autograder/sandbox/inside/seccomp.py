@@ -43,18 +43,30 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "syslog": (103, 116), "mbind": (237, 235), "set_mempolicy": (238, 237), "migrate_pages": (256, 238),
     "move_pages": (279, 239),
 }  # fmt: skip
+# What a process that only computes and talks on the sockets it has needs none of.
+ALONE: dict[str, tuple[int | None, int | None]] = {
+    "clone": (56, 220), "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281),
+    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240), "socket": (41, 198), "connect": (42, 203),
+    "bind": (49, 200), "listen": (50, 201), "mkdir": (83, None), "mkdirat": (258, 34), "unlink": (87, None),
+    "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276),
+    "symlinkat": (266, 36), "linkat": (265, 37), "truncate": (76, 45), "ftruncate": (77, 46),
+    "setpriority": (140, 140), "sched_setaffinity": (203, 122),
+}  # fmt: skip
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, audit architecture
 CLONE, CLONE3, SOCKET, PRCTL = (56, 220), (435, 435), (41, 198), (157, 167)
 
 
-def apply() -> None:
+def apply(*, alone: bool = False) -> None:
     """Refuse the calls above to this process and all that it starts, for good.
+
+    With `alone`, also whatever starts, signals or reaches for another process, and sockets but those it has.
 
     Raises `OSError` where the kernel does not take the filter. Does nothing on other processors than those two.
     """
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         return
-    program = _program(*MACHINES[os.uname().machine])
+    program = _program(*MACHINES[os.uname().machine], alone)
     code = ctypes.create_string_buffer(program)
     filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -62,7 +74,7 @@ def apply() -> None:
         raise OSError(ctypes.get_errno(), "seccomp: " + os.strerror(ctypes.get_errno()))
 
 
-def _program(column: int, architecture: int) -> bytes:
+def _program(column: int, architecture: int, alone: bool) -> bytes:
     refuse = ERRNO | errno.EPERM
     lines = [
         (LOAD, 0, 0, ARCHITECTURE),
@@ -71,7 +83,7 @@ def _program(column: int, architecture: int) -> bytes:
         (LOAD, 0, 0, NUMBER),
         *_if(JUMP_ABOVE, X32, refuse),
     ]
-    for numbers in REFUSED.values():
+    for numbers in [*REFUSED.values(), *(ALONE.values() if alone else ())]:
         if numbers[column] is not None:
             lines += _if(JUMP_EQUAL, numbers[column] or 0, refuse)
     # Its flags are behind a pointer, where no filter can look; the C library then falls back to clone.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import io
 import random
 import sys
@@ -13,9 +14,11 @@ from typing import Any
 from autograder.sandbox.inside import ready_made
 
 
-def warm_shell() -> Any:
-    """Import what every submission needs, once, and make the shell that its cells will run in."""
-    import numpy as np
+def warm_shell(setting: dict[str, Any]) -> Any:
+    """Import what every submission needs, once, and make the shell that its cells will run in.
+
+    setting: see `autograder.content.sandbox_setting`
+    """
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
@@ -23,15 +26,17 @@ def warm_shell() -> Any:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     shell = _quiet_shell_class(InteractiveShell)(config=config)
-    names = {"math": __import__("math"), "np": np}
-    with contextlib.suppress(ImportError):
-        import torch
-
+    names: dict[str, Any] = {}
+    for name, module in setting["names"].items():
+        with contextlib.suppress(ImportError):
+            names[name] = importlib.import_module(module)
+    if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
+        # A self-check with `nn.MultiheadAttention` then goes by the one function that is answered for.
+        torch.backends.mha.set_fastpath_enabled(False)
         # The first backward pass sets up autograd; done here, no submission pays for it.
         torch.ones(1, requires_grad=True).sum().backward()
-        ready_made.take_away()
-        names |= {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+        ready_made.take_away(setting["ready_made"])
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
     _seed()
@@ -103,8 +108,14 @@ def student_package() -> types.ModuleType:
     """`from autograder import check` works while grading, and does nothing; `autograder.grading` is True."""
     module = types.ModuleType("autograder")
     module.grading = True  # type: ignore[attr-defined]
-    module.__getattr__ = lambda name: _nothing  # type: ignore[method-assign]
+    module.__getattr__ = _visible  # type: ignore[method-assign]
     return module
+
+
+def _visible(name: str) -> Any:
+    if name.startswith("__"):  # libraries look at `__file__` and the like of every module
+        raise AttributeError(name)
+    return _nothing
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:

@@ -1,8 +1,8 @@
 """What student code meets in place of something that stays on the trusted side.
 
-It looks like a function or an `nn.Module`, and asks over the wall: a question is a request, its answer a reply (see
-`perform`), so no code of the reference's or the suite's is ever where student code could read it. In PyTorch it is
-differentiable: a backward pass asks once more, for gradients.
+It looks like a function or an `nn.Module`, and asks over the wall: a question is a call, like the suite's (see
+`protocol.calls`), so no code of the reference's or the suite's is ever where student code could read it. In
+PyTorch it is differentiable: a backward pass asks once more, for gradients.
 
 An `order` is the names of the parameters, so that an argument given by keyword is known by its place.
 """
@@ -13,13 +13,14 @@ import builtins
 import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.wire import Handle
+from autograder.sandbox.protocol.calls import Asked, Call, Instance, Kind, Reply, StandIn
+from autograder.sandbox.protocol.values import Handle
 
-Ask = Callable[[dict[str, Any]], dict[str, Any]]
 Own = Callable[..., Any]
 
 
@@ -27,16 +28,16 @@ class Refused(Exception):
     """The trusted side has no answer to this question."""
 
 
-def stand_in(name: str, spec: dict[str, Any], own: Own | None, ask: Ask, in_torch: bool) -> Any:
-    """The reference behind `name`: a function or an `nn.Module` class, as `spec` says.
+def stand_in(one: StandIn, own: Own | None, ask: Asked, in_torch: bool) -> Any:
+    """The reference behind a name: a function or an `nn.Module` class.
 
     `own` is the student's code of that name. It is used where the question cannot be asked: a value that does not
     cross the wall, an array inside an exercise in PyTorch.
     """
-    return _class(name, spec["order"], ask) if spec["module"] else _function(name, spec["order"], ask, own, in_torch)
+    return _class(one.name, one.order, ask) if one.module else _function(one.name, one.order, ask, own, in_torch)
 
 
-def from_handle(handle: Handle, ask: Ask) -> Any:
+def from_handle(handle: Handle, ask: Asked) -> Any:
     """What a suite passed as an argument: something to call, an `nn.Module` if it is one there."""
     if handle.parameters is None:
         return _known_by(_function(handle.key, handle.order, ask, None, True), handle)
@@ -56,13 +57,13 @@ def _as_handle(value: Any) -> Any:
     return found if isinstance(found, Handle) else value
 
 
-def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_torch: bool) -> Own:
+def _function(name: str, order: Sequence[str], ask: Asked, own: Own | None, in_torch: bool) -> Own:
     def function(*args: Any, **kwargs: Any) -> Any:
         placed, rest = _by_place(list(map(_as_handle, args)), {k: _as_handle(v) for k, v in kwargs.items()}, order)
         if own is not None and not _may_ask([*placed, *rest.values()], in_torch):
             return own(*args, **kwargs)
         try:
-            return _value(ask, {"name": name, "args": placed, "kwargs": rest}, placed, {})
+            return _value(ask, Call(name, placed, rest))
         except Refused as refused:
             if own is None:
                 raise RuntimeError(str(refused)) from None
@@ -71,11 +72,11 @@ def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_tor
     return function
 
 
-def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def ask_for(name: str, order: Sequence[str], ask: Asked, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The trusted side's answer to a call of `name`; raises `RuntimeError` where it refuses."""
     placed, rest = _by_place(args, kwargs, order)
     try:
-        return _value(ask, {"name": name, "args": placed, "kwargs": rest}, placed, {})
+        return _value(ask, Call(name, placed, rest))
     except Refused as refused:
         raise RuntimeError(str(refused)) from None
 
@@ -83,10 +84,10 @@ def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwar
 def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
     """Plain values may. Arrays may not inside an exercise in PyTorch: NumPy's reference would do PyTorch's work."""
     plain: tuple[type, ...] = (np.generic, int, float, list, tuple, type(None), Handle)
-    return all(isinstance(v, plain) or (_is_tensor(v) if in_torch else isinstance(v, np.ndarray)) for v in values)
+    return all(isinstance(v, plain) or (is_tensor(v) if in_torch else isinstance(v, np.ndarray)) for v in values)
 
 
-def _class(name: str, order: Sequence[str], ask: Ask) -> type:
+def _class(name: str, order: Sequence[str], ask: Asked) -> type:
     import torch
 
     class StandIn(torch.nn.Module):  # type: ignore[misc]
@@ -94,16 +95,15 @@ def _class(name: str, order: Sequence[str], ask: Ask) -> type:
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__()
-            self._made = {"name": name, "args": list(args), "kwargs": kwargs}
-            for path, shape in _ask(ask, self._made | {"forward": None})["shapes"].items():
+            self._made = Instance(args, kwargs)
+            for path, shape in _asked(ask, Call(name, instance=self._made, build=True)).shapes.items():
                 _register(self, path, torch.randn(shape) / math.sqrt(shape[-1] if shape else 1))
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             placed, rest = _by_place(args, kwargs, order)
-            parameters = dict(self.named_parameters())
-            question = self._made | {"parameters": parameters, "forward": {"args": placed, "kwargs": rest}}
+            made = replace(self._made, parameters=dict(self.named_parameters()))
             try:
-                return _value(ask, question, placed, parameters)
+                return _value(ask, Call(name, placed, rest, made))
             except Refused as refused:
                 raise RuntimeError(str(refused)) from None
 
@@ -111,7 +111,7 @@ def _class(name: str, order: Sequence[str], ask: Ask) -> type:
     return StandIn
 
 
-def _instance(handle: Handle, ask: Ask) -> Any:
+def _instance(handle: Handle, ask: Asked) -> Any:
     import torch
 
     call = _function(handle.key, handle.order, ask, None, True)
@@ -150,11 +150,12 @@ def _by_place(args: Sequence[Any], kwargs: dict[str, Any], order: Sequence[str])
     return placed, rest
 
 
-def _value(ask: Ask, question: dict[str, Any], placed: list[Any], parameters: dict[str, Any]) -> Any:
-    """The answer's value; where something among the tensors needs a gradient, with a way back."""
-    leaves = [*filter(_is_float_tensor, placed), *parameters.values()]
+def _value(ask: Asked, question: Call) -> Any:
+    """The answer's value; if something among the tensors needs a gradient, with a way back."""
+    made = question.instance or Instance()
+    leaves = [*filter(is_float_tensor, question.args), *made.parameters.values()]
     if not leaves:
-        return _ask(ask, question)["value"]
+        return _asked(ask, question).value
     shape: list[Any] = []
     tensors = _across().apply(ask, question, shape, *leaves)
     return _rebuild(shape[0], iter(tensors))
@@ -168,10 +169,10 @@ def _across() -> Any:
         """A question whose gradient is another question."""
 
         @staticmethod
-        def forward(ctx: Any, ask: Ask, question: dict[str, Any], shape: list[Any], *leaves: Any) -> Any:
+        def forward(ctx: Any, ask: Asked, question: Call, shape: list[Any], *leaves: Any) -> Any:
             ctx.ask, ctx.question, ctx.count = ask, _frozen(question), len(leaves)
             # An empty list of seeds makes the other side differentiate: NumPy's reference then refuses tensors.
-            value = _ask(ask, ctx.question | {"cotangents": []})["value"]
+            value = _asked(ask, replace(ctx.question, seeds=[])).value
             tensors = [t.clone() for t in _tensors(value)]
             ctx.mark_non_differentiable(*(t for t in tensors if not t.is_floating_point()))
             shape.append(value)
@@ -179,53 +180,58 @@ def _across() -> Any:
 
         @staticmethod
         def backward(ctx: Any, *seeds: Any) -> Any:
-            reply = _ask(ctx.ask, ctx.question | {"cotangents": list(seeds)})
-            found = list(reply.get("gradients", []))
-            of_parameters = reply.get("parameters")
-            if of_parameters is None:  # a function: a place for every argument, differentiable or not
-                args = ctx.question["args"]
-                found = [g for g, arg in zip(found, args, strict=True) if _is_float_tensor(arg)]
+            reply = _asked(ctx.ask, replace(ctx.question, seeds=list(seeds)))
+            found = list(reply.gradients or [])
+            if ctx.question.instance is None:  # a function: a place for every argument, differentiable or not
+                found = [g for g, arg in zip(found, ctx.question.args, strict=True) if is_float_tensor(arg)]
             else:
-                found += [of_parameters.get(name) for name in ctx.question["parameters"]]
+                found += [reply.parameters.get(name) for name in ctx.question.instance.parameters]
             return (None, None, None, *found)
 
     return Across
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(question: Call) -> Call:
     """A copy that student code cannot change between a call and its gradient."""
-    if _is_tensor(value):
-        return value.detach().clone()
-    if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()}
-    return [_frozen(item) for item in value] if isinstance(value, list) else value
+
+    def copied(value: Any) -> Any:
+        if is_tensor(value):
+            return value.detach().clone()
+        return [copied(item) for item in value] if isinstance(value, list) else value
+
+    frozen = question.with_given(copied)
+    made = frozen.instance
+    if made is None:
+        return frozen
+    return replace(frozen, instance=replace(made, parameters={k: copied(v) for k, v in made.parameters.items()}))
 
 
 def _tensors(value: Any) -> list[Any]:
-    return [v for v in (value if isinstance(value, tuple | list) else [value]) if _is_tensor(v)]
+    return [v for v in (value if isinstance(value, tuple | list) else [value]) if is_tensor(v)]
 
 
 def _rebuild(value: Any, tensors: Any) -> Any:
     """`value` with its tensors replaced, in order."""
     if isinstance(value, tuple | list):
-        return type(value)(next(tensors) if _is_tensor(item) else item for item in value)
-    return next(tensors) if _is_tensor(value) else value
+        return type(value)(next(tensors) if is_tensor(item) else item for item in value)
+    return next(tensors) if is_tensor(value) else value
 
 
-def _ask(ask: Ask, question: dict[str, Any]) -> dict[str, Any]:
+def _asked(ask: Asked, question: Call) -> Reply:
     """The reply; raises the reference's `ValueError` as one, and `Refused` for all else that is no answer."""
-    reply = ask(question)
-    if "error" not in reply:
-        return reply
-    kind, text = str(reply["error"].get("kind")), str(reply["error"].get("text"))
-    if kind in ("ValueError", "IndexError"):
-        raise getattr(builtins, kind)(text)
-    raise Refused(text)
+    answer = ask(question)
+    if isinstance(answer, Reply):
+        return answer
+    if answer.kind is Kind.RAISED and answer.error in ("ValueError", "IndexError"):
+        raise getattr(builtins, answer.error)(answer.text)
+    raise Refused(answer.text)
 
 
-def _is_tensor(value: Any) -> bool:
+def is_tensor(value: Any) -> bool:
+    """Is it one of PyTorch's? Without importing that."""
     return hasattr(value, "detach") and hasattr(value, "is_floating_point")
 
 
-def _is_float_tensor(value: Any) -> bool:
-    return bool(_is_tensor(value) and value.is_floating_point())
+def is_float_tensor(value: Any) -> bool:
+    """Is it a tensor that may have a gradient?"""
+    return bool(is_tensor(value) and value.is_floating_point())

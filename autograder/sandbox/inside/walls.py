@@ -87,6 +87,11 @@ def drop_capabilities() -> None:
         libc.syscall(capset, header, (ctypes.c_uint32 * 6)())
 
 
+def keep_private() -> None:
+    """Nobody of the same user reads this process's memory, nor those of what it forks."""
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
 def no_new_privileges() -> None:
     """No program that is started from here gains a right by being started."""
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

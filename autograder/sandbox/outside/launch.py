@@ -10,12 +10,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from autograder.sandbox.outside.cgroup import ControlGroup
 
-ROOM = Path(__file__).resolve().parents[1]
-INSIDE = "/kit/autograder/sandbox"
+KIT = Path(__file__).resolve().parents[2]
+INSIDE = "/kit"  # holds the sandbox's own code for hosts that run strangers' code, and nothing more of the kit
 ENVIRONMENT_INSIDE = "/kit/environment"  # the virtual environment's place behind the wall, wherever it lies outside
 SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
@@ -34,7 +37,7 @@ ENVIRONMENT = {
 }
 PROGRAM = (
     "import sys; sys.path.insert(0, {path!r}); "
-    "from autograder.sandbox.inside.server import main; main({fd}, {isolated})"
+    "from autograder.sandbox.inside.host import main; main({fd}, {isolated}, {guest!r}, {setting!r})"
 )
 
 
@@ -42,46 +45,85 @@ PROGRAM = (
 JOIN = 'for file in {files}; do echo $$ > "$file" || exit 97; done; exec "$@"'
 
 
-def start(control: socket.socket, isolated: bool, group: ControlGroup | None) -> subprocess.Popen[bytes]:
-    """Start the warm process with `control` as its control socket, in `group` where there is one."""
-    descriptor = control.fileno()
-    scratch = None if isolated else tempfile.mkdtemp(prefix="autograder-")
-    path = str(Path(INSIDE).parents[1] if isolated else ROOM.parents[1])
-    interpreter = _interpreter_inside() if isolated else sys.executable
-    python = [interpreter, "-I", "-B", "-c", PROGRAM.format(path=path, fd=descriptor, isolated=isolated)]
-    command = [*bubblewrap_arguments(), *python] if isolated else python
-    if group is not None:
-        join = JOIN.format(files=" ".join(map(shlex.quote, group.procs())))
-        command = ["/bin/sh", "-c", join, "sh", *command]
-    return subprocess.Popen(
-        command,
-        pass_fds=[descriptor],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        cwd="/" if isolated else scratch,
-        env=ENVIRONMENT | {"HOME": scratch or "/tmp", "TMPDIR": scratch or "/tmp"},  # noqa: S108
-        start_new_session=True,
-    )
+@dataclass
+class Launch:
+    """How a host is started.
+
+    guest: module of what it forks
+    places: what it may read beside Python and the system's libraries; if any, also the whole kit
+    setting: what the guest's module is told, plain data
+    """
+
+    isolated: bool
+    guest: str
+    places: tuple[Path, ...] = ()
+    setting: dict[str, Any] = field(default_factory=dict)
+    _scratch: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False)
+
+    def start(self, control: socket.socket, group: ControlGroup | None) -> subprocess.Popen[bytes]:
+        """Start the warm process with `control` as its control socket, in `group` if there is one."""
+        if not self.isolated:
+            self._scratch = tempfile.TemporaryDirectory(prefix="autograder-", ignore_cleanup_errors=True)
+        place = self._scratch.name if self._scratch else "/tmp"  # noqa: S108
+        command = self._command(control.fileno())
+        if group is not None:
+            join = JOIN.format(files=" ".join(map(shlex.quote, group.procs())))
+            command = ["/bin/sh", "-c", join, "sh", *command]
+        return subprocess.Popen(
+            command,
+            pass_fds=[control.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd="/" if self.isolated else place,
+            env=ENVIRONMENT | {"HOME": place, "TMPDIR": place},
+            start_new_session=True,
+        )
+
+    def clean_up(self) -> None:
+        """Remove what a host without a wall has left."""
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+
+    def _command(self, descriptor: int) -> list[str]:
+        whole_kit = bool(self.places) or not self.isolated
+        program = PROGRAM.format(
+            path=str(KIT.parent) if whole_kit else INSIDE,
+            fd=descriptor,
+            isolated=self.isolated,
+            guest=self.guest,
+            setting=self.setting,
+        )
+        interpreter = _interpreter_inside() if self.isolated else sys.executable
+        python = [interpreter, "-I", "-B", "-c", program]
+        return [*bubblewrap_arguments(self.places), *python] if self.isolated else python
 
 
-def bubblewrap_arguments() -> list[str]:
-    """The walls: nothing of the machine but Python, its packages, the system's libraries and this room."""
+def bubblewrap_arguments(places: Sequence[Path] = ()) -> list[str]:
+    """The walls: nothing of the machine but Python, its packages, the system's libraries, and `places`."""
     unshare = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:
-        # Root needs no user namespace; the warm process then gives root up itself.
-        unshare += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        # Root needs no user namespace; the warm process, or its forks, then give root up themselves.
+        capabilities = ["CAP_SETUID", "CAP_SETGID", *(["CAP_DAC_READ_SEARCH", "CAP_KILL"] if places else [])]
+        unshare += ["--cap-drop", "ALL", *(word for one in capabilities for word in ("--cap-add", one))]
     else:
         unshare += ["--unshare-user"]
     # Not --die-with-parent: that is tied to the thread that starts it, and a server's threads come and go. The warm
     # process ends when its control socket closes, which the kernel does for a parent that is killed, too.
     arguments = ["bwrap", *unshare, "--new-session", "--hostname", "sandbox"]
-    arguments += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--dir", "/kit"]  # noqa: S108
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--dir", INSIDE]  # noqa: S108
     for place in (*SYSTEM, *_python_places()):
         arguments += _read_only(place)
     if _in_environment():
         arguments += ["--ro-bind", sys.prefix, ENVIRONMENT_INSIDE]
-    return [*arguments, "--ro-bind", str(ROOM), INSIDE, "--chdir", "/", "--"]
+    if not places:
+        return [*arguments, "--ro-bind", str(KIT / "sandbox"), f"{INSIDE}/autograder/sandbox", "--chdir", "/", "--"]
+    for path in (KIT, *places):
+        arguments += _read_only(str(path))
+    # Nothing to write in: what one judge leaves, no other may find.
+    read_only = [word for place in ("/tmp", "/dev", "/") for word in ("--remount-ro", place)]  # noqa: S108
+    return [*arguments, *read_only, "--chdir", "/", "--"]
 
 
 def _read_only(place: str) -> list[str]:

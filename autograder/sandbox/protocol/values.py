@@ -1,23 +1,18 @@
-"""What crosses the wall: frames of msgpack that hold plain data and raw array buffers.
+"""Values that may cross the wall, as lists with a tag: plain data, arrays, tensors.
 
-A frame is four bytes of length (big endian) and a msgpack body. Values are tagged lists, so that a
-tuple stays a tuple and an array its dtype and shape. Never pickle, never a class chosen by the sender.
-Both sides use this file; the trusted side passes `limit` and a deadline, and takes nothing on trust:
-dtype, shape and byte count must agree before an array is made.
+A tuple stays a tuple and an array keeps its dtype, shape and layout. Never pickle, never a class that the sender
+chooses. Who decodes takes nothing on trust: dtype, shape and byte count must agree before an array is made.
 """
 
 from __future__ import annotations
 
 import math
-import select
-import socket
-import struct
 import sys
-import time
 from typing import Any
 
-import msgpack
 import numpy as np
+
+from autograder.sandbox.protocol.frames import MAX_ITEMS, WireError
 
 DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 NAMES = {np.dtype(name): name for name in DTYPES}  # numpy takes its time to spell a dtype's name
@@ -25,20 +20,6 @@ MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
 MAX_AXES = 32
 MAX_ARRAY = 16 * 2**20  # bytes; an honest answer has some thousand
 MAX_TEXT = 20_000
-MAX_ITEMS = 100_000
-_LENGTH = struct.Struct(">I")
-
-
-class WireError(Exception):
-    """A frame that is not of the agreed form."""
-
-
-class Deadline(Exception):
-    """The other side did not read or write in time."""
-
-
-class Closed(Exception):
-    """The other side is gone."""
 
 
 class Other:
@@ -61,9 +42,6 @@ class Handle:
         self.key = key
         self.order = order
         self.parameters = parameters
-
-
-# ---------------------------------------------------------------- values
 
 
 def encode(value: Any, depth: int = 0) -> Any:
@@ -184,6 +162,8 @@ def _decode_array(fields: list[Any]) -> np.ndarray:
         raise WireError("not an order of axes")
     if math.prod(shape) * np.dtype(dtype).itemsize != len(data):
         raise WireError("shape and size disagree")
+    if gaps and not shape:
+        raise WireError("no axis to have gaps in")
     # An axis of none makes the product nothing, and whoever sums over it would make the rest.
     if not data and math.prod(filter(None, shape)) > MAX_ARRAY:
         raise WireError("an empty array with an endless axis")
@@ -203,148 +183,3 @@ def _tensor(array: np.ndarray) -> Any:
     import torch
 
     return torch.from_numpy(array)
-
-
-# ---------------------------------------------------------------- frames
-
-
-def body(message: dict[str, Any]) -> bytes:
-    """A message as it travels, without its length."""
-    # A text may hold half a character, which no UTF-8 can; a question mark takes its place.
-    return bytes(msgpack.packb(message, use_bin_type=True, unicode_errors="replace"))
-
-
-def pack(message: dict[str, Any]) -> bytes:
-    """One frame, ready to send."""
-    return framed(body(message))
-
-
-def framed(body: bytes) -> bytes:
-    """A frame that holds `body`."""
-    return bytes(_LENGTH.pack(len(body)) + body)
-
-
-class _Count:
-    """Stops a message of many small things, each of which takes a hundred times its byte once it is made."""
-
-    def __init__(self) -> None:
-        self.left = MAX_ITEMS
-
-    def __call__(self, made: Any) -> Any:
-        self.left -= 1 + len(made)
-        if self.left < 0:
-            raise WireError("too many things in one message")
-        return made
-
-
-def parse(body: bytes) -> dict[str, Any]:
-    """The message in `body`; raises `WireError` where there is none."""
-    count = _Count()
-    try:
-        message = msgpack.unpackb(
-            body, raw=False, strict_map_key=True, max_array_len=MAX_ITEMS, list_hook=count, object_hook=count
-        )
-    except Exception as error:
-        raise WireError(f"not msgpack ({type(error).__name__})") from None
-    if type(message) is not dict:
-        raise WireError("a message is a map")
-    return message
-
-
-def send(sock: socket.socket, message: dict[str, Any], deadline: float | None = None) -> None:
-    """Send one frame; with a `deadline` (`time.monotonic`) never block past it."""
-    send_bytes(sock, pack(message), deadline)
-
-
-def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) -> None:
-    """Send all of `data`, never blocking past `deadline`."""
-    rest = memoryview(data)
-    while rest:
-        _in_time(deadline)
-        try:
-            # Never raise SIGPIPE, and never block: the other side may have stopped reading.
-            rest = rest[sock.send(rest, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT) :]
-        except BlockingIOError:
-            _wait(sock, select.POLLOUT, deadline)
-        except OSError as error:
-            raise Closed(str(error)) from None
-
-
-class Allowance:
-    """How much may come in: `each` bytes a message, `total` for all of them."""
-
-    def __init__(self, each: int, total: int) -> None:
-        self.each, self.left = each, total
-
-    def take(self, size: int) -> None:
-        """Account for a message; raises `WireError` where that is too much."""
-        if size > min(self.each, self.left):
-            raise WireError("a message over the size limit")
-        self.left -= size
-
-
-def receive(sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None) -> dict[str, Any]:
-    """One frame's message; raises `Deadline`, `Closed`, or `WireError` on a malformed one."""
-    return parse(receive_body(sock, deadline, allowance))
-
-
-def receive_body(
-    sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None, start: bytes = b""
-) -> bytes:
-    """One frame's body, unread, after the bytes of it in `start`; raises as `receive` does."""
-    (size,) = _LENGTH.unpack(start + _exactly(sock, _LENGTH.size - len(start), deadline))
-    if allowance is not None:
-        allowance.take(size)
-    return _exactly(sock, size, deadline)
-
-
-def receive_with_descriptor(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """A frame, and the descriptors that came with its first byte. For the inner side: waits without a deadline."""
-    first, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
-    if not first:
-        raise Closed("end of stream")
-    return parse(receive_body(sock, start=first)), descriptors
-
-
-def send_with_descriptor(sock: socket.socket, message: dict[str, Any], passed: socket.socket, deadline: float) -> None:
-    """Send a frame whose first byte carries a descriptor; never blocks past `deadline`."""
-    frame = pack(message)
-    try:
-        socket.send_fds(sock, [frame[:1]], [passed.fileno()], socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        raise Deadline from None
-    except OSError as error:
-        raise Closed(str(error)) from None
-    send_bytes(sock, frame[1:], deadline)
-
-
-def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
-    parts = bytearray()
-    while len(parts) < size:
-        _in_time(deadline)
-        try:
-            part = sock.recv(min(size - len(parts), 2**20), socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            _wait(sock, select.POLLIN, deadline)
-            continue
-        except OSError as error:
-            raise Closed(str(error)) from None
-        if not part:
-            raise Closed("end of stream")
-        parts += part
-    return bytes(parts)
-
-
-def _in_time(deadline: float | None) -> None:
-    if deadline is not None and time.monotonic() >= deadline:
-        raise Deadline
-
-
-def _wait(sock: socket.socket, event: int, deadline: float | None) -> None:
-    poll = select.poll()
-    poll.register(sock, event)
-    if deadline is None:
-        poll.poll()
-        return
-    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-        raise Deadline

@@ -1,0 +1,69 @@
+"""Do two answers say the same? To rounding, and however the words of an error may go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
+from autograder.sandbox.protocol.values import Other
+
+# Honest float32 differs by 3e-6 between styles, at large scores by 2e-4; two mistakes differ by 0.01 or more.
+ATOL = {"float32": 1e-3, "float64": 1e-7}
+
+
+def same(one: Answer, other: Answer) -> bool:
+    """Do two answers say the same? Failures do if they are exceptions of one kind."""
+    if isinstance(one, Reply) and isinstance(other, Reply):
+        pairs = [
+            (one.value, other.value),
+            (one.inputs, other.inputs),
+            (one.gradients, other.gradients),
+            (one.parameters, other.parameters),
+            (one.shapes, other.shapes),
+        ]
+        return all(equal(first, second) for first, second in pairs)
+    if isinstance(one, Failure) and isinstance(other, Failure):
+        return (one.kind, one.error) == (other.kind, other.error)
+    return isinstance(one, NoAnswer) and isinstance(other, NoAnswer)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Are two values that came over the wall equal, to rounding?"""
+    if isinstance(one, Other) or isinstance(other, Other):
+        return isinstance(one, Other) and isinstance(other, Other) and one.type_name == other.type_name
+    if hasattr(one, "dtype") and hasattr(other, "dtype"):
+        return _equal_arrays(one, other)
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+    return bool(one == other)
+
+
+def _equal_arrays(one: Any, other: Any) -> bool:
+    if type(one) is not type(other) or one.dtype != other.dtype or tuple(one.shape) != tuple(other.shape):
+        return False
+    return close(numbers(one), numbers(other))
+
+
+def close(one: np.ndarray, other: np.ndarray) -> bool:
+    """Are two arrays of one dtype and shape equal, to rounding?"""
+    if one.dtype.kind != "f":
+        return bool(np.array_equal(one, other))
+    atol = ATOL.get(one.dtype.name, 1e-3)
+    return bool(np.allclose(one, other, rtol=atol, atol=atol, equal_nan=True))
+
+
+def arrays(value: Any) -> list[np.ndarray]:
+    """The arrays in a value: of a tuple or a list each."""
+    values = value if isinstance(value, tuple | list) else (value,)
+    return [numbers(v) for v in values if hasattr(v, "dtype")]
+
+
+def numbers(value: Any) -> np.ndarray:
+    """An array or a tensor as an array."""
+    return np.asarray(value.detach() if hasattr(value, "detach") else value)

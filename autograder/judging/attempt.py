@@ -1,0 +1,210 @@
+"""One exercise judged once: its calls are made, its tests run on the answers, and some calls made a second time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from autograder.judging.alike import same
+from autograder.judging.example import Example
+from autograder.judging.expect import Mismatch
+from autograder.judging.notebook import read
+from autograder.judging.picture import draw
+from autograder.judging.questions import Questions
+from autograder.judging.rehearsal import Heard, Place, Rehearsal
+from autograder.judging.student import Missing, NotStarted, ReadyMade, Recorded, Student, as_exception
+from autograder.judging.suite import Outcome, Suite, Test
+from autograder.report import Picture
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, call_bytes
+
+KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
+
+
+
+class Exercise(Protocol):
+    """Where the calls of one exercise are made: behind the wall (`notebook`) or in this process (`here`)."""
+
+    questions: Questions
+    uses: frozenset[str]  # names of the notebook's that its code looks up, known once something was asked
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[Answer]:
+        """An answer to each of `calls`, in order; it may end with the first that has none."""
+
+    def ask_bytes(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
+        """The same unread; with a call goes what it is as bytes, if that is known."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class Names(Protocol):
+    """Somebody's names. The seam between judging and wherever student code runs."""
+
+    def begin(self, name: str, questions: Questions) -> Exercise:
+        """Begin an exercise in a state that no other exercise has touched."""
+
+    def renew(self) -> None:
+        """Begin again in a place where nothing is left of what was done before."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An exercise's outcomes; all calls; names of the notebook's it uses; names it asked the reference for."""
+
+    outcomes: list[Outcome]
+    calls: list[Recorded | Heard]
+    uses: frozenset[str]
+    asked: frozenset[str]
+    ready_made: ReadyMade | None = None
+    picture: Picture | None = None
+
+    @property
+    def earned(self) -> float:
+        """Weights of the tests that passed."""
+        return sum(outcome.test.weight for outcome in self.outcomes if outcome.error is None)
+
+    @property
+    def untouched(self) -> bool:
+        """Was nothing done? What looks so may be done, and what it builds on an untouched stub."""
+        return all(isinstance(o.error, NotStarted) and o.error.its_own for o in self.outcomes)
+
+    @property
+    def started(self) -> bool:
+        """Was there something to judge?"""
+        return not all(isinstance(o.error, NotStarted | Missing) for o in self.outcomes)
+
+    @property
+    def full(self) -> bool:
+        """Did every test pass?"""
+        return all(outcome.error is None for outcome in self.outcomes)
+
+    def recorded(self) -> list[Recorded]:
+        """All calls with their answers read."""
+        return [Recorded(one.call, read(one.answer)) if isinstance(one, Heard) else one for one in self.calls]
+
+
+@dataclass(frozen=True)
+class Tests:
+    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand."""
+
+    __test__ = False
+
+    suite: Suite
+    tests: Sequence[Test]
+    student: Callable[[Callable[[Call], Answer]], Student]  # the fixture, for what answers its calls
+    reference: Student | None = None
+    rehearsal: Rehearsal | None = None
+    example: Example | None = None
+
+
+def attempt(tests: Tests, exercise: Exercise) -> Attempt:
+    """Judge one exercise as `exercise` answers, with whatever stands behind names there."""
+    with contextlib.closing(exercise):
+        answers = _Answers(exercise)
+        if tests.rehearsal is not None:
+            answers.ask_ahead(tests.rehearsal, tests.tests)
+        student = tests.student(answers)
+        outcomes: list[Outcome] = []
+        calls: list[Recorded | Heard] = []
+        for test in tests.tests:
+            heard = answers.as_reference(test, tests.rehearsal)
+            if heard is None:
+                student.last_call, student.calls = "", []
+                answers.begin(test)
+                outcomes.append(tests.suite.run(test, student, tests.reference))
+            else:
+                outcomes.append(Outcome(test, None))
+            calls += student.calls if heard is None else heard
+        outcomes = answers.ask_again(outcomes)
+        started = any(not isinstance(o.error, NotStarted | Missing) for o in outcomes)
+        picture = draw(exercise, tests.example, outcomes[0].test.exercise) if tests.example and started else None
+    asked = frozenset(exercise.questions.asked)
+    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture)
+
+
+class _Answers:
+    """Answers to an exercise's calls: those asked ahead, and live ones for the rest."""
+
+    def __init__(self, exercise: Exercise) -> None:
+        self.ready_made: ReadyMade | None = None
+        self._exercise = exercise
+        self._got: dict[Place, bytes | Failure | NoAnswer] = {}
+        self._made: Counter[bytes] = Counter()
+        self._first: dict[Test, tuple[Call, bytes, bytes | Answer]] = {}
+        self._test: Test | None = None
+
+    def begin(self, test: Test) -> None:
+        """From now on calls are of this test."""
+        self._test = test
+        self._made = Counter()
+
+    def __call__(self, call: Call) -> Answer:
+        """The answer to a call of a suite's."""
+        if any(map(callable, call.given())):
+            return self._noticed(next(self._exercise.ask([call])))
+        body = call_bytes(call)
+        place = (body, self._made[body])
+        self._made[body] += 1
+        got: bytes | Answer | None = self._got.get(place)
+        if got is None:
+            got = next(self._exercise.ask_bytes([(call, body)]))
+        if self._test is not None:
+            self._first.setdefault(self._test, (call, body, got))
+        return self._noticed(_read(got))
+
+    def ask_ahead(self, rehearsal: Rehearsal, tests: Sequence[Test]) -> None:
+        """Ask all that the tests are known to ask; what a call without an answer leads to is not asked."""
+        left = rehearsal.plan(tests)
+        while left:
+            got = list(self._exercise.ask_bytes([(one.call, one.place[0]) for one in left]))
+            self._got |= {one.place: answer for one, answer in zip(left, got, strict=False)}
+            if len(got) == len(left) and isinstance(got[-1], bytes):
+                return
+            culprit = left[len(got) - 1].place
+            moot = {one.place for test in tests for one in _behind(rehearsal.heard.get(test, ()), culprit)}
+            left = [one for one in left[len(got) :] if one.place not in moot]
+
+    def as_reference(self, test: Test, rehearsal: Rehearsal | None) -> Sequence[Heard] | None:
+        """What a test heard, if it is to the byte what it heard from the reference; else None."""
+        heard = rehearsal.heard.get(test) if rehearsal is not None else None
+        if heard is None or any(self._got.get(one.place) != one.answer for one in heard):
+            return None
+        if heard:
+            self._first.setdefault(test, (heard[0].call, heard[0].place[0], heard[0].answer))
+        return heard
+
+    def ask_again(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Make the first call of each test that passed once more, the last one first: the answers must be the same.
+
+        A function that keeps something between calls is found out here, or by the tests: all calls of an exercise are
+        made in one process.
+        """
+        passed = {o.test: self._first[o.test] for o in outcomes if o.error is None and o.test in self._first}
+        order = list(reversed(passed))
+        again = self._exercise.ask_bytes([(passed[test][0], passed[test][1]) for test in order])
+        errors: dict[Test, Exception] = {}
+        for test, got in zip(order, again, strict=False):
+            if got != passed[test][2] and not same(_read(passed[test][2]), second := _read(got)):
+                lost = isinstance(second, NoAnswer)
+                errors[test] = as_exception(test.exercise, second) if lost else Mismatch(KEPT)  # type: ignore[arg-type]
+        return [replace(o, error=errors[o.test], call=o.test.exercise) if o.test in errors else o for o in outcomes]
+
+    def _noticed(self, answer: Answer) -> Answer:
+        if isinstance(answer, Failure) and answer.kind is Kind.READY_MADE and self.ready_made is None:
+            error = as_exception("", answer)
+            assert isinstance(error, ReadyMade)
+            self.ready_made = error
+        return answer
+
+
+def _read(got: bytes | Answer) -> Answer:
+    return read(got) if isinstance(got, bytes) else got
+
+
+def _behind(heard: Sequence[Heard], place: Place) -> Sequence[Heard]:
+    """What a test asks after the call at `place`; nothing if it does not make that call."""
+    places = [one.place for one in heard]
+    return heard[places.index(place) + 1 :] if place in places else ()

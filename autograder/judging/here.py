@@ -1,0 +1,90 @@
+"""Names in this very process, called as those behind the wall are: for `check` in a notebook, and for trusted code.
+
+Arguments and values are copied as they would be over the wall. Printed text and warnings are dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.judging.questions import Questions
+from autograder.sandbox.inside.perform import names_used, perform
+from autograder.sandbox.protocol.calls import (
+    Answer,
+    Call,
+    Failure,
+    Reply,
+    answer_bytes,
+    answer_of,
+    call_bytes,
+    call_of,
+)  # fmt: skip
+
+
+class Here:
+    """Somebody's names in this process. One process is all there is, so nothing is ever run anew."""
+
+    def __init__(self, names: dict[str, Any], watched: Sequence[str] = ()) -> None:
+        self.names, self.watched = names, tuple(watched)
+
+    def renew(self) -> None:
+        """There is no other process to begin again in."""
+
+    def begin(self, name: str, questions: Questions) -> ExerciseHere:
+        """Calls of one exercise."""
+        return ExerciseHere(self, name, questions)
+
+
+class ExerciseHere:
+    """The calls of one exercise in this process."""
+
+    def __init__(self, here: Here, name: str, questions: Questions) -> None:
+        self._here, self.questions = here, questions
+        self.uses = frozenset(names_used(here.names, name, questions.known))
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[Answer]:
+        """An answer to each of `calls`, in order."""
+        for call in calls:
+            yield self._answer(call)
+
+    def ask_bytes(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure]:
+        """The same unread."""
+        for call, _ in calls:
+            yield answer_bytes(self._perform(call))
+
+    def _answer(self, call: Call) -> Answer:
+        return answer_of(answer_bytes(self._perform(call)))
+
+    def _perform(self, call: Call) -> Reply | Failure:
+        copied = call_of(call_bytes(self.questions.prepare(call)))
+
+        def ask(question: Call) -> Reply | Failure:
+            return answer_of(answer_bytes(self.questions.answer(call_of(call_bytes(question)))))
+
+        with quiet():
+            return perform(self._here.names, copied, ask, self.questions.behind, self._here.watched)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What code prints and warns of goes nowhere."""
+    nowhere = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
+            yield
+
+
+def answering(names: Mapping[str, Any]) -> Callable[[Call], Answer]:
+    """What `names` answer to a call, here and with nothing behind any of them."""
+    exercise = Here(dict(names)).begin("", Questions({}))
+    return exercise._answer

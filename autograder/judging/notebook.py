@@ -1,0 +1,270 @@
+"""A student's notebook behind the wall, driven from this side: cells run in order, calls made, deadlines kept."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from autograder.errors import MachineError
+from autograder.judging import ready_made
+from autograder.judging.questions import Questions
+from autograder.report import CellResult
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.calls import (
+    Answer,
+    Call,
+    Failure,
+    Kind,
+    NoAnswer,
+    Why,
+    answer_bytes,
+    answer_of,
+    call_bytes,
+    call_of,
+)  # fmt: skip
+
+FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
+ATTEMPTS = 2  # a state process that was lost is made again once, by running the cells anew
+CUT = 100  # characters that say that the rest was cut
+MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
+MAX_USES = 1000  # names
+OUT_OF_TIME = "it ran out of time and was stopped"
+
+Open = Callable[[], socket.socket]  # a fresh state process, in namespaces of its own; ends the one before
+
+
+# A map of one pair whose key is this word: how a question begins.
+QUESTION = frames.body({"question": None})[:-1]
+
+
+class Gone(Exception):
+    """The notebook's process ends before an exercise can start."""
+
+
+class Notebook:
+    """One submission: its `cells` (source texts) have been run in order, or as far as that went.
+
+    watched: parts of names of functions that are not to be called, see `perform`
+    answered: ready-made functions that a self-check in a cell may compare with
+    """
+
+    def __init__(
+        self,
+        cells: Sequence[str],
+        limits: Limits,
+        open_: Open,
+        watched: Sequence[str] = (),
+        answered: Sequence[str] = (),
+    ) -> None:
+        self.cells, self.limits, self.watched, self._answered = list(cells), limits, tuple(watched), tuple(answered)
+        self._open = open_
+        self._ends_at = time.monotonic() + limits.submission_seconds
+        self._allowance = frames.Allowance(limits.reply, limits.replies)
+        self._skip: dict[int, CellResult] = {}
+        self._questions = 0
+        self._sock: socket.socket | None = None
+        self.results: list[CellResult] = []
+        self.renew()
+
+    def __enter__(self) -> Notebook:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up; whoever opened it ends its processes."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+
+    def renew(self) -> None:
+        """Run all cells in a fresh process; one that kills its process, or must be killed, is left out from then on.
+
+        Nothing that was done before can be found from there.
+        """
+        while True:
+            self.close()
+            self._sock = self._open()
+            results = self._attempt()
+            if results is not None:
+                self.results = results
+                return
+
+    def begin(self, name: str, questions: Questions) -> Exercise:
+        """A process with the state after the cells, for the calls of one exercise."""
+        return Exercise(self, name, questions)
+
+    def fork(self, name: str, questions: Questions) -> tuple[socket.socket, frozenset[str]]:
+        """A process for an exercise, and which names of the notebook's its code looks up. Raises `Gone`."""
+        for _ in range(ATTEMPTS):
+            if self._sock is None:
+                self.renew()
+            with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
+                return self._fork(name, questions)
+            self.close()
+        raise Gone
+
+    def _fork(self, name: str, questions: Questions) -> tuple[socket.socket, frozenset[str]]:
+        assert self._sock is not None
+        outer, inner = socket.socketpair()
+        behind = [[one.name, one.module, list(one.order)] for one in questions.behind]
+        message = {"op": "exercise", "name": name, "behind": behind, "watched": list(self.watched)}
+        message["known"] = list(questions.known)
+        try:
+            with inner:
+                frames.send_with_descriptor(self._sock, message, inner, time.monotonic() + FORK_SECONDS)
+            uses = frames.receive(outer, time.monotonic() + FORK_SECONDS, self._allowance).get("uses")
+            if not isinstance(uses, list) or len(uses) > MAX_USES:
+                raise frames.WireError("not a list of names")
+            return outer, frozenset(word for word in uses if isinstance(word, str))
+        except BaseException:
+            outer.close()
+            raise
+
+    def _attempt(self) -> list[CellResult] | None:
+        limits = self.limits
+        cells_end = time.monotonic() + limits.cells_seconds
+        results: list[CellResult] = []
+        seconds = limits.cell_seconds
+        for number, source in enumerate(self.cells):
+            if time.monotonic() > self._ends_at:
+                self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME))
+            if number not in self._skip:
+                result = self._run_cell(source, seconds, cells_end)
+                if isinstance(result, Exception):
+                    self._skip[number] = CellResult(stopped=_how(result))
+                    return None
+                results.append(result)
+            else:
+                results.append(self._skip[number])
+            if results[-1].ran_out_of_time:
+                seconds = limits.cell_seconds_again
+        return results
+
+    def _run_cell(self, source: str, seconds: float, cells_end: float) -> CellResult | Exception:
+        """Run one cell; the exception if it took its process along, or could not be interrupted."""
+        assert self._sock is not None
+        # One second more than the inner timer, which interrupts an honest loop and keeps what the cell had defined.
+        deadline = min(cells_end, time.monotonic() + seconds + 1)
+        try:
+            frames.send(self._sock, {"op": "cell", "source": source, "seconds": seconds}, deadline)
+            while "question" in (reply := frames.receive(self._sock, deadline, self._allowance)):
+                frames.send(self._sock, {"answer": self._answer(reply["question"])}, deadline)
+            return self._cell_result(reply)
+        except (frames.Closed, frames.Deadline, frames.WireError) as stop:
+            return stop
+
+    def _cell_result(self, reply: dict[str, Any]) -> CellResult:
+        if "broken" in reply:
+            raise MachineError(f"the sandbox could not be set up: {str(reply['broken'])[:300]}")
+        printed, failure = reply.get("printed"), reply.get("failure")
+        text = printed[: self.limits.printed_characters + CUT] if isinstance(printed, str) else ""
+        if not failure:
+            return CellResult(text)
+        if not isinstance(failure, bytes):
+            raise frames.WireError("not a failure")
+        said = answer_of(failure)
+        if not isinstance(said, Failure):
+            raise frames.WireError("not a failure")
+        return CellResult(
+            text, said.error, said.text, tuple((one.function, one.number, one.text) for one in said.lines)
+        )
+
+    def _answer(self, question: Any) -> bytes:
+        """The answer to a cell's question, of which only a few are answered."""
+        self._questions += 1
+        if self._questions > MAX_QUESTIONS or not isinstance(question, bytes):
+            raise frames.WireError("too many questions, or none")
+        return answer_bytes(ready_made.answer_in_cell(call_of(question), self._answered))
+
+
+class Exercise:
+    """The calls of one exercise, in one process as long as that lives."""
+
+    def __init__(self, notebook: Notebook, name: str, questions: Questions) -> None:
+        self.questions = questions
+        self._notebook, self._name = notebook, name
+        self._sock: socket.socket | None = None
+        self._seconds = notebook.limits.call_seconds
+        self.uses: frozenset[str] = frozenset()
+
+    def close(self) -> None:
+        """Hang up; the process ends, or is ended with the next exercise."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[Answer]:
+        """An answer to each of `calls`, in order; it ends with the first `NoAnswer`."""
+        yield from (read(body) for body in self.ask_bytes([(call, None) for call in calls]))
+
+    def ask_bytes(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
+        """The same unread; with a call goes what it is as bytes, if that is known."""
+        if not calls:
+            return
+        limits, allowance = self._notebook.limits, self._notebook._allowance
+        prepared = [self.questions.prepare(call) if body is None else call for call, body in calls]
+        packed = [body or call_bytes(call) for call, (_, body) in zip(prepared, calls, strict=True)]
+        try:
+            if self._sock is None:
+                self._sock, self.uses = self._notebook.fork(self._name, self.questions)
+            deadline = self._deadline()
+            frames.send(self._sock, {"calls": packed}, deadline)
+            for call, body in calls:
+                if body is not None:
+                    self.questions.prepare(call)
+                deadline = self._deadline()
+                while (got := frames.receive_body(self._sock, deadline, allowance)).startswith(QUESTION):
+                    answer = self.questions.answer(_question(got))
+                    frames.send(self._sock, {"answer": answer_bytes(answer)}, deadline)
+                yield self._noted() or got
+        except frames.Deadline:
+            seconds, self._seconds = self._seconds, limits.call_seconds_again
+            yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} seconds")
+        except (frames.Closed, Gone):
+            yield self._lost(Why.GONE, "the Python process ended during the call")
+        except (frames.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
+            yield self._lost(Why.UNREADABLE, str(error)[:200])
+
+    def _deadline(self) -> float:
+        return min(time.monotonic() + self._seconds, self._notebook._ends_at)
+
+    def _noted(self) -> Failure | None:
+        """A call of ready-made attention is known on this side, whatever the process says of it."""
+        name = self.questions.ready_made
+        return Failure(Kind.READY_MADE, name) if name else None
+
+    def _lost(self, why: Why, text: str) -> Failure | NoAnswer:
+        self.close()
+        return self._noted() or NoAnswer(why, text)
+
+
+def read(got: bytes | Failure | NoAnswer) -> Answer:
+    """The answer in what came back."""
+    if not isinstance(got, bytes):
+        return got
+    try:
+        return answer_of(got)
+    except frames.WireError as error:
+        return NoAnswer(Why.UNREADABLE, str(error)[:200])
+
+
+def _question(body: bytes) -> Call:
+    question = frames.parse(body)["question"]
+    if not isinstance(question, bytes):
+        raise frames.WireError("not a question")
+    return call_of(question)
+
+
+def _how(stop: Exception) -> str:
+    """One sentence on how a cell ended its process."""
+    if isinstance(stop, frames.Deadline):
+        return OUT_OF_TIME
+    if isinstance(stop, frames.Closed):
+        return "it ended the Python process"
+    return "what came back was not of the agreed form"

@@ -1,0 +1,163 @@
+"""Guest of the judges' host: one submission judged in a process of its own.
+
+The warm process has loaded the course (suite, reference, known mistakes) and has seen no submission. A fork gets one,
+talks to the student's process, and gives back one verdict of a fixed form. It may start no process, open no socket,
+write nowhere; when it is done it ends, with all that it has read.
+
+    worker -> judge   the task: cells, points; and, each time it asks for one, a socket to a fresh notebook
+    judge -> worker   {"open": true}, and last {"verdict": ...}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import socket
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder import content
+from autograder.course import Assignment, Course, Exercise
+from autograder.errors import CourseError, MachineError
+from autograder.judging import saved_model
+from autograder.judging.catalogue import read_catalogue
+from autograder.judging.diagnosis import Diagnoser
+from autograder.judging.judge import Material, judge
+from autograder.judging.notebook import Notebook
+from autograder.judging.rehearsal import rehearse
+from autograder.judging.suite import Suite
+from autograder.report import Verdict
+from autograder.sandbox.inside import seccomp, walls
+from autograder.sandbox.inside.host import silence
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.protocol import frames
+from autograder.submission import ModelFile
+
+STRANGERS = False
+WORDS = 200  # characters of what went wrong in the kit itself
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """An assignment, loaded."""
+
+    assignment: Assignment
+    material: Material
+    prepared: set[str]
+
+
+_ready: dict[str, _Ready] = {}
+_course: Course
+_answered: tuple[str, ...] = ()
+
+
+def warm_up(setting: dict[str, Any]) -> None:
+    """Remember which course it is."""
+    global _course, _answered
+    _course = Course(Path(setting["root"]))
+    _answered = tuple(content.sandbox_setting(_course.root)["ready_made"]["answered"])
+    if "torch" in setting["names"].values():
+        with contextlib.suppress(ImportError):
+            import torch
+
+            # Submissions are what runs side by side: a suite's small tensors lose by threads that wait for one another.
+            torch.set_num_threads(1)
+
+
+def prepare(message: dict[str, Any]) -> None:
+    """Load an assignment, and know what its known mistakes answer in the exercises named. Raises `CourseError`."""
+    name = message["assignment"]
+    if name not in _ready:
+        _ready[name] = _load(_course.assignment(name))
+        # Kept for good: no fork's collector need look through it, which would copy its pages.
+        gc.collect()
+        gc.freeze()
+    ready = _ready[name]
+    for exercise in set(message["prepare"]) - ready.prepared:
+        ready.prepared.add(exercise)
+        material = ready.material
+        assert material.rehearsal is not None and material.diagnoser is not None
+        tests = [test for test in material.suite.tests if test.exercise == exercise]
+        material.diagnoser.prepare(exercise, [one.call for one in material.rehearsal.plan(tests)])
+
+
+def material_of(assignment: Assignment) -> Material:
+    """What the hidden suite judges with. Raises `CourseError`."""
+    module = assignment.reference()
+    suite = Suite(assignment.suite)
+    names = vars(module)
+    _check_names(assignment, suite, names)
+    diagnoser = Diagnoser(read_catalogue(assignment.suite), names)
+    examples = content.pictures(assignment.content)
+    return Material(suite, names, rehearse(suite, names), diagnoser, assignment.brought, examples)
+
+
+def _load(assignment: Assignment) -> _Ready:
+    return _Ready(assignment, material_of(assignment), set())
+
+
+def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
+    """The notebook's exercises have tests, and what it asks students to bring has a reference."""
+    missing = [exercise.name for exercise in assignment.exercises if exercise.name not in suite.exercises()]
+    if missing:
+        raise CourseError(
+            f"{suite.path}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
+        )
+    unknown = [name for name in assignment.brought if name not in names]
+    if unknown:
+        raise CourseError(f"{assignment.notebook}: cell 'bring-{unknown[0]}' defines no {unknown[0]}")
+    plan = assignment.saved_model
+    if plan and plan.decoder not in names:
+        raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.decoder}")
+
+
+def wall_in() -> None:
+    """It only computes, and talks on the sockets that it has."""
+    walls.keep_private()
+    seccomp.apply(alone=True)
+
+
+def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+    """Judge one submission."""
+    silence()
+    sys.stdin = open(os.devnull)  # noqa: SIM115
+    try:
+        message: dict[str, Any] = {"verdict": _judged(sock, frames.receive(sock)).to_data()}
+    except MachineError as error:
+        message = {"broken": ["MachineError", str(error)]}
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        message = {"broken": [type(error).__name__, f"{error!s:.{WORDS}} ({where})"]}
+    frames.send(sock, message)
+
+
+def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
+    ready = _ready[task["assignment"]]
+    exercises = [Exercise(name, points) for name, points in task["exercises"]]
+    material = ready.material if task["pictures"] else _without_pictures(ready.material)
+    limits = Limits(**task["limits"])
+
+    def open_() -> socket.socket:
+        frames.send(sock, {"open": True})
+        message, descriptors = frames.receive_with_descriptor(sock)
+        if not descriptors:
+            raise MachineError(str(message.get("failed", "no sandbox could be opened")))
+        return socket.socket(fileno=descriptors[0])
+
+    with Notebook(task["cells"], limits, open_, material.suite.watched, _answered) as notebook:
+        results = judge(material, notebook, exercises)
+        cells = tuple(notebook.results)
+    plan, model = ready.assignment.saved_model, task["model"]
+    extra = ""
+    if model is not None and plan is not None:
+        extra = saved_model.sentence(ModelFile(*model), plan, ready.assignment.reference())
+    return Verdict(results, cells, extra)
+
+
+def _without_pictures(material: Material) -> Material:
+    return Material(material.suite, material.reference, material.rehearsal, material.diagnoser, material.brought)

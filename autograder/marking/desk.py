@@ -1,0 +1,186 @@
+"""A desk marks one submission after another: it opens a notebook and a judge, passes sockets, and reads the verdict.
+
+Here a submission is bytes. What the student's code said is read by the judge alone, which is gone with the submission.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autograder import content
+from autograder.course import Assignment, Course, Exercise
+from autograder.errors import CourseError, MachineError
+from autograder.marking.task import Marked, Task, failed
+from autograder.marking.verdict import BadVerdict, read_verdict
+from autograder.report import Report, Verdict
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.outside.host import JUDGES, Guest, Host, isolates
+from autograder.sandbox.protocol import frames
+
+GRACE_SECONDS = 60.0  # for loading a suite, and for a judge to say what came of it
+MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
+MAX_OPENINGS = 60  # notebooks for one submission: each exercise twice, and some cells that end Python
+OUTSIDE = "the judge of this submission {how}. It was tried twice; no other submission is touched"
+
+
+class Judges:
+    """The judges' host of one course, which all desks share. Begins anew if the course has changed."""
+
+    def __init__(self, root: Path, isolated: bool) -> None:
+        places = [root / name for name in ("source", "solutions", *content.PLACES) if (root / name).is_dir()]
+        setting = {"root": str(root), "names": content.sandbox_setting(root)["names"]}
+        self._make = functools.partial(Host, isolated, JUDGES, tuple(places), setting)
+        self._lock = threading.Lock()
+        self._host = self._make()
+        self._versions: dict[str, str] = {}
+        self._lost: dict[str, set[str]] = {}
+
+    def warm_up(self, assignment: Assignment | None = None) -> None:
+        """Begin to load what judging takes, and do not wait for it."""
+        self._host.warm_up()
+        if assignment is not None:
+            threading.Thread(target=self._host.prepare, kwargs=self._message(assignment.name), daemon=True).start()
+
+    def open(self, assignment: Assignment, version: str, limits: Limits) -> Guest:
+        """A judge for one submission."""
+        with self._lock:
+            if self._versions.setdefault(assignment.name, version) != version:
+                self._host.close()
+                self._versions, self._lost = {assignment.name: version}, {}
+            message = self._message(assignment.name)
+        return self._host.open(limits, **message)
+
+    def learn(self, report: Report) -> None:
+        """The judges to come had better know the mistakes of exercises that lose marks in this class."""
+        lost = {e.name for e in report.exercises if e.started and e.score < e.max_score}
+        with self._lock:
+            self._lost.setdefault(report.assignment, set()).update(lost)
+
+    def end(self) -> None:
+        """End the host and all judges, for good."""
+        self._host.end()
+
+    def _message(self, assignment: str) -> dict[str, Any]:
+        return {"assignment": assignment, "prepare": sorted(self._lost.get(assignment, ()))}
+
+
+class Desk:
+    """One submission at a time. `kind` is the sandbox's: "bubblewrap", "process" or "auto"."""
+
+    def __init__(self, course: Course, kind: str, judges: Judges | None = None, limits: Limits | None = None) -> None:
+        self.course = course
+        self.isolated, self.warning = isolates(kind)
+        self.limits = limits or Limits()
+        self.students = Host(self.isolated, setting=content.sandbox_setting(course.root))
+        self._own = None if judges else Judges(course.root, self.isolated)
+        self.judges = judges or self._own or Judges(course.root, self.isolated)
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.end()
+
+    def warm_up(self, assignment: Assignment | None = None) -> None:
+        """Begin to start what marking takes, and do not wait for it."""
+        self.students.warm_up()
+        self.judges.warm_up(assignment)
+
+    def end(self) -> None:
+        """End all that this desk has started, for good."""
+        self.students.end()
+        if self._own is not None:
+            self._own.end()
+
+    def mark(self, task: Task) -> Marked:
+        """The report on a submission. Raises `CourseError`; whatever else goes wrong stands in the report."""
+        assignment = self.course.assignment(task.assignment)
+        exercises = assignment.exercises if task.exercises is None else task.exercises
+        points = sum(exercise.points for exercise in exercises)
+        if task.problem:
+            return Marked(failed(task, task.problem, points))
+        try:
+            verdict = self._verdict(task, assignment, exercises)
+        except MachineError as error:
+            return Marked(failed(task, f"this machine could not run it: {error}"))
+        except _Lost as error:
+            return Marked(failed(task, str(error)))
+        report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
+        self.judges.learn(report)
+        return Marked(report, verdict.cells)
+
+    def _verdict(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...]) -> Verdict:
+        limits = _limits(assignment, self.limits)
+        for again in (True, False):  # a judge that is lost may have been the machine's fault
+            try:
+                return self._judged(task, assignment, exercises, limits)
+            except _Lost:
+                if not again:
+                    raise
+        raise AssertionError
+
+    def _judged(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
+        ends_at = time.monotonic() + limits.submission_seconds + GRACE_SECONDS
+        order = {
+            "assignment": assignment.name,
+            "cells": list(task.cells),
+            "exercises": [[exercise.name, exercise.points] for exercise in exercises],
+            "pictures": task.pictures,
+            "limits": asdict(limits),
+            "model": task.model and [task.model.data, task.model.problem],
+        }
+        allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
+        with self.judges.open(assignment, task.version, limits) as judge, contextlib.ExitStack() as opened:
+            try:
+                frames.send(judge.sock, order, ends_at)
+                for _ in range(MAX_OPENINGS):
+                    message = frames.receive(judge.sock, ends_at, allowance)
+                    if "open" not in message:
+                        return _verdict_in(message, exercises, len(task.cells))
+                    opened.close()  # one notebook at a time
+                    self._open(judge, limits, opened, ends_at)
+            except frames.Deadline:
+                raise _Lost(OUTSIDE.format(how="did not come to an end")) from None
+            except frames.Closed:
+                raise _Lost(OUTSIDE.format(how="ended before it was done")) from None
+            except (frames.WireError, BadVerdict) as error:
+                raise _Lost(OUTSIDE.format(how=f"said what is no verdict ({error!s:.100})")) from None
+        raise _Lost(OUTSIDE.format(how="opened the notebook again and again"))
+
+    def _open(self, judge: Guest, limits: Limits, opened: contextlib.ExitStack, ends_at: float) -> None:
+        """A fresh notebook for a judge; its socket goes to the judge, and nothing that is said there comes here."""
+        try:
+            notebook = opened.enter_context(self.students.open(limits))
+        except MachineError as error:
+            frames.send(judge.sock, {"failed": str(error)}, ends_at)
+            return
+        frames.send_with_descriptor(judge.sock, {"opened": True}, notebook.sock, ends_at)
+        notebook.sock.close()
+
+
+class _Lost(Exception):
+    """There is no verdict; the text is the reason for the report."""
+
+
+def _verdict_in(message: dict[str, Any], exercises: tuple[Exercise, ...], cells: int) -> Verdict:
+    if "broken" not in message:
+        return read_verdict(message.get("verdict"), exercises, cells)
+    kind, text = (str(word)[:500] for word in [*message["broken"], "", ""][:2])
+    if kind == "CourseError":
+        raise CourseError(text)
+    if kind == "MachineError":
+        raise MachineError(text)
+    raise _Lost(f"the grader itself failed ({kind}: {text}); not the student's fault")
+
+
+def _limits(assignment: Assignment, limits: Limits) -> Limits:
+    try:
+        return limits.changed(assignment.limits)
+    except ValueError as error:
+        raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None

@@ -1,0 +1,54 @@
+"""One submission on its way: what a desk is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from autograder.course import Exercise
+from autograder.errors import SubmissionError
+from autograder.report import CellResult, Report
+from autograder.submission import ModelFile, Submission, code_cells, model_beside, read_notebook
+from autograder.text import one_line
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission on its way to a desk. `problem` is set if there is nothing to grade.
+
+    `version` is the course's: a worker with another one refuses. `exercises` are the assignment's own if not given.
+    `model` is the saved model that came with it, if any.
+    """
+
+    student: str
+    assignment: str
+    version: str
+    cells: tuple[str, ...] = ()
+    problem: str | None = None
+    exercises: tuple[Exercise, ...] | None = None
+    pictures: bool = False
+    model: ModelFile | None = None
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What comes back: the report, and what running each cell gave."""
+
+    report: Report
+    cells: tuple[CellResult, ...] = ()
+
+
+def as_task(submission: Submission, version: str) -> Task:
+    """Read a submission; one that cannot be read becomes a task with its problem."""
+    task = Task(submission.student, submission.assignment, version, problem=submission.problem)
+    if task.problem:
+        return task
+    try:
+        cells = tuple(cell.source for cell in code_cells(read_notebook(submission.path)))
+    except SubmissionError as error:
+        return replace(task, problem=str(error))
+    return replace(task, cells=cells, model=model_beside(submission))
+
+
+def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:
+    """A report that says why there is no mark."""
+    return Report(task.student, task.assignment, (), max_score, one_line(reason))

@@ -1,0 +1,190 @@
+"""Guest of the students' host: a notebook that runs once, then forks for each exercise.
+
+    warm    NumPy, PyTorch and IPython imported; runs no student code; forks on request (`host`)
+     └ waiting    makes the namespaces, and sees to it that the state process ends; runs no student code
+        └ state      first process of a private pid namespace: when it ends, all below it end; has run the cells
+           └ exercise   the calls of one exercise, then gone
+
+What student code prints goes to a bounded buffer, and what it writes to descriptors 1 and 2 goes nowhere. What a
+submission cannot get past is in `walls`, what it finds in `shell`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from autograder.sandbox.inside import ready_made, seccomp
+from autograder.sandbox.inside.host import silence
+from autograder.sandbox.inside.perform import describe, names_used, perform
+from autograder.sandbox.inside.shell import Bounded, student_package, warm_shell
+from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.calls import (
+    Call,
+    Failure,
+    Kind,
+    Reply,
+    StandIn,
+    answer_bytes,
+    answer_of,
+    call_bytes,
+    call_of,
+)  # fmt: skip
+
+STRANGERS = True
+PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
+_shell: Any = None
+
+
+def warm_up(setting: dict[str, Any]) -> None:
+    """Import what every submission needs, once, and make the shell that its cells will run in."""
+    global _shell
+    _shell = warm_shell(setting)
+
+
+def prepare(message: dict[str, Any]) -> None:
+    """A notebook needs nothing more."""
+
+
+def wall_in() -> None:
+    """No system calls that only an attack needs."""
+    seccomp.apply()
+
+
+def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+    """Run cells and fork exercises, as the other side asks."""
+    _State(sock, limits, isolated).serve()
+
+
+class _State:
+    """Runs the cells once, then forks for each exercise."""
+
+    def __init__(self, sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+        self.sock = sock
+        self.limits = limits
+        self.isolated = isolated
+        self.exercise = 0
+        self.printed = Bounded(int(limits["printed_characters"]))
+
+    def serve(self) -> None:
+        silence()
+        sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
+        sys.stdin = io.StringIO()
+        sys.modules["autograder"] = student_package()
+        ready_made.answered_by(lambda question: _ask(self.sock, question))
+        while True:
+            message, descriptors = frames.receive_with_descriptor(self.sock)
+            if message["op"] == "cell":
+                frames.send(self.sock, self._run_cell(message["source"], message["seconds"]))
+            elif message["op"] == "exercise":
+                self._fork_exercise(descriptors[0], message)
+
+    def _run_cell(self, source: str, seconds: float) -> dict[str, Any]:
+        """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
+        self.printed.clear()
+        signal.signal(signal.SIGALRM, _interrupt)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            result = _shell.run_cell(source, store_history=False)
+            error = result.error_before_exec or result.error_in_exec
+        except BaseException as escaped:
+            error = escaped
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        failure = b"" if error is None else answer_bytes(describe(error, _shell.user_ns))
+        return {"printed": self.printed.getvalue(), "failure": failure}
+
+    def _fork_exercise(self, descriptor: int, message: dict[str, Any]) -> None:
+        """End the exercise before, with whatever it started, and fork the next."""
+        self._end_exercise()
+        self.exercise = os.fork()
+        if self.exercise:
+            os.close(descriptor)
+            return
+        try:
+            os.setpgid(0, 0)
+            self.sock.close()
+            _Exercise(socket.socket(fileno=descriptor), self.printed, message).serve()
+        finally:
+            os._exit(0)
+
+    def _end_exercise(self) -> None:
+        if not self.exercise:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self.isolated:
+                os.kill(-1, signal.SIGKILL)  # all of this pid namespace but this process
+            else:
+                os.killpg(self.exercise, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while True:  # without a namespace, what the cells have started goes on
+                os.waitpid(-1 if self.isolated else self.exercise, 0)
+
+
+def _interrupt(signum: int, frame: Any) -> None:
+    raise KeyboardInterrupt("the cell ran out of time")
+
+
+class _Exercise:
+    """Answers the calls of one exercise."""
+
+    def __init__(self, sock: socket.socket, printed: Bounded, message: dict[str, Any]) -> None:
+        self.sock = sock
+        self.printed = printed
+        self.behind = tuple(StandIn(name, module, tuple(order)) for name, module, order in message["behind"])
+        self.watched = tuple(message["watched"])
+        self.name, self.known = message["name"], message["known"]
+
+    def serve(self) -> None:
+        # What its code looks up tells the judge whether an earlier mistake could matter here.
+        frames.send(self.sock, {"uses": sorted(names_used(_shell.user_ns, self.name, self.known))[:1000]})
+        while True:
+            try:
+                message = frames.receive(self.sock)
+            except frames.Closed:
+                return
+            self._answer(message["calls"])
+
+    def _answer(self, calls: list[bytes]) -> None:
+        """Answer calls in order; answers travel together as long as nobody waits for one."""
+        waiting, since = bytearray(), time.monotonic()
+
+        def flush() -> None:
+            nonlocal since
+            frames.send_bytes(self.sock, bytes(waiting))
+            waiting.clear()
+            since = time.monotonic()
+
+        def ask(question: Call) -> Reply | Failure:
+            flush()
+            return _ask(self.sock, question)
+
+        ready_made.answered_by(ask)
+        for body in calls:
+            self.printed.clear()
+            answer = perform(_shell.user_ns, call_of(body), ask, self.behind, self.watched)
+            waiting += frames.framed(_sendable(answer))
+            if time.monotonic() - since > PATIENCE:
+                flush()
+        flush()
+
+
+def _sendable(answer: Reply | Failure, encode: Callable[[Reply | Failure], bytes] = answer_bytes) -> bytes:
+    """The answer as bytes; one that cannot be made into any is a failure of the call's."""
+    try:
+        return encode(answer)
+    except Exception as error:
+        return encode(Failure(Kind.RAISED, str(error), type(error).__name__))
+
+
+def _ask(sock: socket.socket, question: Call) -> Reply | Failure:
+    """Take a question of student code's to the other side."""
+    frames.send(sock, {"question": call_bytes(question)})
+    return answer_of(frames.receive(sock)["answer"])
