@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
@@ -26,7 +26,8 @@ from nbgrader.api import Gradebook
 
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CHECK, CONFIG, Assignment, Course
-from autograder.marking.many import Marked, Task, Workers
+from autograder.marking.many import Workers
+from autograder.marking.task import Marked, Task
 from autograder.nbgrader import api
 from autograder.report import Report
 from autograder.submission import code_cells, find_submissions, read_notebook
@@ -152,23 +153,21 @@ def floor_here() -> None:
     import numpy as np
     import torch
 
+    from autograder.judging.here import Here
     from autograder.judging.judge import judge
-    from autograder.judging.suite import Suite
-    from autograder.judging.transport import Here
+    from autograder.judging.serve import material_of
 
     torch.set_num_threads(1)
     course = Course(Path.cwd())
     found = find_submissions([Path("submitted")], course)
-    suites = {name: Suite(course.assignment(name).suite) for name in WRONG}
-    references = {name: course.assignment(name).reference() for name in WRONG}
+    materials = {name: replace(material_of(course.assignment(name)), rehearsal=None, diagnoser=None) for name in WRONG}
     start = time.perf_counter()
     for one in found:
         names = {"np": np, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
         for cell in code_cells(read_notebook(one.path)):
             with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
                 exec(cell.source, names)
-        module = references[one.assignment]
-        judge(suites[one.assignment], Here(names, module), course.assignment(one.assignment).exercises, module)
+        judge(materials[one.assignment], Here(names), course.assignment(one.assignment).exercises)
     print((time.perf_counter() - start) / len(found))
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from autograder.course import CONFIG, Course
-from autograder.sandbox.outside.client import Sandbox
 from autograder.sandbox.outside.launch import why_no_bubblewrap
 from tests import browser
+from tests.wall import Wall
 
 ROOT = Path(__file__).resolve().parents[1]
 # nbgrader calls `alembic` by name.
@@ -38,12 +38,12 @@ def course() -> Course:
 
 
 @pytest.fixture(scope="session")
-def sandbox() -> Iterator[Sandbox]:
+def sandbox() -> Iterator[Wall]:
     """The real thing; one warm process for the whole run. Missing bubblewrap is an error in CI, a skip elsewhere."""
     reason = why_no_bubblewrap()
     if reason and not os.environ.get("CI"):
         pytest.skip(reason)
-    with Sandbox(kind="bubblewrap") as opened:
+    with Wall() as opened:
         yield opened
 
 

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
 from autograder.course import Assignment, Course, Exercise
-from autograder.judging.catalogue import Mistake, read_catalogue
-from autograder.judging.diagnosis import Diagnoser
-from autograder.judging.judge import judge
-from autograder.judging.suite import Suite
-from autograder.judging.transport import Here
+from autograder.judging.catalogue import Mistake
+from autograder.judging.here import Here
+from autograder.judging.judge import Material, judge
+from autograder.judging.serve import material_of
 from autograder.report import ExerciseResult
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)
 ASSIGNMENTS = list(COURSE.assignments().values())
-
-
-@functools.cache
-def suite_of(assignment: Assignment) -> Suite:
-    return Suite(assignment.suite)
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:
@@ -40,23 +35,15 @@ def judged_alone(assignment: Assignment, exercise: Exercise, code: Any) -> Exerc
 def _judged(
     assignment: Assignment, replaced: dict[str, Any], exercises: Sequence[Exercise]
 ) -> tuple[ExerciseResult, ...]:
-    module = assignment.reference()
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(_compiled(assignment.solution), names)
-    names |= replaced
-    return judge(
-        suite_of(assignment),
-        Here(names, module),
-        exercises,
-        module,
-        diagnoser_of(assignment),
-        assignment.brought,
-    )
+    return judge(material(assignment), Here(names | replaced), exercises)
 
 
 @functools.cache
-def diagnoser_of(assignment: Assignment) -> Diagnoser:
-    return Diagnoser(read_catalogue(assignment.suite), vars(assignment.reference()))
+def material(assignment: Assignment) -> Material:
+    """What an assignment is judged with; nothing is drawn."""
+    return replace(material_of(assignment), examples={})
 
 
 @functools.cache

@@ -7,9 +7,9 @@ import pytest
 
 from autograder.authors.classroom import model_answers
 from autograder.course import BRING
-from autograder.marking.mark import Marker
 from autograder.submission import grade_id
 from tests.in_process import ASSIGNMENTS, COURSE
+from tests.wall import Marker
 
 BRINGING = [assignment for assignment in ASSIGNMENTS if assignment.brought]
 IMPORTS = "import math\nimport numpy as np, torch\nimport torch.nn as nn\nimport torch.nn.functional as F"

@@ -13,9 +13,10 @@ import torch
 from autograder import check, content, heatmap
 from autograder.errors import CourseError, MachineError
 from autograder.judging.example import ROUNDED
+from autograder.judging.here import Here
 from autograder.judging.picture import draw
+from autograder.judging.questions import Questions
 from autograder.judging.suite import Suite
-from autograder.judging.transport import Here
 from autograder.notebook.check import CheckFailed, examine
 from autograder.notebook.verdict import Progress
 from autograder.report import ExerciseResult
@@ -286,12 +287,16 @@ def test_course_finds_exercises_and_names_what_is_wrong(own_course):
         _ = own_course.assignment("a1_scaled_dot_product").exercises
 
 
+def drawn(names, name):
+    return draw(Here(names).begin(name, Questions({})), PICTURES[name], name)
+
+
 @pytest.mark.parametrize("name", PICTURES)
 def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
     assignment = COURSE.of_exercise(name)
     module = assignment.reference()
     result = ExerciseResult(name, (), 1.0)
-    picture = draw(Here(dict(vars(module)), module), result, PICTURES[name])
+    picture = drawn(dict(vars(module)), name)
     assert picture is not None
     assert len(picture.matrices[0]) == len(picture.rows)
     assert as_html(replace(result, picture=picture)).count("<svg") == len(picture.matrices)
@@ -302,4 +307,4 @@ def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
 )
 def test_what_cannot_be_drawn_is_not_drawn(answer):
     names = {"causal_mask": lambda length: answer}
-    assert draw(Here(names, None), ExerciseResult("causal_mask", (), 1.0), PICTURES["causal_mask"]) is None
+    assert drawn(names, "causal_mask") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -164,13 +165,12 @@ def test_a_run_that_was_interrupted_goes_on(slow_course, how):
     assert [marks[f"student-{n:02}"] for n in (0, 3, 6, 9)] == [20] * 4
 
 
-def test_a_second_run_says_so_and_a_worker_that_is_killed_loses_nothing(slow_course):
+def test_a_second_run_says_so_and_hosts_that_are_killed_lose_nothing(slow_course):
     first = run(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
-    below = psutil.Process(first.pid).children()
-    (nursery,) = [one for one in below if "forkserver" in " ".join(one.cmdline())]
-    workers = nursery.children()
-    workers[0].kill()
+    for one in psutil.Process(first.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            one.kill()
     second, out, _ = run(slow_course, "--gradebook")
     assert second.returncode == 2
     assert "another run is grading" in out
@@ -259,11 +259,12 @@ def test_many_machines_one_of_which_is_lost(slow_course, cluster):
 
 def test_a_worker_with_another_course_refuses(course, tmp_path):
     from autograder.errors import CourseError
-    from autograder.marking.many import Task, Workers
+    from autograder.marking.many import Abroad
+    from autograder.marking.task import Task
 
     task = Task("ana", NAME, "another version", ("x = 1",))
     with pytest.raises(CourseError, match="another version of the course"):
-        list(Workers(course.root, 1).mark([task]))
+        Abroad(str(course.root), "auto")(task)
 
 
 def test_outcomes_are_reported_as_they_come(course):

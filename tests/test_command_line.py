@@ -11,8 +11,8 @@ import pytest
 
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.errors import MachineError
+from autograder.marking.desk import Desk
 from autograder.marking.many import grade_many
-from autograder.marking.mark import Marker
 from autograder.submission import find_submissions
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
@@ -135,14 +135,14 @@ def test_help_shows_a_command_to_paste():
     ],
 )
 def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submitted, monkeypatch, error, words):
-    mark_cells = Marker.mark_cells
+    judged = Desk._judged
 
-    def faulty(self, student, *how):
-        if student == "wrong":
+    def faulty(self, task, *how):
+        if task.student == "wrong":
             raise error
-        return mark_cells(self, student, *how)
+        return judged(self, task, *how)
 
-    monkeypatch.setattr(Marker, "mark_cells", faulty)
+    monkeypatch.setattr(Desk, "_judged", faulty)
     found = find_submissions([submitted], COURSE, "a1_scaled_dot_product")
     reports = {report.student: report for report in grade_many(found, ROOT, 1)}
     assert words in reports["wrong"].reason

@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from autograder.authors.classroom import model_answers
+from autograder.judging.here import Here
 from autograder.judging.judge import judge
-from autograder.judging.transport import Here
-from autograder.marking.mark import Marker
-from tests.in_process import COURSE, judged, suite_of
+from autograder.judging.serve import material_of
+from tests.in_process import COURSE, judged
+from tests.wall import Marker
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
 
@@ -94,7 +95,7 @@ def test_an_undone_numpy_exercise_does_not_answer_for_the_pytorch_one():
     )
     transport_names = {"torch": torch, "scaled_dot_product_attention": undone}
     exec(code, transport_names)
-    results = judge(suite_of(A1), Here(transport_names, A1.reference()), A1.exercises, A1.reference())
+    results = judge(material_of(A1), Here(transport_names), A1.exercises)
     assert results[-1].name == "torch_scaled_dot_product_attention"
     assert results[-1].score == 0
 

@@ -9,6 +9,7 @@ import torch
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.judging import expect
+from autograder.judging.here import answering
 from autograder.judging.student import (
     Gradients,
     Missing,
@@ -18,9 +19,8 @@ from autograder.judging.student import (
     Stopped,
     Student,
     StudentError,
-    here,
 )
-from autograder.sandbox.protocol.wire import Other
+from autograder.sandbox.protocol.values import Other
 
 HINT = "Where does it come from?"
 ODD = {
@@ -283,7 +283,7 @@ def test_odd_answers_give_a_sentence_or_pass_and_nothing_else(value):
 
 def student_of(function):
     """The function as suites meet it: called through a transport."""
-    return Student(here({"f": function}), lambda name: []).f
+    return Student(answering({"f": function}), lambda name: []).f
 
 
 def test_parts():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.authors.classroom import mistake, model_answers
-from autograder.marking.mark import Marker
 from tests.in_process import COURSE
+from tests.wall import Marker
 
 A4, A5 = COURSE.assignment("a4_multi_head_attention"), COURSE.assignment("a5_transformer_decoder")
 pytestmark = pytest.mark.slow

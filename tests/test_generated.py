@@ -11,7 +11,7 @@ import pytest
 from autograder.authors import upkeep
 from autograder.course import BRING
 from autograder.submission import code_cells, grade_id
-from tests.in_process import ASSIGNMENTS, COURSE, judged, suite_of
+from tests.in_process import ASSIGNMENTS, COURSE, judged, material
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 
@@ -89,7 +89,7 @@ def test_course_is_complete(assignment):
     brought = [BRING + name for name in assignment.brought]
     assert [name for name in solutions if name.startswith(BRING)] == brought
     solutions = [name for name in solutions if name not in brought]
-    assert solutions == exercises == suite_of(assignment).exercises()
+    assert solutions == exercises == material(assignment).suite.exercises()
     assert all(exercise.points > 0 for exercise in assignment.exercises)
     assert sum(exercise.points for exercise in assignment.exercises) == 20
     for cell in notebook.cells:
@@ -102,7 +102,7 @@ def test_course_is_complete(assignment):
 
 @each
 def test_the_shape_alone_is_worth_at_most_a_tenth(assignment):
-    tests = suite_of(assignment).tests
+    tests = material(assignment).suite.tests
     for exercise in assignment.exercises:
         mine = [test for test in tests if test.exercise == exercise.name]
         total = sum(test.weight for test in mine)

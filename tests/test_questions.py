@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.judging.here import Here
+from autograder.judging.questions import Questions
 from autograder.judging.student import Student
-from autograder.judging.transport import Behind, Here
 
 CODE = textwrap.dedent("""
     import numpy as np, torch
@@ -102,22 +103,34 @@ REFERENCE = SimpleNamespace(first_word=first_word, Inner=Inner, twice=twice, dou
 ALL = tuple(vars(REFERENCE))
 
 
+class Asked:
+    """Somebody's names and a function that begins with the reference behind some of them."""
+
+    def __init__(self, names):
+        self.names = names
+        self.begin(ALL)
+
+    def begin(self, behind):
+        self.questions = Questions(vars(REFERENCE), behind)
+        self.exercise = self.names.begin("", self.questions)
+
+    def __call__(self, call):
+        return next(self.exercise.ask([call]))
+
+
 @pytest.fixture(params=["behind the wall", "in this process"])
 def transport(request, sandbox):
     if request.param == "in this process":
         names = {"__name__": "notebook"}
         exec(CODE, names)
-        yield Here(names, REFERENCE)
+        yield Asked(Here(names))
     else:
         with sandbox.open([CODE]) as running:
-            behind = Behind(running, REFERENCE)
-            yield behind
-            behind.isolate()
+            yield Asked(running)
 
 
 @pytest.fixture
 def student(transport):
-    transport.begin(ALL)
     return Student(transport, lambda name: ())
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from autograder.authors.classroom import model_answers
 from autograder.course import Course
-from autograder.marking.mark import Marker
 from tests.conftest import ROOT
+from tests.wall import Marker
 
 NAME = "torch_scaled_dot_product_attention"
 WEIGHTS = "    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)\n"

@@ -9,10 +9,10 @@ from nbgrader.api import Gradebook
 
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
-from autograder.marking.mark import Marker
 from autograder.submission import code_cells, find_submissions, read_notebook
 from tests.in_process import ASSIGNMENTS
 from tests.test_round_trip import marks
+from tests.wall import Marker
 
 MISTAKES = {
     "a1_scaled_dot_product": "no-scaling",

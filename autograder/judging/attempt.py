@@ -23,7 +23,6 @@ from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAns
 KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 
 
-
 class Exercise(Protocol):
     """Where the calls of one exercise are made: behind the wall (`notebook`) or in this process (`here`)."""
 

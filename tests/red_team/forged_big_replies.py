@@ -4,8 +4,9 @@
 # %%
 import sys
 
-def reply(names, request, *rest):
+def reply(names, call, *rest):
     import numpy as np
-    return {"value": np.zeros((1900, 1000))}
+    from autograder.sandbox.protocol.calls import Reply
+    return Reply(np.zeros((1900, 1000)))
 
-sys.modules["autograder.sandbox.inside.server"].perform = reply
+sys.modules["autograder.sandbox.inside.notebook"].perform = reply

@@ -2,14 +2,15 @@
 # Must be judged by values: right values pass, for a backward pass written by hand is honest work; wrong ones fail.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0.9}}
 # %%
-import sys
+import dataclasses, sys
 import torch
 
-def forged(names, request, *rest):
-    reply = honest(names, request, *rest)
-    if "gradients" in reply:
-        reply["gradients"] = [torch.ones_like(g) if g is not None else None for g in reply["gradients"]]
+def forged(names, call, *rest):
+    reply = honest(names, call, *rest)
+    if getattr(reply, "gradients", None):
+        ones = [torch.ones_like(g) if g is not None else None for g in reply.gradients]
+        reply = dataclasses.replace(reply, gradients=ones)
     return reply
 
-server = sys.modules["autograder.sandbox.inside.server"]
+server = sys.modules["autograder.sandbox.inside.notebook"]
 honest, server.perform = server.perform, forged

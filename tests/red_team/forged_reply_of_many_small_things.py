@@ -2,16 +2,14 @@
 # Must end that call; no memory of ours may be taken.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "seconds": 60, "says": "could not be read"}
 # %%
-from autograder.sandbox.protocol import wire
+from autograder.sandbox.protocol import frames
 
-def pack(message):
-    if "value" not in message:
-        return pack_rightly(message)
+def framed(body):
     count = 30_000_000
-    body = b"\x81\xa5value\xdd" + count.to_bytes(4, "big") + b"\x90" * count
+    body = b"\x81\xa5reply\xdd" + count.to_bytes(4, "big") + b"\x90" * count
     return len(body).to_bytes(4, "big") + body
 
-pack_rightly, wire.pack = wire.pack, pack
+frames.framed = framed
 
 def softmax(x, axis=-1):
     return x

@@ -3,21 +3,21 @@
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}}
 # %%
 import sys
-from autograder.sandbox.protocol import wire
+from autograder.sandbox.protocol import calls
 
 class Raw:
     pass
 
-encode = wire.encode
+encode = calls.encode
 
 def forged(value, depth=0):
     if isinstance(value, Raw):
         return ["array", "float64", [2**40, 0], [0, 1], False, b""]
     return encode(value, depth)
 
-wire.encode = forged
+calls.encode = forged
 
-def reply(names, request, *rest):
-    return {"value": Raw()}
+def reply(names, call, *rest):
+    return calls.Reply(Raw())
 
-sys.modules["autograder.sandbox.inside.server"].perform = reply
+sys.modules["autograder.sandbox.inside.notebook"].perform = reply

@@ -2,16 +2,16 @@
 # Must be refused.
 # expect: {"answers": ["softmax", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"attention_scores": 0.1}}
 # %%
-import gc, sys
+import sys
+from autograder.sandbox.protocol.calls import Call
 
 def attention_scores(Q, K):
     frame = sys._getframe()
     while frame is not None and "ask" not in frame.f_locals:
         frame = frame.f_back
     ask = frame.f_locals["ask"]
-    for question in ({"name": "attention_scores", "args": [Q, K], "kwargs": {}},
-                     {"name": "scaled_dot_product_attention", "args": [Q, K, Q], "kwargs": {}}):
+    for question in (Call("attention_scores", [Q, K]), Call("scaled_dot_product_attention", [Q, K, Q])):
         reply = ask(question)
-        if "value" in reply:
-            return reply["value"]
+        if hasattr(reply, "value"):
+            return reply.value
     return None

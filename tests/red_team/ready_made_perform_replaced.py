@@ -3,21 +3,22 @@
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
 import sys
+from autograder.sandbox.protocol.calls import Failure, Kind, Reply
 import torch
 import torch.nn.functional as F
 
-def performs(names, request, *rest):
+def performs(names, call, *rest):
     try:
-        leaves = [a.detach().requires_grad_() if hasattr(a, "detach") else a for a in request["args"]]
-        value = names[request["name"]](*leaves, **request["kwargs"])
-        reply = {"value": value, "inputs": leaves}
-        if request.get("cotangents") is not None:
-            pairs = [(v, s) for v, s in zip(value, request["cotangents"]) if s is not None]
+        leaves = [a.detach().requires_grad_() if hasattr(a, "detach") else a for a in call.args]
+        value = names[call.name](*leaves, **call.kwargs)
+        gradients = None
+        if call.seeds is not None:
+            pairs = [(v, s) for v, s in zip(value, call.seeds) if s is not None]
             total = sum((v * s).sum() for v, s in pairs)
-            reply["gradients"] = list(torch.autograd.grad(total, leaves, allow_unused=True))
-        return reply
+            gradients = list(torch.autograd.grad(total, leaves, allow_unused=True))
+        return Reply(value, leaves, gradients)
     except Exception as error:
-        return {"error": {"kind": type(error).__name__, "text": str(error), "lines": []}}
+        return Failure(Kind.RAISED, str(error), type(error).__name__)
 
 for module in list(sys.modules.values()):
     if getattr(module, "__name__", "").startswith("autograder.sandbox") and hasattr(module, "perform"):

@@ -13,7 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from autograder.sandbox.protocol import wire
+from autograder.sandbox.protocol import frames, values
+from autograder.sandbox.protocol.calls import (
+    Call,
+    Failure,
+    Instance,
+    Kind,
+    Line,
+    Reply,
+    answer_bytes,
+    answer_of,
+    call_bytes,
+    call_of,
+)  # fmt: skip
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -38,22 +50,67 @@ anything = st.recursive(
 
 @given(plain)
 def test_plain_values_come_back_as_they_were(value):
-    assert wire.decode(wire.encode(value)) == value
+    assert values.decode(values.encode(value)) == value
 
 
 @given(numbers)
 def test_arrays_come_back_as_they_were(array):
-    back = wire.decode(wire.encode(array))
+    back = values.decode(values.encode(array))
     assert back.dtype == array.dtype
     np.testing.assert_array_equal(back, array)
-    turned = wire.decode(wire.encode(array.T))
+    turned = values.decode(values.encode(array.T))
     np.testing.assert_array_equal(turned, array.T)
 
 
 @given(anything)
 def test_no_message_makes_the_reader_raise_anything_else(data):
-    with contextlib.suppress(wire.WireError):
-        wire.decode(data)
+    with contextlib.suppress(frames.WireError):
+        values.decode(data)
+
+
+CALLS = [
+    Call("softmax", [np.ones(3)], {"axis": 0}),
+    Call(
+        "Block", [np.ones(2)], {}, Instance((8, 2), {"d_head": 4}, {"W_O.weight": np.ones((2, 2))}), [None, np.ones(2)]
+    ),
+    Call("Block", instance=Instance((8,)), build=True),
+]
+ANSWERS = [
+    Reply(np.ones(3), [np.ones(3)], [np.ones(3), None], {"W": np.ones(2)}, {"W": (2, 3)}),
+    Failure(Kind.RAISED, "no", "ValueError", (Line("f", 3, "x"),)),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_calls_come_back_as_they_were(call):
+    again = call_of(call_bytes(call))
+    assert call_bytes(again) == call_bytes(call)
+    assert (again.name, again.build, again.instance is None) == (call.name, call.build, call.instance is None)
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: type(answer).__name__)
+def test_answers_come_back_as_they_were(answer):
+    assert answer_bytes(answer_of(answer_bytes(answer))) == answer_bytes(answer)
+
+
+@given(st.dictionaries(st.sampled_from(["reply", "failure", "call", "x"]), anything, max_size=2))
+def test_no_message_makes_an_answer_or_a_call_of_anything_else(message):
+    try:
+        body = frames.body(message)
+    except (OverflowError, ValueError):
+        return
+    for read in (answer_of, call_of):
+        with contextlib.suppress(frames.WireError):
+            read(body)
+
+
+@given(st.sampled_from([*map(answer_bytes, ANSWERS), *map(call_bytes, CALLS)]), st.data())
+def test_no_change_of_a_byte_makes_the_reader_raise_anything_else(body, data):
+    place = data.draw(st.integers(0, len(body) - 1))
+    changed = body[:place] + bytes([data.draw(st.integers(0, 255))]) + body[place + 1 :]
+    for read in (answer_of, call_of):
+        with contextlib.suppress(frames.WireError):
+            read(changed)
 
 
 @given(st.binary(max_size=200))
@@ -63,8 +120,8 @@ def test_no_bytes_make_the_receiver_raise_anything_else(data):
         theirs.sendall(data)
         theirs.shutdown(socket.SHUT_WR)
         try:
-            message = wire.receive(ours, time.monotonic() + 1, wire.Allowance(1000, 1000))
-        except (wire.WireError, wire.Closed):
+            message = frames.receive(ours, time.monotonic() + 1, frames.Allowance(1000, 1000))
+        except (frames.WireError, frames.Closed):
             return
         assert isinstance(message, dict)
 
@@ -78,36 +135,37 @@ def test_no_bytes_make_the_receiver_raise_anything_else(data):
         ["float64", [-1], [0], False, b""],
         ["float64", [1], [1], False, b"12345678"],
         ["float64", [True], [0], False, b"12345678"],
+        ["float64", [], [], True, b"12345678"],  # gaps along no axis
     ],
 )
 def test_lying_arrays_are_refused_before_they_are_made(fields):
-    with pytest.raises(wire.WireError):
-        wire.decode(["array", *fields])
+    with pytest.raises(frames.WireError):
+        values.decode(["array", *fields])
 
 
 def test_a_deadline_holds_while_the_other_side_does_not_read():
     ours, theirs = socket.socketpair()
     with ours, theirs:
         start = time.monotonic()
-        with pytest.raises(wire.Deadline):
-            wire.send(ours, {"data": bytes(50_000_000)}, start + 0.2)
+        with pytest.raises(frames.Deadline):
+            frames.send(ours, {"data": bytes(50_000_000)}, start + 0.2)
         assert time.monotonic() - start < 5
 
 
 def test_a_deadline_holds_while_the_other_side_writes_half_a_message():
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        theirs.sendall(wire.pack({"a": 1})[:5])
-        with pytest.raises(wire.Deadline):
-            wire.receive(ours, time.monotonic() + 0.2)
+        theirs.sendall(frames.pack({"a": 1})[:5])
+        with pytest.raises(frames.Deadline):
+            frames.receive(ours, time.monotonic() + 0.2)
 
 
 def test_a_message_over_the_limit_is_refused_before_it_is_read():
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(b"\x7f\xff\xff\xff")
-        with pytest.raises(wire.WireError, match="size limit"):
-            wire.receive(ours, time.monotonic() + 1, wire.Allowance(1000, 1000))
+        with pytest.raises(frames.WireError, match="size limit"):
+            frames.receive(ours, time.monotonic() + 1, frames.Allowance(1000, 1000))
 
 
 def test_maps_with_odd_keys_are_refused_or_harmless():
@@ -115,5 +173,5 @@ def test_maps_with_odd_keys_are_refused_or_harmless():
     with ours, theirs:
         body = msgpack.packb({1.5: 1, b"x": 2})
         theirs.sendall(len(body).to_bytes(4, "big") + body)
-        with pytest.raises(wire.WireError):
-            wire.receive(ours, time.monotonic() + 1)
+        with pytest.raises(frames.WireError):
+            frames.receive(ours, time.monotonic() + 1)

@@ -1,0 +1,153 @@
+"""One submission judged: asked all at once, in one process an exercise, and anew behind the reference."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.authors.classroom import mistake, model_answers
+from autograder.judging.judge import judge
+from tests.in_process import COURSE, material
+
+A1, A2 = COURSE.assignment("a1_scaled_dot_product"), COURSE.assignment("a2_causal_masking")
+TOO_LARGE = "def softmax(x, axis=-1):\n    return 2 * np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)"
+ATTENTION = """
+def scaled_dot_product_attention(Q, K, V):
+    {first}
+    weights = softmax(attention_scores(Q, K))
+    {then}
+    return weights @ V, weights
+"""
+
+
+def attention(first="pass", then="pass"):
+    return {"scaled_dot_product_attention": ATTENTION.format(first=first, then=then)}
+
+
+def judged(sandbox, assignment, cells, **limits):
+    """Results by exercise; processes forked for exercises; how often the notebook was run."""
+    forks, runs = [], []
+    from dataclasses import replace
+
+    with sandbox.open(list(cells), replace(sandbox.limits, **limits)) as running:
+        fork, renew = running._fork, running.renew
+        running._fork = lambda *a: forks.append(1) or fork(*a)
+        running.renew = lambda: runs.append(1) or renew()
+        results = judge(material(assignment), running, assignment.exercises)
+    return {result.name: result for result in results}, len(forks), 1 + len(runs)
+
+
+def test_an_exercise_takes_one_process_and_a_right_notebook_is_run_once(sandbox):
+    results, forks, runs = judged(sandbox, A1, model_answers(A1).values())
+    assert all(result.score == result.max_score for result in results.values())
+    assert (forks, runs) == (len(A1.exercises), 1)
+
+
+def test_behind_the_reference_the_notebook_is_run_anew(sandbox):
+    """Only for what uses the name that lost marks, and after every exercise was judged by its own."""
+    results, forks, runs = judged(sandbox, A1, (model_answers(A1) | {"softmax": TOO_LARGE}).values())
+    assert [result.with_reference for result in results.values()] == [(), (), ("softmax",), ()]
+    assert (forks, runs) == (len(A1.exercises) + 1, 2)
+
+
+def test_nothing_written_behind_the_reference_is_found_later(sandbox):
+    """An answer of the reference's, left in scratch space and in shared memory, is not there in another exercise."""
+    leave = """
+import os
+def keep(number):
+    for place in ("/tmp/kept", "/dev/shm/kept"):
+        open(place, "a").write(f"{number} ")
+def kept():
+    return [open(p).read() for p in ("/tmp/kept", "/dev/shm/kept") if os.path.exists(p)]
+"""
+    answers = model_answers(A1) | {"softmax": TOO_LARGE}
+    answers |= attention(then="keep(float(weights.max()))")
+    last = "torch_scaled_dot_product_attention"
+    answers[last] = f"def {last}(query, key, value):\n    attention_scores; softmax\n    raise ValueError(str(kept()))"
+    results, _, _ = judged(sandbox, A1, [leave, *answers.values()])
+    assert results["scaled_dot_product_attention"].score == results["scaled_dot_product_attention"].max_score
+    assert results[last].score == 0
+    messages = {test.message for test in results[last].tests}
+    assert not any("1." in message.partition("ValueError")[2] for message in messages), messages
+
+
+KEEPS = {
+    "the first mask": """
+seen = []
+def masked_softmax(scores, mask):
+    seen.append(mask)
+    mask = np.broadcast_to(seen[0], scores.shape) if seen[0].shape[-1] == scores.shape[-1] else mask
+    s = np.where(mask, scores, -np.inf)
+    top = np.where(mask.any(-1, keepdims=True), s.max(-1, keepdims=True), 0)
+    e = np.where(mask, np.exp(s - top), 0).astype(scores.dtype)
+    total = e.sum(-1, keepdims=True)
+    return np.divide(e, total, out=np.zeros_like(e), where=total > 0)
+""",
+    "how often it was called": """
+calls = []
+def masked_softmax(scores, mask):
+    calls.append(1)
+    s = np.where(mask, scores, -np.inf)
+    top = np.where(mask.any(-1, keepdims=True), s.max(-1, keepdims=True), 0)
+    e = np.where(mask, np.exp(s - top), 0).astype(scores.dtype)
+    total = e.sum(-1, keepdims=True)
+    right = np.divide(e, total, out=np.zeros_like(e), where=total > 0)
+    return right * (1 + 1e-3 * (len(calls) > 40))
+""",
+}
+
+
+@pytest.mark.parametrize("what", KEEPS)
+def test_a_function_that_keeps_something_between_calls_loses_marks(sandbox, what):
+    results, _, _ = judged(sandbox, A2, (model_answers(A2) | {"masked_softmax": KEEPS[what]}).values())
+    assert results["masked_softmax"].score < results["masked_softmax"].max_score
+
+
+def test_random_numbers_are_found_by_asking_again(sandbox):
+    noisy = "def softmax(x, axis=-1):\n    e = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    noisy += "    return e / e.sum(axis=axis, keepdims=True) * (1 + 5e-7 * np.random.rand())"
+    results, _, _ = judged(sandbox, A1, (model_answers(A1) | {"softmax": noisy}).values())
+    said = [test.message for test in results["softmax"].tests if test.state != "passed"]
+    assert any("called again with the same arguments" in message for message in said), said
+
+
+WRONG = {
+    "ends Python behind the reference": {"softmax": TOO_LARGE}
+    | attention(then="__import__('os')._exit(1) if abs(weights.sum(axis=-1) - 1).max() < 1e-3 else None"),
+    "ready-made behind the reference": {"softmax": TOO_LARGE}
+    | attention(then="F.scaled_dot_product_attention(*[torch.ones(1, 2, 2)] * 3) if weights.max() <= 1 else None"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_better_of_own_and_followed_through_counts(sandbox, name):
+    results, _, _ = judged(sandbox, A1, (model_answers(A1) | WRONG[name]).values())
+    assert results["scaled_dot_product_attention"].score < results["scaled_dot_product_attention"].max_score
+    last = results["torch_scaled_dot_product_attention"]
+    assert last.score == last.max_score
+
+
+def test_two_early_mistakes_are_paid_for_once_each(sandbox):
+    answers = model_answers(A1) | {"softmax": TOO_LARGE} | mistake(A1, "no-scaling", "attention_scores")
+    results, _, _ = judged(sandbox, A1, answers.values())
+    attend = results["scaled_dot_product_attention"]
+    assert attend.score == attend.max_score
+    assert attend.with_reference == ("attention_scores", "softmax")
+
+
+def test_slow_calls_are_waited_for_one_by_one(sandbox):
+    """The limit is a call's, and not that of an exercise whose answers travel together."""
+    slow = "    import time\n    time.sleep(0.02)\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    cells = {"softmax": f"def softmax(x, axis=-1):\n{slow}    return x / x.sum(axis=axis, keepdims=True)"}
+    results, forks, _ = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=0.4)
+    assert all(result.score == result.max_score for result in results.values())
+    assert forks == len(A1.exercises)
+
+
+def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
+    loop = "def softmax(x, axis=-1):\n    while x.ndim > 2: pass\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    cells = {"softmax": loop + "    return x / x.sum(axis=axis, keepdims=True)"}
+    results, _, _ = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=0.5, call_seconds_again=0.2)
+    tests = {test.name: test for test in results["softmax"].tests}
+    assert tests["test_one_row"].state == tests["test_many_rows"].state == "passed"
+    stopped = [test for test in tests.values() if test.stopped]
+    assert stopped and all("Is there a loop" in test.message for test in stopped)

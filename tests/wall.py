@@ -1,0 +1,102 @@
+"""The real sandbox for tests: notebooks opened behind the wall, and submissions marked there."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.content import sandbox_setting
+from autograder.course import Assignment, Course
+from autograder.judging.notebook import Notebook
+from autograder.judging.questions import Questions
+from autograder.marking.desk import Desk, Judges
+from autograder.marking.task import Task
+from autograder.report import CellResult, Report
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.outside.host import Host, isolates
+from autograder.sandbox.protocol.calls import Answer, Call, Reply
+
+
+class Wall:
+    """Hosts that tests share: one for students, and one for judges for each course."""
+
+    def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap") -> None:
+        self.isolated, self.warning = isolates(kind)
+        self.limits, self.kind = limits or Limits(), kind
+        self.students = Host(self.isolated, setting=sandbox_setting())
+        self._judges: dict[Path, Judges] = {}
+
+    def __enter__(self) -> Wall:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.students.end()
+        for judges in self._judges.values():
+            judges.end()
+
+    def open(self, cells: Sequence[str], limits: Limits | None = None, watched: Sequence[str] = ()) -> Opened:
+        return Opened(self, cells, limits or self.limits, watched)
+
+    def desk(self, course: Course) -> Desk:
+        judges = self._judges.setdefault(course.root, Judges(course.root, self.isolated))
+        desk = Desk(course, self.kind, judges, self.limits)
+        desk.students = self.students
+        return desk
+
+
+class Opened(Notebook):
+    """A notebook, with the processes behind it."""
+
+    def __init__(self, wall: Wall, cells: Sequence[str], limits: Limits, watched: Sequence[str]) -> None:
+        self._guests = contextlib.ExitStack()
+        self._wall = wall
+        answered = sandbox_setting()["ready_made"]["answered"]
+        super().__init__(cells, limits, self._guest, watched, answered)
+
+    def _guest(self) -> socket.socket:
+        self._guests.close()
+        return self._guests.enter_context(self._wall.students.open(self.limits)).sock
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        self._guests.close()
+
+
+def answered(notebook: Notebook, name: str, *args: Any, seconds: float | None = None) -> Answer:
+    """The answer to one call in a process of its own."""
+    exercise = notebook.begin(name, Questions({}))
+    if seconds is not None:
+        exercise._seconds = seconds
+    with contextlib.closing(exercise):
+        return next(exercise.ask([Call(name, args)]))
+
+
+def value(notebook: Notebook, name: str, *args: Any, seconds: float | None = None) -> Any:
+    """The value that a call gives."""
+    answer = answered(notebook, name, *args, seconds=seconds)
+    assert isinstance(answer, Reply), answer
+    return answer.value
+
+
+class Marker:
+    """Marks submissions of one assignment."""
+
+    def __init__(self, assignment: Assignment, wall: Wall) -> None:
+        self.assignment = assignment
+        self._desk = wall.desk(Course(assignment.root))
+        self._version = assignment.version()
+
+    def __enter__(self) -> Marker:
+        return self
+
+    def __exit__(self, *exc: object) -> None: ...
+
+    def mark_cells(self, student: str, cells: Sequence[str], **more: Any) -> tuple[Report, list[CellResult]]:
+        marked = self._desk.mark(Task(student, self.assignment.name, self._version, tuple(cells), **more))
+        return marked.report, list(marked.cells)
