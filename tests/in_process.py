@@ -37,7 +37,8 @@ def _judged(
 ) -> tuple[ExerciseResult, ...]:
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(_compiled(assignment.solution), names)
-    return judge(material(assignment), Here(names | replaced), exercises)
+    names |= replaced  # in place: it is what the solution's functions look names up in
+    return judge(material(assignment), Here(names), exercises)
 
 
 @functools.cache

@@ -60,14 +60,15 @@ def kept():
     return [open(p).read() for p in ("/tmp/kept", "/dev/shm/kept") if os.path.exists(p)]
 """
     answers = model_answers(A1) | {"softmax": TOO_LARGE}
-    answers |= attention(then="keep(float(weights.max()))")
+    answers |= attention(then="keep(round(float(weights.sum(-1).max()), 3))")
     last = "torch_scaled_dot_product_attention"
     answers[last] = f"def {last}(query, key, value):\n    attention_scores; softmax\n    raise ValueError(str(kept()))"
     results, _, _ = judged(sandbox, A1, [leave, *answers.values()])
     assert results["scaled_dot_product_attention"].score == results["scaled_dot_product_attention"].max_score
     assert results[last].score == 0
-    messages = {test.message for test in results[last].tests}
-    assert not any("1." in message.partition("ValueError")[2] for message in messages), messages
+    messages = " ".join(test.message for test in results[last].tests)
+    assert "2.0 " in messages  # what its own code has left, whose weights sum to two; of no use to anybody
+    assert "1.0 " not in messages, messages
 
 
 KEEPS = {
@@ -102,11 +103,20 @@ def test_a_function_that_keeps_something_between_calls_loses_marks(sandbox, what
     assert results["masked_softmax"].score < results["masked_softmax"].max_score
 
 
-def test_random_numbers_are_found_by_asking_again(sandbox):
-    noisy = "def softmax(x, axis=-1):\n    e = np.exp(x - x.max(axis=axis, keepdims=True))\n"
-    noisy += "    return e / e.sum(axis=axis, keepdims=True) * (1 + 5e-7 * np.random.rand())"
-    results, _, _ = judged(sandbox, A1, (model_answers(A1) | {"softmax": noisy}).values())
+def test_what_is_wrong_only_the_second_time_is_found_by_asking_again(sandbox):
+    kept = """
+seen = set()
+def softmax(x, axis=-1):
+    key = (x.tobytes(), x.shape, axis)
+    right = np.exp(x - x.max(axis=axis, keepdims=True))
+    right = right / right.sum(axis=axis, keepdims=True)
+    wrong = key in seen
+    seen.add(key)
+    return right * 2 if wrong else right
+"""
+    results, _, _ = judged(sandbox, A1, (model_answers(A1) | {"softmax": kept}).values())
     said = [test.message for test in results["softmax"].tests if test.state != "passed"]
+    assert len(said) >= 5
     assert any("called again with the same arguments" in message for message in said), said
 
 
@@ -146,7 +156,7 @@ def test_slow_calls_are_waited_for_one_by_one(sandbox):
 def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
     loop = "def softmax(x, axis=-1):\n    while x.ndim > 2: pass\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
     cells = {"softmax": loop + "    return x / x.sum(axis=axis, keepdims=True)"}
-    results, _, _ = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=0.5, call_seconds_again=0.2)
+    results, _, _ = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=2, call_seconds_again=1)
     tests = {test.name: test for test in results["softmax"].tests}
     assert tests["test_one_row"].state == tests["test_many_rows"].state == "passed"
     stopped = [test for test in tests.values() if test.stopped]

@@ -107,10 +107,15 @@ class Asked:
     """Somebody's names and a function that begins with the reference behind some of them."""
 
     def __init__(self, names):
-        self.names = names
+        self.names, self.exercise = names, None
         self.begin(ALL)
 
+    def close(self):
+        if self.exercise is not None:
+            self.exercise.close()
+
     def begin(self, behind):
+        self.close()
         self.questions = Questions(vars(REFERENCE), behind)
         self.exercise = self.names.begin("", self.questions)
 
@@ -126,7 +131,9 @@ def transport(request, sandbox):
         yield Asked(Here(names))
     else:
         with sandbox.open([CODE]) as running:
-            yield Asked(running)
+            asked = Asked(running)
+            yield asked
+            asked.close()
 
 
 @pytest.fixture

@@ -134,7 +134,8 @@ def test_it_cannot_outlive_its_end():
         def answer(): return unbound
     """
     with Wall(kind="bubblewrap") as own:
-        own.open([]).close()
+        with own.open([]):
+            pass
         before = len(psutil.Process().children(recursive=True))
         with define(own, code) as running:
             assert ask(running, "answer") == -1

@@ -182,14 +182,15 @@ class _Answers:
         made in one process.
         """
         passed = {o.test: self._first[o.test] for o in outcomes if o.error is None and o.test in self._first}
-        order = list(reversed(passed))
-        again = self._exercise.ask_bytes([(passed[test][0], passed[test][1]) for test in order])
-        errors: dict[Test, Exception] = {}
-        for test, got in zip(order, again, strict=False):
-            if got != passed[test][2] and not same(_read(passed[test][2]), second := _read(got)):
-                lost = isinstance(second, NoAnswer)
-                errors[test] = as_exception(test.exercise, second) if lost else Mismatch(KEPT)  # type: ignore[arg-type]
-        return [replace(o, error=errors[o.test], call=o.test.exercise) if o.test in errors else o for o in outcomes]
+        calls = {body: (call, got) for call, body, got in reversed(passed.values())}
+        again = self._exercise.ask_bytes([(call, body) for body, (call, _) in calls.items()])
+        errors: dict[bytes, Exception] = {}
+        for (body, (call, first)), second in zip(calls.items(), again, strict=False):
+            if second != first and not same(_read(first), answer := _read(second)):
+                lost = isinstance(answer, NoAnswer)
+                errors[body] = as_exception(call.name, answer) if lost else Mismatch(KEPT)  # type: ignore[arg-type]
+        bodies = {test: body for test, (_, body, _) in passed.items()}
+        return [_failed(o, errors[bodies[o.test]]) if bodies.get(o.test) in errors else o for o in outcomes]
 
     def _noticed(self, answer: Answer) -> Answer:
         if isinstance(answer, Failure) and answer.kind is Kind.READY_MADE and self.ready_made is None:
@@ -197,6 +198,10 @@ class _Answers:
             assert isinstance(error, ReadyMade)
             self.ready_made = error
         return answer
+
+
+def _failed(outcome: Outcome, error: Exception) -> Outcome:
+    return replace(outcome, error=error, call=outcome.test.exercise)
 
 
 def _read(got: bytes | Answer) -> Answer:

@@ -59,9 +59,11 @@ def _sizes(values: Iterable[Any]) -> list[int]:
 
 
 def _number(value: Any) -> float | None:
-    """A value that may serve as a number: also an array, or a tensor, that holds one; None if it is none."""
+    """A value that may serve as a size: also an array, or a tensor, of one number; None if it is none."""
     if hasattr(value, "shape"):
-        return float(value.reshape(-1)[0]) if math.prod(value.shape) == 1 else None
+        if math.prod(value.shape) != 1 or (value.shape and not str(value.dtype).rpartition(".")[2].startswith("int")):
+            return None
+        return float(value.reshape(-1)[0])
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
@@ -71,7 +73,8 @@ def _is_harmless(value: Any, items: int) -> bool:
         shape = tuple(value.shape)
         if len(shape) > MAX_AXES or max(shape, default=1) > MAX_AXIS or math.prod(shape) > items:
             return False
-        return bool(shape) or _is_harmless_number(_number(value))
+        number = _number(value)
+        return number is None or _is_harmless_number(number)
     if isinstance(value, list | tuple | dict):
         held = list(value.values()) if isinstance(value, dict) else value
         return len(held) <= MAX_ITEMS and all(_is_harmless(item, items) for item in held)

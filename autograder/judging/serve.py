@@ -123,6 +123,7 @@ def wall_in() -> None:
 
 def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
     """Judge one submission."""
+    gc.disable()  # it is gone before there is anything to collect
     silence()
     sys.stdin = open(os.devnull)  # noqa: SIM115
     try:

@@ -14,13 +14,12 @@ import importlib
 import os
 import signal
 import socket
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 from autograder.sandbox.inside import walls
 from autograder.sandbox.protocol import frames
 
 MADV_COLLAPSE, HUGE_PAGE = 25, 2 << 20
-END = (signal.SIGTERM, signal.SIGCHLD)  # the guest is to end, or has
 
 
 class Guest(Protocol):
@@ -64,13 +63,13 @@ def main(descriptor: int, isolated: bool, guest_name: str, setting: dict[str, An
             children[message["id"]] = _open(guest, control, descriptors[0], message, held, isolated)
             os.close(descriptors[0])
         elif message["op"] == "close":
-            _end(children.pop(message["id"], 0), isolated and guest.STRANGERS)
+            _end(children.pop(message["id"], 0))
             frames.send(control, {"closed": message["id"]})
         elif message["op"] == "prepare":
             with contextlib.suppress(Exception):  # said to the guest that needs it
                 guest.prepare(message)
     for pid in children.values():
-        _end(pid, isolated and guest.STRANGERS)
+        _end(pid)
 
 
 def _gather_pages() -> None:
@@ -94,27 +93,36 @@ def _open(
     held: dict[str, int],
     isolated: bool,
 ) -> int:
-    """Fork a guest; 0 if there is nothing to fork for, and why has been said on its descriptor."""
+    """Fork a guest; 0 if there is none, and why has been said on its descriptor."""
+    host = os.getpid()
     try:
         guest.prepare(message)
     except Exception as error:
         _say(descriptor, {"broken": [type(error).__name__, str(error)]})
         return 0
-    pid = os.fork()
-    if pid:
-        return pid
+    in_namespaces = guest.STRANGERS and isolated
     try:
+        pid = walls.fork_into_namespaces() if in_namespaces else os.fork()
+        if pid:
+            return pid
         control.close()
         limits = message["limits"] | {"held": held}
         if guest.STRANGERS:
-            _enter_namespaces(descriptor, limits, isolated)
+            os.setsid()
+            walls.die_with_parent()
+            walls.first_to_go()
         else:
             walls.leave_root(isolated)
+        if in_namespaces:
+            walls.private_places(int(limits["scratch"]))
+            walls.drop_capabilities()
         walls.no_new_privileges()
         guest.wall_in()
         walls.set_limits(limits)
     except BaseException as error:
         _say(descriptor, {"broken": [type(error).__name__, str(error)]})
+        if os.getpid() == host:
+            return 0
         os._exit(1)
     try:
         guest.serve(socket.socket(fileno=descriptor), limits, isolated)
@@ -127,44 +135,13 @@ def _say(descriptor: int, message: dict[str, Any]) -> None:
         frames.send(socket.socket(fileno=os.dup(descriptor)), message)
 
 
-def _enter_namespaces(descriptor: int, limits: dict[str, Any], isolated: bool) -> None:
-    """Go on as the first process of a private pid namespace: when it ends, all below it end."""
-    os.setsid()
-    walls.die_with_parent()
-    walls.first_to_go()
-    if not isolated:
-        return
-    walls.enter_namespaces()
-    signal.pthread_sigmask(signal.SIG_BLOCK, END)
-    inner = os.fork()  # whoever makes a pid namespace is not in it; its first child is
-    if inner:
-        os.close(descriptor)
-        _wait_for(inner)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, END)
-    walls.die_with_parent()
-    walls.private_places(int(limits["scratch"]))
-    walls.drop_capabilities()
-
-
-def _wait_for(guest: int) -> NoReturn:
-    """Wait until a guest ends or is to end, and see to it that it does: it may have left its group."""
-    signal.sigwait(END)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(guest, signal.SIGKILL)
-    os.waitpid(guest, 0)
-    os._exit(0)
-
-
-def _end(pid: int, waited_for: bool) -> None:
-    """Kill a guest with all that it started."""
+def _end(pid: int) -> None:
+    """Kill a guest with all that it started: of a pid namespace all end with its first."""
     if not pid:
         return
-    if not waited_for:
-        with contextlib.suppress(ProcessLookupError):  # it may not have a group yet
-            os.killpg(pid, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):
-        # What waits for the guest ends it, and its namespace with it.
-        os.kill(pid, signal.SIGTERM if waited_for else signal.SIGKILL)
+    for end in (os.killpg, os.kill):  # it may not have a group yet
+        with contextlib.suppress(ProcessLookupError):
+            end(pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
 

@@ -1,9 +1,8 @@
 """Guest of the students' host: a notebook that runs once, then forks for each exercise.
 
     warm    NumPy, PyTorch and IPython imported; runs no student code; forks on request (`host`)
-     └ waiting    makes the namespaces, and sees to it that the state process ends; runs no student code
-        └ state      first process of a private pid namespace: when it ends, all below it end; has run the cells
-           └ exercise   the calls of one exercise, then gone
+     └ state      first process of a private pid namespace: when it ends, all below it end; has run the cells
+        └ exercise   the calls of one exercise, then gone
 
 What student code prints goes to a bounded buffer, and what it writes to descriptors 1 and 2 goes nowhere. What a
 submission cannot get past is in `walls`, what it finds in `shell`.
@@ -24,7 +23,7 @@ from typing import Any
 from autograder.sandbox.inside import ready_made, seccomp
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.inside.perform import describe, names_used, perform
-from autograder.sandbox.inside.shell import Bounded, student_package, warm_shell
+from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import (
     Call,
@@ -92,8 +91,7 @@ class _State:
         signal.signal(signal.SIGALRM, _interrupt)
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
-            result = _shell.run_cell(source, store_history=False)
-            error = result.error_before_exec or result.error_in_exec
+            error = run_cell(_shell, source)
         except BaseException as escaped:
             error = escaped
         finally:
