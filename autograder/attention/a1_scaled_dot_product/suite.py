@@ -238,7 +238,7 @@ class AttentionTests:
         return values[:2]
 
     def in_order(self, values, shapes):
-        """Output before weights, told by their shapes, since no two are alike here and `test_shape` judges the order."""
+        """Output before weights, told by their shapes: no two are alike here, and `test_shape` judges the order."""
         found = [next((v for v in values if tuple(getattr(v, "shape", ())) == shape), None) for shape in shapes]
         return tuple(values if any(one is None for one in found[: len(values)]) else found[: len(values)])
 

@@ -137,7 +137,7 @@ class TestCausalMask:
         """In a text of eleven words, too, the way from query to key alone decides."""
         self.looks_like_a_mask(student)
         got, short = (self.square(student.causal_mask(length), length) for length in (11, 6))
-        expect.equal(got[5:, 5:], short, "Is your mask made for a text of any length?", "the mask of the last six words")
+        expect.equal(got[5:, 5:], short, "Is your mask made for any length?", "the mask of the last six words")
 
     @pytest.mark.weight(0.15)
     def test_call(self, student):

@@ -8,8 +8,7 @@ add up to those of the cell.
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import pytest
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.attention.hidden.unbatched import Unbatched
+from autograder.attention.hidden.worth import worth
 from autograder.judging import expect
 
 LOUD = 1e6  # far above every number in `whole`, so that what moved is seen
@@ -28,13 +28,6 @@ OTHER_ROWS = "Do rows of other tokens hold some of this token's numbers?"
 LENGTH_ONE = "Is an axis of length one kept?"
 DETACHED = "Is there a .detach(), .item(), .numpy(), .data or torch.no_grad() on the way?"
 ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and operators like *= on an argument."
-
-
-def worth(points: float, test: Callable[..., None]) -> Any:
-    """The same test for other points, where PyTorch's exercise has tests on top."""
-    copy = types.FunctionType(test.__code__, test.__globals__, test.__name__, test.__defaults__, test.__closure__)
-    copy.__doc__ = test.__doc__
-    return pytest.mark.weight(points)(copy)
 
 
 def whole(seed: int, *shape: int) -> np.ndarray:
@@ -48,7 +41,7 @@ def numbers(got: Any) -> np.ndarray:
     if not isinstance(got, list | tuple):
         return parts(got)[0]
     items = [numbers(item) for item in got]
-    if not items or len({item.shape for item in items}) > 1:
+    if not items or len({item.shape for item in items}) > 1 or not items[0].ndim:
         expect.fail(f"gave back {expect.kind_of(got)}, where one array belongs.")
     return np.stack(items)
 
@@ -323,7 +316,7 @@ class RefinementTests(Heads):
             got = self.take(self.function(student)(self.give(array), *self.REST))
             expect.dtype(got, dtype, "If you make a new array: which dtype does it get?")
             if dtype == np.float64 and np.array_equal(got, got.astype(np.float32)):
-                expect.fail("every number is rounded to what float32 can hold.", "Where do they pass through a float32?")
+                expect.fail("every number is rounded to what float32 can hold.", "Where does float32 come in?")
 
     @pytest.mark.weight(0.15)
     def test_inputs_left_alone(self, student):

@@ -26,7 +26,7 @@ def parts(value: Any) -> list[np.ndarray]:
 
 
 def responds(call: Call, args: Sequence[Any], others: Sequence[Any], names: Sequence[str] = ()) -> None:
-    """An attempt: the same question gets the same answer, another question another, and no argument comes back as it is.
+    """An attempt: the same question gets the same answer, another one another, and no argument comes back as it is.
 
     `others[i]` replaces argument i, all of them at once; None leaves that argument as it is. `names` are for the
     messages.
