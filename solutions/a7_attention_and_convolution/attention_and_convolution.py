@@ -294,7 +294,9 @@ def convolution_heads(kernel):
 # 2. times the values $X W_V^{(j)}$: what the head finds, $(L, d_v)$,
 # 3. all heads, concatenated, times $W_O$: `output_projection` does that.
 #
-# Nothing else: no scores and no softmax, because these heads know where to look.
+# Nothing else: no scores and no softmax, because these heads know where to look. As everywhere in this course, an attention
+# function gives back `(output, weights)`: here the weights of all heads, so that everybody can see that it is heads who
+# do the work.
 #
 # You may call `offset_attention`, `convolution_heads` and `output_projection`. If one of them still has a mistake, this
 # exercise is judged as if it had none. A ready-made convolution of PyTorch's is not fine to call: you are making one out
@@ -308,15 +310,17 @@ def convolution_by_attention(X, kernel):
     kernel: (k, d_in, d_out), not flipped; tap j listens at the offset j - (k - 1) // 2. k may be even, and larger
         than L.
 
-    Returns (L, d_out) in the dtype of X: row i is the sum over the taps j of X[i + offset] @ kernel[j], where rows
-    outside X count as zero.
+    Returns the tuple (output, weights):
+        output: (L, d_out) in the dtype of X: row i is the sum over the taps j of X[i + offset] @ kernel[j]; rows outside
+            X count as zero
+        weights: the heads' weights, (k, L, L), one head for each tap, in the order of your offsets
     """
     ### BEGIN SOLUTION
     offsets, W_V, W_O = convolution_heads(kernel)
     L = len(X)
     weights = np.stack([offset_attention(L, offset) for offset in offsets]).astype(X.dtype)  # (k, L, L)
     heads = weights @ (X @ W_V)                           # (k, L, L) @ (k, L, d_v) -> (k, L, d_v)
-    return output_projection(heads, W_O)                  # (L, d_out)
+    return output_projection(heads, W_O), weights         # (L, d_out), (k, L, L)
     ### END SOLUTION
 
 
@@ -336,12 +340,12 @@ def convolution_by_attention(X, kernel):
 # smooth = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1)
 # edges = np.array([-1.0, 0.0, 1.0]).reshape(3, 1, 1)
 #
-# smoothed = convolution_by_attention(signal[:, None], smooth)[:, 0]       # (12, 1) -> (12, 1) -> (12,)
-# heatmap(np.stack([signal, smoothed]), rows=["signal", "smooth"], title="one signal, smoothed: (1/4, 1/2, 1/4)")
+# smoothed, weights = convolution_by_attention(signal[:, None], smooth)    # (12, 1) -> (12, 1), (3, 12, 12)
+# heatmap(np.stack([signal, smoothed[:, 0]]), rows=["signal", "smooth"], title="one signal, smoothed: (1/4, 1/2, 1/4)")
 
 # %% tags=["active-ipynb"]
-# found = convolution_by_attention(signal[:, None], edges)[:, 0]
-# heatmap(np.stack([signal, found]), rows=["signal", "edges"], title="the same signal, its edges: (-1, 0, 1)")
+# found, weights = convolution_by_attention(signal[:, None], edges)
+# heatmap(np.stack([signal, found[:, 0]]), rows=["signal", "edges"], title="the same signal, its edges: (-1, 0, 1)")
 
 # %% [markdown]
 # ### See it: a sentence
@@ -350,7 +354,7 @@ def convolution_by_attention(X, kernel):
 
 # %% tags=["active-ipynb"]
 # mixing = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1) * np.eye(7)    # (3, 7, 7): each tap hands on the whole word
-# band = convolution_by_attention(np.eye(7), mixing)                   # (7, 7)
+# band, weights = convolution_by_attention(np.eye(7), mixing)          # (7, 7), (3, 7, 7)
 # heatmap(band, rows=words, columns=words, title="a convolution: every word hears its neighbours, always alike")
 
 # %% [markdown]
@@ -373,7 +377,7 @@ def convolution_by_attention(X, kernel):
 #     kernel = random.normal(size=(k, 4, 3))                           # from width 4 to width 3
 #     padded = F.pad(torch.from_numpy(X.T), ((k - 1) // 2, k // 2))    # (d_in, L + k - 1)
 #     theirs = F.conv1d(padded, torch.from_numpy(kernel.transpose(2, 1, 0).copy()))
-#     mine = convolution_by_attention(X, kernel)
+#     mine, _ = convolution_by_attention(X, kernel)
 #     print(f"{k:2d} taps, {k:2d} heads: largest difference {np.abs(mine - theirs.numpy().T).max():.0e}")
 
 # %% [markdown]
@@ -476,7 +480,7 @@ def translation_test(layer, X, shift, margin):
 # positions = np.sin(np.arange(24)[:, None] / np.array([1.0, 2.0, 4.0, 8.0]))    # (24, 4): one row for each place
 #
 # def convolution(X):
-#     return convolution_by_attention(X, kernel)
+#     return convolution_by_attention(X, kernel)[0]
 #
 # def attention(X):
 #     return multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2)[0]
@@ -519,7 +523,7 @@ def translation_test(layer, X, shift, margin):
 # one, where = np.ones((1, 1)), np.sin(np.arange(12.0) / 2)[:, None]             # a head of width one; positions
 #
 # def smoothing(X):
-#     return convolution_by_attention(X, smooth)
+#     return convolution_by_attention(X, smooth)[0]
 #
 # def attending(X):
 #     return multi_head_attention(X + where, one, one, one, one, num_heads=1)[0]

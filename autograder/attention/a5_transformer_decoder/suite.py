@@ -1,8 +1,8 @@
 """Hidden suite of a5: positions, layer norm, feed-forward, the decoder block and the whole decoder.
 
 Sizes differ: B=2, L=5 or 6, d_model=12, h=3, d_ff=48, a vocabulary of 11. Modules get their weights from here, by name,
-so that no seed decides; where names differ, or a norm or a bias is missing, `test_parameters` says so, and the others do
-with what there is. A branch of a block is judged alone by silencing the other: a last layer of zeros adds nothing. A
+so that no seed decides; where names differ, or a norm or a bias is missing, `test_parameters` says so, and the others
+do with what there is. A branch of a block is judged alone by silencing the other: a last layer of zeros adds nothing. A
 test's weight is its points: they add up to those of the cell.
 """
 
@@ -200,7 +200,7 @@ class TestLayerNorm:
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         x = normal(313, 12, 5).T if self.looks_like_norm(student).ndim > 1 else normal(313, 24)[::2]
-        plain = self.norm(student, np.ascontiguousarray(x))
+        plain = self.norm(student, np.ascontiguousarray(x), self.GAMMA, self.BETA, 1e-5)
         by_name = student.layer_norm(beta=self.BETA, eps=1e-5, gamma=self.GAMMA, x=x)
         expect.close(by_name, plain, BY_NAME, atol=ATOL)
         given = [x, self.GAMMA, self.BETA]
