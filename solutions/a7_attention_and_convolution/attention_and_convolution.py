@@ -29,6 +29,9 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
+# **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
+# otherwise), the arguments hold what they held before, and they may come by name.
+#
 # **Stuck?** `hint("offset_attention")` in any cell gives a first nudge, again a second, then where to read. Nobody sees
 # what you ask for. After a restart, run the first code cell again.
 
@@ -392,9 +395,13 @@ def convolution_by_attention(X, kernel):
 
 # %% tags=["active-ipynb"]
 # def look_for_things(words):
-#     """The weights of a head that looks for what can be owned, wherever it stands: scores by content."""
-#     owned = np.array([{"Keys": 4.0, "table": 1.0}.get(word, 0.0) for word in words])    # one number a word, its key
-#     scores = np.broadcast_to(owned, (len(words), len(words)))                           # every query asks the same
+#     """The weights of a head that looks by content, wherever it stands: queries ask, keys answer."""
+#     #                  can be owned, is a place
+#     keys = {"Keys": [4.0, 0.0], "table": [1.0, 4.0]}                    # what a word can be found by
+#     queries = {"belong": [1.0, 0.0], "on": [0.0, 1.0]}                  # belong asks what is owned, on asks for a place
+#     K = np.array([keys.get(word, [0.0, 0.0]) for word in words])        # (L, 2)
+#     Q = np.array([queries.get(word, [0.0, 0.0]) for word in words])     # (L, 2): other words ask nothing
+#     scores = Q @ K.T                                                    # (L, L)
 #     return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
 #
 # for text in ("Keys on the table belong to Sarah", "Keys on the old wooden table belong to Sarah"):
