@@ -207,6 +207,15 @@ def padding_mask(lengths, max_length):
 # stands behind the words lies in their future anyway. A *reader*, who may look ahead, would stumble over it.
 
 # %% [markdown]
+# Some line texts up at their *ends* and put the padding in front. Then a query on padding has nothing before it but padding: under a
+# causal mask its row is all no, and your functions meet a query that **may attend to nothing**.
+
+# %% tags=["active-ipynb"]
+# at_the_end = np.array([False, False, True, True, True])  # (5,): real words, padding in front
+# text = ["<pad>", "<pad>", "It", "is", "locked"]
+# heatmap(causal_mask(5) & at_the_end, rows=text, columns=text, title="padding in front: two rows of nothing")
+
+# %% [markdown]
 # ## 3. `masked_softmax`
 #
 # Softmax over the allowed keys, and zero for the others:

@@ -226,6 +226,22 @@ def output_projection(heads, W_O):
 # heatmap(W_O, rows=owners, columns=["1", "2", "3"], title="W_O: each head has rows of its own")
 
 # %% [markdown]
+# ### One head first
+#
+# Before all of it, one head alone, with nothing new: the attention of assignment 1, on a word's vectors that this head has projected
+# with its *own columns*. With two heads of width 2 on $d_{model} = 4$, head 0 owns the columns 0 and 1 of each wide matrix:
+
+# %% tags=["active-ipynb"]
+# random = np.random.default_rng(5)
+# three_words = random.normal(size=(3, 4))                     # (L, d_model)
+# wide_Q, wide_K, wide_V = random.normal(size=(3, 4, 4))       # (d_model, h * d) each: two heads of width 2
+# q, k, v = three_words @ wide_Q[:, :2], three_words @ wide_K[:, :2], three_words @ wide_V[:, :2]   # (3, 2): head 0's own
+# scores = q @ k.T / math.sqrt(2)                              # (3, 3): the width of one head, not of all
+# weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+# print("head 0 finds", (weights @ v).shape, "and head 1 does the same with columns 2 and 3")
+# heatmap(weights, title="head 0 of three words")
+
+# %% [markdown]
 # ## 3. `multi_head_attention`
 #
 # Now all of it:
@@ -340,7 +356,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # no_looking_ahead = np.array([[True, False],
 #                              [True, True]])
 # _, weights = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2, mask=no_looking_ahead)
-# heatmap(weights, rows=words, columns=words, title="Money may not look at Bank")
+# heatmap(weights, rows=words, columns=words, title="Money may not look at Bank", names=["head 0", "head 1"])
 
 # %% [markdown]
 # ## 4. `MultiHeadAttention` in PyTorch

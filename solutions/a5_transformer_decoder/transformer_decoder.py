@@ -319,6 +319,16 @@ class MultiHeadAttention(nn.Module):
         ### END SOLUTION
 
 
+# %% tags=["active-ipynb"]
+# def brought():
+#     """Is there a MultiHeadAttention in the cell above? The pictures below need one; the checks do not."""
+#     try:
+#         MultiHeadAttention(4, 2)(torch.zeros(1, 1, 4))
+#     except NotImplementedError:
+#         print("Nothing to see yet: bring your MultiHeadAttention first. The checks do without.")
+#         return False
+#     return True
+
 # %% [markdown]
 # ## 4. `DecoderBlock`
 #
@@ -421,36 +431,38 @@ class DecoderBlock(nn.Module):
 # first, it is your block. With copied weights the two should agree to about six digits:
 
 # %% tags=["active-ipynb"]
-# torch.manual_seed(0)
-# mine = DecoderBlock(64, 4, 256)
-# theirs = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True, norm_first=True)
-# with torch.no_grad():
-#     W = mine.attention
-#     theirs.self_attn.in_proj_weight.copy_(torch.cat([W.W_Q.weight, W.W_K.weight, W.W_V.weight]))
-#     theirs.self_attn.out_proj.weight.copy_(W.W_O.weight)
-#     theirs.self_attn.out_proj.bias.zero_()                 # in_proj_bias starts at zero
-#     theirs.linear1.load_state_dict(mine.feed_forward[0].state_dict())
-#     theirs.linear2.load_state_dict(mine.feed_forward[2].state_dict())
+# if brought():
+#     torch.manual_seed(0)
+#     mine = DecoderBlock(64, 4, 256)
+#     theirs = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True, norm_first=True)
+#     with torch.no_grad():
+#         W = mine.attention
+#         theirs.self_attn.in_proj_weight.copy_(torch.cat([W.W_Q.weight, W.W_K.weight, W.W_V.weight]))
+#         theirs.self_attn.out_proj.weight.copy_(W.W_O.weight)
+#         theirs.self_attn.out_proj.bias.zero_()                 # in_proj_bias starts at zero
+#         theirs.linear1.load_state_dict(mine.feed_forward[0].state_dict())
+#         theirs.linear2.load_state_dict(mine.feed_forward[2].state_dict())
 #
-# x = torch.randn(2, 10, 64)                                 # (B, L, d_model)
-# hidden = torch.ones(10, 10, dtype=torch.bool).triu(1)      # theirs is True where a query may NOT attend
-# print("largest difference:", (mine(x) - theirs(x, src_mask=hidden)).abs().max().item())
+#     x = torch.randn(2, 10, 64)                                 # (B, L, d_model)
+#     hidden = torch.ones(10, 10, dtype=torch.bool).triu(1)      # theirs is True where a query may NOT attend
+#     print("largest difference:", (mine(x) - theirs(x, src_mask=hidden)).abs().max().item())
 
 # %% [markdown]
 # **What to notice.** Who depends on whom? Nudge one word, and see how far each output moves. With one block or with six, the upper
 # right stays empty: no word hears from a later one.
 
 # %% tags=["active-ipynb"]
-# torch.manual_seed(1)
-# stack = nn.Sequential(*(DecoderBlock(16, 2, 32) for _ in range(6)))
+# if brought():
+#     torch.manual_seed(1)
+#     stack = nn.Sequential(*(DecoderBlock(16, 2, 32) for _ in range(6)))
 #
-# words = ["Sarah", "left", "the", "keys", "in"]
-# x = torch.randn(1, 5, 16)
-# nudged = x.repeat(5, 1, 1)                           # five copies of the text: in copy j, word j is nudged
-# nudged[range(5), range(5)] += torch.randn(5, 16)
-# with torch.no_grad():
-#     moved = (stack(nudged) - stack(x)).norm(dim=-1).T    # (5, 5): how far output i moves when word j does
-# heatmap(moved / moved.max(), rows=words, columns=words, title="row: output, column: the word that was nudged")
+#     words = ["Sarah", "left", "the", "keys", "in"]
+#     x = torch.randn(1, 5, 16)
+#     nudged = x.repeat(5, 1, 1)                           # five copies of the text: in copy j, word j is nudged
+#     nudged[range(5), range(5)] += torch.randn(5, 16)
+#     with torch.no_grad():
+#         moved = (stack(nudged) - stack(x)).norm(dim=-1).T    # (5, 5): how far output i moves when word j does
+#     display(heatmap(moved / moved.max(), rows=words, columns=words, title="row: output, column: the word that was nudged"))
 
 # %% [markdown]
 # ## 5. `TransformerDecoder`
@@ -550,23 +562,24 @@ class TransformerDecoder(nn.Module):
 # a few seconds, and is left out while your work is graded.)
 
 # %% tags=["active-ipynb"]
-# torch.manual_seed(0)
-# vocab, L = 12, 8
-# model = TransformerDecoder(vocab, d_model=32, num_heads=2, d_ff=64, num_layers=2, max_length=L)
-# print("numbers to learn:", sum(p.numel() for p in model.parameters()))
+# if brought():
+#     torch.manual_seed(0)
+#     vocab, L = 12, 8
+#     model = TransformerDecoder(vocab, d_model=32, num_heads=2, d_ff=64, num_layers=2, max_length=L)
+#     print("numbers to learn:", sum(p.numel() for p in model.parameters()))
 #
-# if not grading:
-#     torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
-#     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-#     for step in range(151):
-#         token_ids = torch.randint(vocab, (64, L))
-#         logits = model(token_ids)                                          # (64, L, vocab)
-#         loss = F.cross_entropy(logits[:, 1:].flatten(0, 1), token_ids[:, :-1].flatten())
-#         optimizer.zero_grad()
-#         loss.backward()
-#         optimizer.step()
-#         if step % 50 == 0:
-#             print(f"step {step:3d}   loss {loss.item():.3f}")
+#     if not grading:
+#         torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
+#         optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+#         for step in range(151):
+#             token_ids = torch.randint(vocab, (64, L))
+#             logits = model(token_ids)                                          # (64, L, vocab)
+#             loss = F.cross_entropy(logits[:, 1:].flatten(0, 1), token_ids[:, :-1].flatten())
+#             optimizer.zero_grad()
+#             loss.backward()
+#             optimizer.step()
+#             if step % 50 == 0:
+#                 print(f"step {step:3d}   loss {loss.item():.3f}")
 
 # %% [markdown]
 # **What to notice.** The loss starts near $\ln 12 = 2.48$ or above, which is guessing, and falls towards 0. And here is what each
@@ -574,16 +587,17 @@ class TransformerDecoder(nn.Module):
 # positional encoding, for the words tell it nothing.
 
 # %% tags=["active-ipynb"]
-# token_ids = torch.randint(vocab, (1, L))
-# mask = torch.ones(L, L, dtype=torch.bool).tril()
-# looks = []
-# with torch.no_grad():
-#     x = model.embedding(token_ids) * math.sqrt(32) + torch.from_numpy(positional_encoding(L, 32)).float()
-#     for block in model.blocks:
-#         looks.append(block.attention(block.norm_1(x), mask)[1][0])         # (h, L, L)
-#         x = block(x)
-# names = [f"block {b}, head {h}" for b in range(2) for h in range(2)]
-# heatmap(torch.cat(looks), title="who looks at whom after training", names=names)
+# if brought():
+#     token_ids = torch.randint(vocab, (1, L))
+#     mask = torch.ones(L, L, dtype=torch.bool).tril()
+#     looks = []
+#     with torch.no_grad():
+#         x = model.embedding(token_ids) * math.sqrt(32) + torch.from_numpy(positional_encoding(L, 32)).float()
+#         for block in model.blocks:
+#             looks.append(block.attention(block.norm_1(x), mask)[1][0])         # (h, L, L)
+#             x = block(x)
+#     names = [f"block {b}, head {h}" for b in range(2) for h in range(2)]
+#     display(heatmap(torch.cat(looks), title="who looks at whom after training", names=names))
 
 # %% [markdown]
 # ## 6. In your own words
