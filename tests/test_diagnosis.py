@@ -128,13 +128,14 @@ def test_two_slips_in_a_convolution_are_both_named():
 
     def convolution_by_attention(X, kernel):
         k, L = len(kernel), len(X)
-        result = np.zeros((L, kernel.shape[2]), dtype=X.dtype)
+        output, weights = np.zeros((L, kernel.shape[2]), dtype=X.dtype), np.zeros((k, L, L), dtype=X.dtype)
         for i in range(L):
             for j in range(k):
                 place = i + j - (k - 1) // 2
                 if 0 <= place < L:
-                    result[i] += X[place] @ kernel[k - 1 - j] / k
-        return result
+                    weights[j, i, place] = 1
+                    output[i] += X[place] @ kernel[k - 1 - j] / k
+        return output, weights
 
     names = {"convolution_by_attention": convolution_by_attention}
     assert judged(a7, names)["convolution_by_attention"].diagnosis == "kernel-flipped+heads-averaged"

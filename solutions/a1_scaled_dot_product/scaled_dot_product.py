@@ -25,6 +25,10 @@
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
+# **What also counts**, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
+# and makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments hold what they held
+# before, and they may come by name.
+#
 # **Stuck?** `hint("softmax")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
@@ -158,18 +162,22 @@ def softmax(x, axis=-1):
 #
 # **Why divide?** If the numbers in $q$ and $k$ are independent with mean 0 and variance 1, $q \cdot k$ is a sum of
 # $d_k$ products and has variance $d_k$: it is typically as large as $\sqrt{d_k}$
-# ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.1). Here 300 queries look at five keys each.
-# Watch the products, and the largest of the five weights, as the width grows:
+# ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.1). Here 100 queries look at five keys each,
+# at three widths. Watch the products, the largest of the five weights, and the gradient: by how much the weights move at
+# most when a score moves a little, $w (1 - w)$.
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(0)
-# print(" d_k   typical q . k   largest weight   ... when divided by sqrt(d_k)")
+# print("                       plain                       divided by sqrt(d_k)")
+# print(" d_k   typical q . k   largest weight   gradient   largest weight   gradient")
 # for width in (4, 64, 1024):
 #     queries, keys = random.normal(size=(100, width, 1)), random.normal(size=(100, 5, width))
 #     products = (keys @ queries)[:, :, 0]  # (100, 5)
-#     plain = softmax(products).max(axis=-1).mean()
-#     scaled = softmax(products / math.sqrt(width)).max(axis=-1).mean()
-#     print(f"{width:4d}   {products.std():13.1f}   {plain:14.2f}   {scaled:.2f}")
+#     line = f"{width:4d}   {products.std():13.1f}"
+#     for weights in (softmax(products), softmax(products / math.sqrt(width))):  # (100, 5)
+#         gradient = (weights * (1 - weights)).max(axis=-1)                      # (100,): of the weight that moves most
+#         line += f"   {weights.max(axis=-1).mean():14.2f}   {np.median(gradient):8.4f}"
+#     print(line)
 
 # %% [markdown]
 # And as a picture: four queries look at five keys, each row is one query's weights. Move the slider, with the mouse or

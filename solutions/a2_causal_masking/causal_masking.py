@@ -28,6 +28,10 @@
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
+# **What also counts**, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
+# and makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments hold what they held
+# before, and they may come by name.
+#
 # **Stuck?** `hint("causal_mask")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
@@ -201,6 +205,15 @@ def padding_mask(lengths, max_length):
 #
 # Cover the last picture with your hand from the fourth row on: what is left is the causal mask alone. Padding that
 # stands behind the words lies in their future anyway. A *reader*, who may look ahead, would stumble over it.
+
+# %% [markdown]
+# Some line texts up at their *ends* and put the padding in front. Then a query on padding has nothing before it but padding: under a
+# causal mask its row is all no, and your functions meet a query that **may attend to nothing**.
+
+# %% tags=["active-ipynb"]
+# at_the_end = np.array([False, False, True, True, True])  # (5,): real words, padding in front
+# text = ["<pad>", "<pad>", "It", "is", "locked"]
+# heatmap(causal_mask(5) & at_the_end, rows=text, columns=text, title="padding in front: two rows of nothing")
 
 # %% [markdown]
 # ## 3. `masked_softmax`

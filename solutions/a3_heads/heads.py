@@ -29,6 +29,9 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
+# **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
+# otherwise), the arguments hold what they held before, and they may come by name.
+#
 # **Stuck?** `hint("split_heads")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
@@ -64,7 +67,8 @@ from autograder import check, heatmap, hint
 # scores[1, saw, telescope] = 4.0
 #
 # two_heads = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
-# heatmap(two_heads, rows=sentence, columns=sentence, title="two heads, two meanings")
+# names = ["head 0: the man has it", "head 1: the astronomer has it"]
+# heatmap(two_heads, rows=sentence, columns=sentence, title="two heads, two meanings", names=names)
 
 # %% [markdown]
 # Now let a single head do the work of both: it gets every link of either head. Look at the row of *telescope*:
@@ -192,10 +196,11 @@ def split_heads(X, num_heads):
 #
 # head_scores = split_heads(Q, 3) @ split_heads(K, 3).swapaxes(-2, -1) / math.sqrt(2)   # (h, L, L)
 # three_heads = np.exp(head_scores) / np.exp(head_scores).sum(axis=-1, keepdims=True)
-# heatmap(three_heads, rows=words, columns=words, title="where, whose, who does what")
+# names = ["head 0: where", "head 1: whose", "head 2: who does what"]
+# heatmap(three_heads, rows=words, columns=words, title="one sentence, three heads", names=names)
 
 # %% [markdown]
-# **What to notice.** *Keys* looks at *table* in the first head, at *Sarah* in the second, at *belong* in the third. A
+# **What to notice.** *Keys* looks at *table* in head 0, at *Sarah* in head 1, at *belong* in head 2. A
 # single head would have had to share one row among the three. A word with nothing to ask in a head has an even row
 # there.
 

@@ -11,7 +11,7 @@
 #
 # Several heads look at the same words, each in its own way. Then one matrix brings what they found back together:
 #
-# $$\operatorname{MultiHead}(X) = \operatorname{Concat}(Z_1, \dots, Z_h)\, W_O \qquad
+# $$\operatorname{MultiHead}(X) = \operatorname{Concat}(Z_0, \dots, Z_{h-1})\, W_O \qquad
 # Z_i = \operatorname{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d_k}}\right) V_i$$
 #
 # This notebook is about that matrix, $W_O$, and about the whole: first in NumPy, then as a PyTorch module that you
@@ -25,6 +25,10 @@
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **What also counts**, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
+# and makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments hold what they held
+# before, and they may come by name.
 #
 # **Stuck?** `hint("projection_shapes")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
@@ -66,13 +70,14 @@ from autograder import check, explore, heatmap, hint
 #     attention.append(weights)
 #     Z.append(weights @ (X @ W_v))                                          # (2, 4)
 #
-# heatmap(np.stack(attention), rows=words, columns=words, title="Money Bank: one sentence, two perspectives")
+# heatmap(np.stack(attention), rows=words, columns=words, title="Money Bank: one sentence, two perspectives",
+#         names=["head 0: money", "head 1: a place"])
 
 # %% [markdown]
-# **What to notice.** Read the row *Bank*. In the first head it takes 62 % from *Money*: a house for money. In the
-# second it keeps 88 % of itself: a place.
+# **What to notice.** Read the row *Bank*. In head 0 it takes 62 % from *Money*: a house for money. In head
+# 1 it keeps 88 % of itself: a place.
 #
-# Now there are two answers for each word, $Z_1$ and $Z_2$, but the next layer wants **one** vector a word, of the
+# Now there are two answers for each word, $Z_0$ and $Z_1$, but the next layer wants **one** vector a word, of the
 # width it came in. So lay the two side by side and multiply by a matrix $W_O$. Here is one that takes half of each:
 
 # %% tags=["active-ipynb"]
@@ -80,7 +85,7 @@ from autograder import check, explore, heatmap, hint
 # concatenated = np.concatenate(Z, axis=-1)                 # (2, 8)
 #
 # print("X           ", X.shape)
-# print("Z_1, Z_2    ", Z[0].shape, Z[1].shape)
+# print("Z_0, Z_1    ", Z[0].shape, Z[1].shape)
 # print("side by side", concatenated.shape)
 # print("W_O         ", W_O.shape)
 # print("output      ", (concatenated @ W_O).shape, "the shape that X had")
@@ -161,24 +166,24 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 # %% [markdown]
 # ## 2. `output_projection`
 #
-# $$\text{output} = \operatorname{Concat}(Z_1, \dots, Z_h)\, W_O \qquad
+# $$\text{output} = \operatorname{Concat}(Z_0, \dots, Z_{h-1})\, W_O \qquad
 # (L \times h\,d_v) \cdot (h\,d_v \times d_{model}) \to (L \times d_{model})$$
 #
 # By hand: one word, two heads of width two, $d_{model} = 3$.
 #
-# $$Z_1 = \begin{pmatrix} 1 & 2 \end{pmatrix} \quad Z_2 = \begin{pmatrix} 3 & 4 \end{pmatrix} \quad
+# $$Z_0 = \begin{pmatrix} 1 & 2 \end{pmatrix} \quad Z_1 = \begin{pmatrix} 3 & 4 \end{pmatrix} \quad
 # W_O = \begin{pmatrix} 1 & 0 & 0 \\ 0 & 1 & 0 \\ 1 & 1 & 0 \\ 0 & 0 & 2 \end{pmatrix}$$
 #
 # Side by side they are $(1, 2, 3, 4)$, and times $W_O$: $(1 + 3,\; 2 + 3,\; 2 \cdot 4) = (4, 5, 8)$.
 #
-# The heads come in one array $(h, L, d_v)$: first all words of head 1, then all words of head 2. To stand side by side,
+# The heads come in one array $(h, L, d_v)$: first all words of head 0, then all words of head 1. To stand side by side,
 # the numbers of one *word* must come together. Which axes have to change places before you reshape?
 
 # %% nbgrader={"grade": false, "grade_id": "output_projection", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def output_projection(heads, W_O):
     """Concatenate the heads, word by word, and multiply by W_O.
 
-    heads: what each head found, (..., h, L, d_v); head 1 comes first
+    heads: what each head found, (..., h, L, d_v); head 0 comes first
     W_O: (h * d_v, d_model)
 
     Returns one vector a word, (..., L, d_model), in the dtype of the input. `...` is any number of batch axes, also
@@ -199,26 +204,42 @@ def output_projection(heads, W_O):
 
 # %% [markdown]
 # **What to notice.** A word's new vector is a **weighted sum over the heads**. The first $d_v$ rows of $W_O$ meet the
-# numbers of head 1 only, the next $d_v$ rows those of head 2, and so on:
+# numbers of head 0 only, the next $d_v$ rows those of head 1, and so on:
 #
-# $$\operatorname{Concat}(Z_1, Z_2)\, W_O = Z_1\, W_O^{(1)} + Z_2\, W_O^{(2)}$$
+# $$\operatorname{Concat}(Z_0, Z_1)\, W_O = Z_0\, W_O^{(0)} + Z_1\, W_O^{(1)}$$
 #
 # Each head has its own rows, and these say how much of it goes where. In the example by hand:
 
 # %% tags=["active-ipynb"]
-# Z_1 = np.array([[1.0, 2.0]])        # (1, 2): one word
-# Z_2 = np.array([[3.0, 4.0]])        # (1, 2)
-# W_O = np.array([[1.0, 0.0, 0.0],    # head 1's own rows
+# Z_0 = np.array([[1.0, 2.0]])        # (1, 2): one word
+# Z_1 = np.array([[3.0, 4.0]])        # (1, 2)
+# W_O = np.array([[1.0, 0.0, 0.0],    # head 0's own rows
 #                 [0.0, 1.0, 0.0],
-#                 [1.0, 1.0, 0.0],    # head 2's own rows
+#                 [1.0, 1.0, 0.0],    # head 1's own rows
 #                 [0.0, 0.0, 2.0]])
 #
-# print("concatenated, times W_O   ", output_projection(np.stack([Z_1, Z_2]), W_O))
-# print("Z_1 times its own rows    ", Z_1 @ W_O[0:2])
-# print("Z_2 times its own rows    ", Z_2 @ W_O[2:4])
-# print("the sum over the heads    ", Z_1 @ W_O[0:2] + Z_2 @ W_O[2:4])
-# owners = ["head 1", "head 1", "head 2", "head 2"]
+# print("concatenated, times W_O   ", output_projection(np.stack([Z_0, Z_1]), W_O))
+# print("Z_0 times its own rows    ", Z_0 @ W_O[0:2])
+# print("Z_1 times its own rows    ", Z_1 @ W_O[2:4])
+# print("the sum over the heads    ", Z_0 @ W_O[0:2] + Z_1 @ W_O[2:4])
+# owners = ["head 0", "head 0", "head 1", "head 1"]
 # heatmap(W_O, rows=owners, columns=["1", "2", "3"], title="W_O: each head has rows of its own")
+
+# %% [markdown]
+# ### One head first
+#
+# Before all of it, one head alone, with nothing new: the attention of assignment 1, on a word's vectors that this head has projected
+# with its *own columns*. With two heads of width 2 on $d_{model} = 4$, head 0 owns the columns 0 and 1 of each wide matrix:
+
+# %% tags=["active-ipynb"]
+# random = np.random.default_rng(5)
+# three_words = random.normal(size=(3, 4))                     # (L, d_model)
+# wide_Q, wide_K, wide_V = random.normal(size=(3, 4, 4))       # (d_model, h * d) each: two heads of width 2
+# q, k, v = three_words @ wide_Q[:, :2], three_words @ wide_K[:, :2], three_words @ wide_V[:, :2]   # (3, 2): head 0's own
+# scores = q @ k.T / math.sqrt(2)                              # (3, 3): the width of one head, not of all
+# weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+# print("head 0 finds", (weights @ v).shape, "and head 1 does the same with columns 2 and 3")
+# heatmap(weights, title="head 0 of three words")
 
 # %% [markdown]
 # ## 3. `multi_head_attention`
@@ -226,7 +247,7 @@ def output_projection(heads, W_O):
 # Now all of it:
 #
 # 1. project: $X W_Q$, $X W_K$, $X W_V$,
-# 2. give each head its own columns: head 1 the first $d_k$ (of $V$ the first $d_v$), head 2 the next, and so on,
+# 2. give each head its own columns: head 0 the first $d_k$ (of $V$ the first $d_v$), head 1 the next, and so on,
 # 3. attend in each head: scores divided by $\sqrt{d_k}$, softmax over the keys, times the values,
 # 4. concatenate and multiply by $W_O$.
 #
@@ -239,14 +260,15 @@ def output_projection(heads, W_O):
 # $$X = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 1 & 1 \end{pmatrix} \quad W_Q = (I \,|\, I) \quad W_K = (I \,|\, 0) \quad
 # W_V = (I \,|\, I) \quad W_O = \begin{pmatrix} I \\ I \end{pmatrix}$$
 #
-# - *Head 1* compares the words as they are. The first word scores $(5, 2) / \sqrt 3$, so its weights are
+# - *Head 0* compares the words as they are. The first word scores $(5, 2) / \sqrt 3$, so its weights are
 #   $(0.85, 0.15)$. The second scores $(2, 2) / \sqrt 3$: half and half.
-# - *Head 2* has zeros for keys, so all its scores are 0 and it gives every word half and half.
-# - First word: $Z_1 = 0.85 \cdot (1, 0, 2) + 0.15 \cdot (0, 1, 1) = (0.85, 0.15, 1.85)$ and $Z_2 = (0.5, 0.5, 1.5)$.
+# - *Head 1* has zeros for keys, so all its scores are 0 and it gives every word half and half.
+# - First word: $Z_0 = 0.85 \cdot (1, 0, 2) + 0.15 \cdot (0, 1, 1) = (0.85, 0.15, 1.85)$ and $Z_1 = (0.5, 0.5, 1.5)$.
 #   This $W_O$ adds the two: $(1.35, 0.65, 3.35)$.
 #
 # **The mask** is boolean, and `True` means *may attend*. It broadcasts to the scores, $(\dots, h, L, L)$: one of shape
-# $(L, L)$ is the same for all heads, one of shape $(B, 1, 1, L)$ hides the padding of each sentence in a batch. A word
+# $(L, L)$ is the same for all heads, one of shape $(B, 1, 1, L)$ hides the padding of each sentence in a batch. A mask of $(B, L, L)$, one table a sentence, does
+# not know of heads and would meet the wrong axis: the caller gives it one, `mask[:, None]`, of shape $(B, 1, L, L)$. A word
 # that may attend to nothing gets weights 0 and output 0.
 #
 # You may call `output_projection` from above. If it still has a mistake, this exercise is judged as if it had none.
@@ -256,7 +278,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     """Attention in num_heads heads, concatenated and brought together by W_O.
 
     X: one vector a word, (..., L, d_model)
-    W_Q, W_K: (d_model, h * d_k); head 1 owns the first d_k columns, head 2 the next d_k
+    W_Q, W_K: (d_model, h * d_k); head 0 owns the first d_k columns, head 1 the next d_k
     W_V: (d_model, h * d_v), its columns owned in the same way; d_v may differ from d_k
     W_O: (h * d_v, d_model)
     num_heads: h
@@ -305,7 +327,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # W_O = np.concatenate([eye, eye])              # (6, 3)
 #
 # output, weights = multi_head_attention(small, W_Q, W_K, W_V, W_O, num_heads=2)
-# print("weights of the first word: head 1", weights[0, 0].round(2), " head 2", weights[1, 0].round(2))
+# print("weights of the first word: head 0", weights[0, 0].round(2), " head 1", weights[1, 0].round(2))
 # print("output", output.shape)
 # print(output.round(2))
 
@@ -324,7 +346,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # output, weights = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2)
 # print("output", output.shape, "   weights", weights.shape)
 # print("Bank  ", output[1].round(2), " more of a place than before")
-# heatmap(weights, rows=words, columns=words, title="Money Bank, from your function")
+# heatmap(weights, rows=words, columns=words, title="Money Bank, from your function", names=["head 0", "head 1"])
 
 # %% [markdown]
 # **What to notice.** There is one matrix of weights a head, and only one output for all heads together: the heads
@@ -334,7 +356,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # no_looking_ahead = np.array([[True, False],
 #                              [True, True]])
 # _, weights = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2, mask=no_looking_ahead)
-# heatmap(weights, rows=words, columns=words, title="Money may not look at Bank")
+# heatmap(weights, rows=words, columns=words, title="Money may not look at Bank", names=["head 0", "head 1"])
 
 # %% [markdown]
 # ## 4. `MultiHeadAttention` in PyTorch

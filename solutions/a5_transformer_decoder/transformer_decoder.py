@@ -38,6 +38,9 @@
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
+# **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
+# otherwise), the arguments hold what they held before, and they may come by name.
+#
 # **Stuck?** `hint("positional_encoding")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
@@ -68,8 +71,12 @@ from autograder import check, grading, heatmap, hint
 # print("man, in 'dog bites man'", one[2].round(3), "   in 'man bites dog'", other[0].round(3))
 
 # %% [markdown]
-# **What to notice.** Exactly the same vectors: to attention, a text is a *bag* of words. So a word has to carry its place
-# with it. We add to each embedding a vector that depends on the position alone.
+# **What to notice.** Exactly the same vectors: to attention in which all see all, a text is a *bag* of words. So a word has to
+# carry its place with it. We add to each embedding a vector that depends on the position alone.
+#
+# (The decoder that you build is *causal*, and a causal mask gives something away: the first word sees one word, the second two, the
+# third three. From how a head's blend changes with that number, a model can work out where it is. It has to learn that first, and in a
+# roundabout way; told the positions, it can simply use them.)
 
 # %% [markdown]
 # ## 1. `positional_encoding`
@@ -122,16 +129,31 @@ def positional_encoding(length, d_model):
 # and hours.
 
 # %% tags=["active-ipynb"]
-# encoding = positional_encoding(24, 32)
+# encoding = positional_encoding(64, 32)   # enough positions that the slower waves are seen, too
 # heatmap(encoding, title="positional encoding: row = position, column = place in the vector")
 
 # %% [markdown]
 # And a sine and a cosine of one angle make a *pair* for a reason: $\sin a \sin b + \cos a \cos b = \cos(a - b)$. So the dot product
-# of two rows depends only on **how far apart** the positions are, which is just what a head needs to look *one word back*:
+# of two rows depends only on **how far apart** the positions are. It is largest where they are the *same* position: as they come, rows
+# look at themselves.
 
 # %% tags=["active-ipynb"]
-# small = positional_encoding(8, 4)
-# heatmap(small @ small.T, title="dot products of positions: the same along each diagonal")
+# small = positional_encoding(8, 32)
+# heatmap(small @ small.T, title="dot products of positions: the same along each diagonal, largest on the main one")
+
+# %% [markdown]
+# How does a head look **one word back**, then? The pair $(\sin a, \cos a)$ is a point on a circle, and $k$ positions further on it has
+# turned by a fixed angle: $PE_{pos + k}$ is $PE_{pos}$, *rotated*, by the same matrix for every $pos$. A rotation is a matrix product, which is
+# what $W_Q$ and $W_K$ are. A head that learns it turns each query back by one, and finds the neighbour:
+
+# %% tags=["active-ipynb"]
+# angles = 1 / 10000 ** (np.arange(0, 32, 2) / 32)             # (16,): by how much each pair turns from one position to the next
+# back = np.zeros((32, 32))                                    # W_Q of a head that looks one word back; its W_K changes nothing
+# for pair, angle in enumerate(angles):
+#     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+#     back[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = turn
+# print("rotated by one, row 5 is row 4:", np.allclose(small[5] @ back, small[4]))
+# heatmap((small @ back) @ small.T, title="after the rotation: every position looks one place back")
 
 # %% [markdown]
 # ## 2. `layer_norm`
@@ -297,6 +319,16 @@ class MultiHeadAttention(nn.Module):
         ### END SOLUTION
 
 
+# %% tags=["active-ipynb"]
+# def brought():
+#     """Is there a MultiHeadAttention in the cell above? The pictures below need one; the checks do not."""
+#     try:
+#         MultiHeadAttention(4, 2)(torch.zeros(1, 1, 4))
+#     except NotImplementedError:
+#         print("Nothing to see yet: bring your MultiHeadAttention first. The checks do without.")
+#         return False
+#     return True
+
 # %% [markdown]
 # ## 4. `DecoderBlock`
 #
@@ -399,36 +431,38 @@ class DecoderBlock(nn.Module):
 # first, it is your block. With copied weights the two should agree to about six digits:
 
 # %% tags=["active-ipynb"]
-# torch.manual_seed(0)
-# mine = DecoderBlock(64, 4, 256)
-# theirs = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True, norm_first=True)
-# with torch.no_grad():
-#     W = mine.attention
-#     theirs.self_attn.in_proj_weight.copy_(torch.cat([W.W_Q.weight, W.W_K.weight, W.W_V.weight]))
-#     theirs.self_attn.out_proj.weight.copy_(W.W_O.weight)
-#     theirs.self_attn.out_proj.bias.zero_()                 # in_proj_bias starts at zero
-#     theirs.linear1.load_state_dict(mine.feed_forward[0].state_dict())
-#     theirs.linear2.load_state_dict(mine.feed_forward[2].state_dict())
+# if brought():
+#     torch.manual_seed(0)
+#     mine = DecoderBlock(64, 4, 256)
+#     theirs = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True, norm_first=True)
+#     with torch.no_grad():
+#         W = mine.attention
+#         theirs.self_attn.in_proj_weight.copy_(torch.cat([W.W_Q.weight, W.W_K.weight, W.W_V.weight]))
+#         theirs.self_attn.out_proj.weight.copy_(W.W_O.weight)
+#         theirs.self_attn.out_proj.bias.zero_()                 # in_proj_bias starts at zero
+#         theirs.linear1.load_state_dict(mine.feed_forward[0].state_dict())
+#         theirs.linear2.load_state_dict(mine.feed_forward[2].state_dict())
 #
-# x = torch.randn(2, 10, 64)                                 # (B, L, d_model)
-# hidden = torch.ones(10, 10, dtype=torch.bool).triu(1)      # theirs is True where a query may NOT attend
-# print("largest difference:", (mine(x) - theirs(x, src_mask=hidden)).abs().max().item())
+#     x = torch.randn(2, 10, 64)                                 # (B, L, d_model)
+#     hidden = torch.ones(10, 10, dtype=torch.bool).triu(1)      # theirs is True where a query may NOT attend
+#     print("largest difference:", (mine(x) - theirs(x, src_mask=hidden)).abs().max().item())
 
 # %% [markdown]
 # **What to notice.** Who depends on whom? Nudge one word, and see how far each output moves. With one block or with six, the upper
 # right stays empty: no word hears from a later one.
 
 # %% tags=["active-ipynb"]
-# torch.manual_seed(1)
-# stack = nn.Sequential(*(DecoderBlock(16, 2, 32) for _ in range(6)))
+# if brought():
+#     torch.manual_seed(1)
+#     stack = nn.Sequential(*(DecoderBlock(16, 2, 32) for _ in range(6)))
 #
-# words = ["Sarah", "left", "the", "keys", "in"]
-# x = torch.randn(1, 5, 16)
-# nudged = x.repeat(5, 1, 1)                           # five copies of the text: in copy j, word j is nudged
-# nudged[range(5), range(5)] += torch.randn(5, 16)
-# with torch.no_grad():
-#     moved = (stack(nudged) - stack(x)).norm(dim=-1).T    # (5, 5): how far output i moves when word j does
-# heatmap(moved / moved.max(), rows=words, columns=words, title="row: output, column: the word that was nudged")
+#     words = ["Sarah", "left", "the", "keys", "in"]
+#     x = torch.randn(1, 5, 16)
+#     nudged = x.repeat(5, 1, 1)                           # five copies of the text: in copy j, word j is nudged
+#     nudged[range(5), range(5)] += torch.randn(5, 16)
+#     with torch.no_grad():
+#         moved = (stack(nudged) - stack(x)).norm(dim=-1).T    # (5, 5): how far output i moves when word j does
+#     display(heatmap(moved / moved.max(), rows=words, columns=words, title="row: output, column: the word that was nudged"))
 
 # %% [markdown]
 # ## 5. `TransformerDecoder`
@@ -524,26 +558,28 @@ class TransformerDecoder(nn.Module):
 # ### Does it learn?
 #
 # A task for a tiny model: at every place, say the word **before** this one. The words are drawn at random, so there is nothing to
-# guess from, and no way but to look one place back. Without positions the words so far would be a bag; can it with them? (This takes
+# guess from, and no way but to look one place back. Your model knows where each word stands; can it use that? (This takes
 # a few seconds, and is left out while your work is graded.)
 
 # %% tags=["active-ipynb"]
-# torch.manual_seed(0)
-# vocab, L = 12, 8
-# model = TransformerDecoder(vocab, d_model=32, num_heads=2, d_ff=64, num_layers=2, max_length=L)
-# print("numbers to learn:", sum(p.numel() for p in model.parameters()))
+# if brought():
+#     torch.manual_seed(0)
+#     vocab, L = 12, 8
+#     model = TransformerDecoder(vocab, d_model=32, num_heads=2, d_ff=64, num_layers=2, max_length=L)
+#     print("numbers to learn:", sum(p.numel() for p in model.parameters()))
 #
-# if not grading:
-#     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-#     for step in range(151):
-#         token_ids = torch.randint(vocab, (64, L))
-#         logits = model(token_ids)                                          # (64, L, vocab)
-#         loss = F.cross_entropy(logits[:, 1:].flatten(0, 1), token_ids[:, :-1].flatten())
-#         optimizer.zero_grad()
-#         loss.backward()
-#         optimizer.step()
-#         if step % 50 == 0:
-#             print(f"step {step:3d}   loss {loss.item():.3f}")
+#     if not grading:
+#         torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
+#         optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+#         for step in range(151):
+#             token_ids = torch.randint(vocab, (64, L))
+#             logits = model(token_ids)                                          # (64, L, vocab)
+#             loss = F.cross_entropy(logits[:, 1:].flatten(0, 1), token_ids[:, :-1].flatten())
+#             optimizer.zero_grad()
+#             loss.backward()
+#             optimizer.step()
+#             if step % 50 == 0:
+#                 print(f"step {step:3d}   loss {loss.item():.3f}")
 
 # %% [markdown]
 # **What to notice.** The loss starts near $\ln 12 = 2.48$ or above, which is guessing, and falls towards 0. And here is what each
@@ -551,15 +587,17 @@ class TransformerDecoder(nn.Module):
 # positional encoding, for the words tell it nothing.
 
 # %% tags=["active-ipynb"]
-# token_ids = torch.randint(vocab, (1, L))
-# mask = torch.ones(L, L, dtype=torch.bool).tril()
-# looks = []
-# with torch.no_grad():
-#     x = model.embedding(token_ids) * math.sqrt(32) + torch.from_numpy(positional_encoding(L, 32)).float()
-#     for block in model.blocks:
-#         looks.append(block.attention(block.norm_1(x), mask)[1][0])         # (h, L, L)
-#         x = block(x)
-# heatmap(torch.cat(looks), title="heads 1 and 2 are in the first block, 3 and 4 in the second")
+# if brought():
+#     token_ids = torch.randint(vocab, (1, L))
+#     mask = torch.ones(L, L, dtype=torch.bool).tril()
+#     looks = []
+#     with torch.no_grad():
+#         x = model.embedding(token_ids) * math.sqrt(32) + torch.from_numpy(positional_encoding(L, 32)).float()
+#         for block in model.blocks:
+#             looks.append(block.attention(block.norm_1(x), mask)[1][0])         # (h, L, L)
+#             x = block(x)
+#     names = [f"block {b}, head {h}" for b in range(2) for h in range(2)]
+#     display(heatmap(torch.cat(looks), title="who looks at whom after training", names=names))
 
 # %% [markdown]
 # ## 6. In your own words

@@ -32,6 +32,9 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
+# **What also counts**, a little each time: lists and tensors that you are given hold what they held before, a `float32`
+# model has a `float32` loss, and arguments may come by name.
+#
 # **Stuck?** `hint("training_example")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
 
@@ -415,6 +418,14 @@ class TransformerDecoder(nn.Module):
 #     )
 #     start = summary_loss(model(all_ids[:64]), all_ids[:64], all_masks[:64]).item()
 #     print(f"loss before training {start:.2f}; of a model that knows nothing: log {len(news.WORDS)} = {math.log(len(news.WORDS)):.2f}")
+#     # An alarm, before any time goes into training: another last word must not change what stands before it.
+#     one, other = all_ids[:8].clone(), all_ids[:8].clone()
+#     other[:, 20:] = (other[:, 20:] + 1) % len(news.WORDS)
+#     with torch.no_grad():
+#         moved = (model(one)[:, :20] - model(other)[:, :20]).abs().max().item()
+#     if moved > 1e-4:
+#         print(f"ALARM: words to come move the logits before them by {moved:.2g}. This model sees the future: it will learn to copy the"
+#               " answer in training, and write nonsense afterwards. Look at the causal mask in your DecoderBlock.")
 
 # %% [markdown]
 # Now train: 800 steps, each on 64 random examples. The learning rate rises at first and then falls to nothing. This takes about half
@@ -472,8 +483,9 @@ class TransformerDecoder(nn.Module):
 #         print(item.article, "\n   it wrote    ", got, "\n   should be   ", item.summary, "\n")
 
 # %% [markdown]
-# **What to notice.** More than 95 in a hundred, word for word. Where it goes wrong, it writes good English, and takes somebody's name from
-# another sentence: wrong *and* fluent, as large models are at times.
+# **What to notice.** How many are right, word for word, stands in the first line; trained as above, most are. Look at those that
+# are not: is it good English all the same, with a name or a place from another sentence? Then it is wrong *and* fluent, as large models
+# are at times.
 #
 # ### What each head looks at
 #

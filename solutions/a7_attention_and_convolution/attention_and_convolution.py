@@ -29,6 +29,9 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
+# **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
+# otherwise), the arguments hold what they held before, and they may come by name.
+#
 # **Stuck?** `hint("offset_attention")` in any cell gives a first nudge, again a second, then where to read. Nobody sees
 # what you ask for. After a restart, run the first code cell again.
 
@@ -91,6 +94,16 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return output_projection(weights @ V, W_O), weights
     ### END SOLUTION
 
+
+# %% tags=["active-ipynb"]
+# def brought():
+#     """Is there a multi_head_attention in the cell above? Section 4 looks at it; the checks do not need it."""
+#     try:
+#         multi_head_attention(np.ones((2, 2)), *np.ones((4, 2, 2)), num_heads=1)
+#     except NotImplementedError:
+#         print("(attention is left out here: bring your multi_head_attention, at the top, to see it)")
+#         return False
+#     return True
 
 # %% [markdown]
 # ## A convolution by hand
@@ -170,7 +183,8 @@ def offset_attention(length, offset):
 # %% tags=["active-ipynb"]
 # words = ["Keys", "on", "the", "table", "belong", "to", "Sarah"]
 # three_taps = np.stack([offset_attention(7, -1), offset_attention(7, 0), offset_attention(7, 1)])  # (3, 7, 7)
-# heatmap(three_taps, rows=words, columns=words, title="three heads: one word back, the word itself, one word ahead")
+# names = ["one word back", "the word itself", "one word ahead"]
+# heatmap(three_taps, rows=words, columns=words, title="three heads, three offsets", names=names)
 
 # %% [markdown]
 # **What to notice.** Lines along the diagonal, moved by the offset. No head here has asked what the words *are*: only
@@ -205,7 +219,8 @@ def offset_attention(length, offset):
 # for alpha in (0.1, 1.0, 10.0):
 #     scores = encoding @ (-alpha * np.array([1.0, -2.0 * offset]))       # (7, 7, 2) @ (2,) -> (7, 7)
 #     soft.append(np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True))
-# heatmap(np.stack(soft), rows=words, columns=words, title="one word back, with alpha = 0.1, 1 and 10")
+# names = ["alpha = 0.1", "alpha = 1", "alpha = 10"]
+# heatmap(np.stack(soft), rows=words, columns=words, title="one word back, by a softmax", names=names)
 
 # %% [markdown]
 # **What to notice.** At $\alpha = 0.1$ the head takes a bit from everywhere, at $\alpha = 10$ it is a tap, to four
@@ -294,7 +309,9 @@ def convolution_heads(kernel):
 # 2. times the values $X W_V^{(j)}$: what the head finds, $(L, d_v)$,
 # 3. all heads, concatenated, times $W_O$: `output_projection` does that.
 #
-# Nothing else: no scores and no softmax, because these heads know where to look.
+# Nothing else: no scores and no softmax, because these heads know where to look. As everywhere in this course, an attention
+# function gives back `(output, weights)`: here the weights of all heads, so that everybody can see that it is heads who
+# do the work.
 #
 # You may call `offset_attention`, `convolution_heads` and `output_projection`. If one of them still has a mistake, this
 # exercise is judged as if it had none. A ready-made convolution of PyTorch's is not fine to call: you are making one out
@@ -308,15 +325,17 @@ def convolution_by_attention(X, kernel):
     kernel: (k, d_in, d_out), not flipped; tap j listens at the offset j - (k - 1) // 2. k may be even, and larger
         than L.
 
-    Returns (L, d_out) in the dtype of X: row i is the sum over the taps j of X[i + offset] @ kernel[j], where rows
-    outside X count as zero.
+    Returns the tuple (output, weights):
+        output: (L, d_out) in the dtype of X: row i is the sum over the taps j of X[i + offset] @ kernel[j]; rows outside
+            X count as zero
+        weights: the heads' weights, (k, L, L), one head for each tap, in the order of your offsets
     """
     ### BEGIN SOLUTION
     offsets, W_V, W_O = convolution_heads(kernel)
     L = len(X)
     weights = np.stack([offset_attention(L, offset) for offset in offsets]).astype(X.dtype)  # (k, L, L)
     heads = weights @ (X @ W_V)                           # (k, L, L) @ (k, L, d_v) -> (k, L, d_v)
-    return output_projection(heads, W_O)                  # (L, d_out)
+    return output_projection(heads, W_O), weights         # (L, d_out), (k, L, L)
     ### END SOLUTION
 
 
@@ -336,12 +355,12 @@ def convolution_by_attention(X, kernel):
 # smooth = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1)
 # edges = np.array([-1.0, 0.0, 1.0]).reshape(3, 1, 1)
 #
-# smoothed = convolution_by_attention(signal[:, None], smooth)[:, 0]       # (12, 1) -> (12, 1) -> (12,)
-# heatmap(np.stack([signal, smoothed]), rows=["signal", "smooth"], title="one signal, smoothed: (1/4, 1/2, 1/4)")
+# smoothed, weights = convolution_by_attention(signal[:, None], smooth)    # (12, 1) -> (12, 1), (3, 12, 12)
+# heatmap(np.stack([signal, smoothed[:, 0]]), rows=["signal", "smooth"], title="one signal, smoothed: (1/4, 1/2, 1/4)")
 
 # %% tags=["active-ipynb"]
-# found = convolution_by_attention(signal[:, None], edges)[:, 0]
-# heatmap(np.stack([signal, found]), rows=["signal", "edges"], title="the same signal, its edges: (-1, 0, 1)")
+# found, weights = convolution_by_attention(signal[:, None], edges)
+# heatmap(np.stack([signal, found[:, 0]]), rows=["signal", "edges"], title="the same signal, its edges: (-1, 0, 1)")
 
 # %% [markdown]
 # ### See it: a sentence
@@ -350,7 +369,7 @@ def convolution_by_attention(X, kernel):
 
 # %% tags=["active-ipynb"]
 # mixing = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1) * np.eye(7)    # (3, 7, 7): each tap hands on the whole word
-# band = convolution_by_attention(np.eye(7), mixing)                   # (7, 7)
+# band, weights = convolution_by_attention(np.eye(7), mixing)          # (7, 7), (3, 7, 7)
 # heatmap(band, rows=words, columns=words, title="a convolution: every word hears its neighbours, always alike")
 
 # %% [markdown]
@@ -373,7 +392,7 @@ def convolution_by_attention(X, kernel):
 #     kernel = random.normal(size=(k, 4, 3))                           # from width 4 to width 3
 #     padded = F.pad(torch.from_numpy(X.T), ((k - 1) // 2, k // 2))    # (d_in, L + k - 1)
 #     theirs = F.conv1d(padded, torch.from_numpy(kernel.transpose(2, 1, 0).copy()))
-#     mine = convolution_by_attention(X, kernel)
+#     mine, _ = convolution_by_attention(X, kernel)
 #     print(f"{k:2d} taps, {k:2d} heads: largest difference {np.abs(mine - theirs.numpy().T).max():.0e}")
 
 # %% [markdown]
@@ -388,9 +407,13 @@ def convolution_by_attention(X, kernel):
 
 # %% tags=["active-ipynb"]
 # def look_for_things(words):
-#     """The weights of a head that looks for what can be owned, wherever it stands: scores by content."""
-#     owned = np.array([{"Keys": 4.0, "table": 1.0}.get(word, 0.0) for word in words])    # one number a word, its key
-#     scores = np.broadcast_to(owned, (len(words), len(words)))                           # every query asks the same
+#     """The weights of a head that looks by content, wherever it stands: queries ask, keys answer."""
+#     #                  can be owned, is a place
+#     keys = {"Keys": [4.0, 0.0], "table": [1.0, 4.0]}                    # what a word can be found by
+#     queries = {"belong": [1.0, 0.0], "on": [0.0, 1.0]}                  # belong asks what is owned, on asks for a place
+#     K = np.array([keys.get(word, [0.0, 0.0]) for word in words])        # (L, 2)
+#     Q = np.array([queries.get(word, [0.0, 0.0]) for word in words])     # (L, 2): other words ask nothing
+#     scores = Q @ K.T                                                    # (L, L)
 #     return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
 #
 # for text in ("Keys on the table belong to Sarah", "Keys on the old wooden table belong to Sarah"):
@@ -476,7 +499,7 @@ def translation_test(layer, X, shift, margin):
 # positions = np.sin(np.arange(24)[:, None] / np.array([1.0, 2.0, 4.0, 8.0]))    # (24, 4): one row for each place
 #
 # def convolution(X):
-#     return convolution_by_attention(X, kernel)
+#     return convolution_by_attention(X, kernel)[0]
 #
 # def attention(X):
 #     return multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2)[0]
@@ -491,14 +514,18 @@ def translation_test(layer, X, shift, margin):
 #     return (weights @ (X @ kernel)).sum(axis=0)
 #
 # print("shift                           ", *(f"{shift:>5d}" for shift in (-3, -1, 0, 1, 6)))
-# for name, layer in (("convolution", convolution), ("attention", attention),
-#                     ("attention with positions added", attention_with_positions), ("soft taps", soft_taps)):
+# layers = {"convolution": convolution, "attention": attention,
+#           "attention with positions added": attention_with_positions, "soft taps": soft_taps}
+# if not brought():
+#     layers = {"convolution": convolution, "soft taps": soft_taps}
+# for name, layer in layers.items():
 #     print(f"{name:32s}", *(f"{translation_test(layer, X, shift, margin=5)!s:>5}" for shift in (-3, -1, 0, 1, 6)))
 #
 # order = random.permutation(24)
 # print()
-# print("shuffled input, shuffled output?  convolution", np.allclose(convolution(X[order]), convolution(X)[order]),
-#       "  attention", np.allclose(attention(X[order]), attention(X)[order]))
+# print("shuffled input, shuffled output?")
+# for name in [name for name in ("convolution", "attention") if name in layers]:
+#     print(f"{name:32s}", np.allclose(layers[name](X[order]), layers[name](X)[order]))
 
 # %% [markdown]
 # **What to notice.**
@@ -519,13 +546,14 @@ def translation_test(layer, X, shift, margin):
 # one, where = np.ones((1, 1)), np.sin(np.arange(12.0) / 2)[:, None]             # a head of width one; positions
 #
 # def smoothing(X):
-#     return convolution_by_attention(X, smooth)
+#     return convolution_by_attention(X, smooth)[0]
 #
 # def attending(X):
 #     return multi_head_attention(X + where, one, one, one, one, num_heads=1)[0]
 #
-# rows = [smoothing(here), smoothing(there), attending(here), attending(there)]
-# names = ["convolution", "moved by 4", "attention + positions", "moved by 4"]
+# rows, names = [smoothing(here), smoothing(there)], ["convolution", "moved by 4"]
+# if "attention" in layers:
+#     rows, names = [*rows, attending(here), attending(there)], [*names, "attention + positions", "moved by 4"]
 # heatmap(np.stack([row[:, 0] for row in rows]), rows=names, title="does the output move along?")
 
 # %% [markdown]

@@ -127,59 +127,51 @@ def convolution_heads(kernel):
 @way("heads in a list, concatenated")
 def convolution_by_attention(X, kernel):
     k, d_in, d_out = kernel.shape
-    heads = [np.eye(len(X), k=o, dtype=X.dtype) @ X for o in rule(k)]
-    return np.concatenate(heads, axis=-1) @ kernel.reshape(k * d_in, d_out)
+    weights = [np.eye(len(X), k=o, dtype=X.dtype) for o in rule(k)]
+    return np.concatenate([A @ X for A in weights], axis=-1) @ kernel.reshape(k * d_in, d_out), np.array(weights)
 
 
 @way("one einsum")
 def convolution_by_attention(X, kernel):
     weights = np.stack([np.eye(len(X), k=o, dtype=X.dtype) for o in rule(len(kernel))])
-    return np.einsum("jlm,mi,jio->lo", weights, X, kernel)
+    return np.einsum("jlm,mi,jio->lo", weights, X, kernel), weights
 
 
-@way("padded, and slices added up")
+@way("heads from right to left, one after the other")
 def convolution_by_attention(X, kernel):
-    k = len(kernel)
-    padded = np.pad(X, (((k - 1) // 2, k // 2), (0, 0)))
-    return sum(padded[j : j + len(X)] @ kernel[j] for j in range(k))
+    weights, output = [], 0
+    for offset, tap in list(zip(rule(len(kernel)), kernel, strict=True))[::-1]:
+        weights.append(np.eye(len(X), k=offset))
+        output = output + weights[-1].astype(X.dtype) @ (X @ tap)
+    return output, np.stack(weights)
 
 
-@way("windows")
+@way("its own earlier functions, values before weights")
 def convolution_by_attention(X, kernel):
-    k = len(kernel)
-    padded = np.concatenate([np.zeros_like(X, shape=((k - 1) // 2, X.shape[1])), X,
-                             np.zeros_like(X, shape=(k // 2, X.shape[1]))])  # fmt: skip
-    windows = np.lib.stride_tricks.sliding_window_view(padded, k, axis=0)  # (L, d_in, k)
-    return np.tensordot(windows, kernel, axes=([2, 1], [0, 1]))
+    offsets, W_V, W_O = convolution_heads(kernel)
+    weights = np.array([offset_attention(len(X), o) for o in offsets], dtype=X.dtype)
+    heads = np.einsum("jlm,jmv->ljv", weights, X @ W_V)  # (L, k, d_v): a word's heads next to each other
+    return heads.reshape(len(X), -1) @ W_O, weights
 
 
 @way("loops")
 def convolution_by_attention(X, kernel):
     k, _, d_out = kernel.shape
-    result = np.zeros((len(X), d_out), dtype=X.dtype)
+    output, weights = np.zeros((len(X), d_out), dtype=X.dtype), np.zeros((k, len(X), len(X)), dtype=X.dtype)
     for i in range(len(X)):
         for j, offset in enumerate(rule(k)):
             if 0 <= i + offset < len(X):
-                result[i] += X[i + offset] @ kernel[j]
-    return result
-
-
-@way("np.convolve, one pair of channels at a time")
-def convolution_by_attention(X, kernel):
-    k, d_in, d_out = kernel.shape
-    result = np.zeros((len(X), d_out), dtype=X.dtype)
-    for i in range(d_in):
-        for o in range(d_out):
-            whole = np.convolve(X[:, i], kernel[::-1, i, o])  # np.convolve flips, so the kernel is flipped before
-            result[:, o] += whole[k // 2 : k // 2 + len(X)]
-    return result
+                weights[j, i, i + offset] = 1
+                output[i] += X[i + offset] @ kernel[j]
+    return output, weights
 
 
 @way("one matrix for all")
 def convolution_by_attention(X, kernel):
     L, d_out = len(X), kernel.shape[2]
-    band = sum(np.kron(np.eye(L, k=o), kernel[j].T) for j, o in enumerate(rule(len(kernel))))  # (L * d_out, L * d_in)
-    return (band @ X.ravel()).reshape(L, d_out).astype(X.dtype)
+    weights = [np.eye(L, k=o) for o in rule(len(kernel))]
+    band = sum(np.kron(A, tap.T) for A, tap in zip(weights, kernel, strict=True))  # (L * d_out, L * d_in)
+    return (band @ X.ravel()).reshape(L, d_out).astype(X.dtype), np.stack(weights)
 
 
 # ---------------------------------------------------------------- translation_test

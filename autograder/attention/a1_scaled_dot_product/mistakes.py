@@ -398,6 +398,12 @@ def torch_scaled_dot_product_attention(query, key, value):
     return torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1) @ value
 
 
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)
+    return weights, weights @ value
+
+
 # ---------------------------------------------------------------- the same in other styles, and two at a time
 
 

@@ -48,6 +48,13 @@ def causal_mask(length):
     return np.tril(np.ones((length, length), dtype=bool))[None, None]
 
 
+@mistake("stops-at-eight", hint="For how many words is your mask made? Try a longer text than those in the notebook.")
+def causal_mask(length):
+    mask = np.ones((length, length), dtype=bool)
+    mask[:8, :8] = np.tril(mask[:8, :8])
+    return mask
+
+
 # ---------------------------------------------------------------- padding_mask
 
 
@@ -74,6 +81,12 @@ def padding_mask(lengths, max_length):
 @mistake("padding-in-front", hint="At which end of the text does the padding stand?")
 def padding_mask(lengths, max_length):
     return np.arange(max_length) >= max_length - np.asarray(lengths)[:, None, None]
+
+
+@mistake("one-text-loses-its-axis", hint="How many axes has the mask for one text, and how many for two?")
+def padding_mask(lengths, max_length):
+    mask = np.arange(max_length) < np.asarray(lengths)[:, None, None]
+    return mask[0] if len(mask) == 1 else mask
 
 
 @mistake("lists-refused", hint="What can be done with an array between square brackets that a list does not know?")
@@ -354,6 +367,12 @@ def causal_attention(Q, K, V, padding=None):
     return _attention(Q, K, V, _both(Q, padding), math.sqrt(Q.shape[-1]))[0]
 
 
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def causal_attention(Q, K, V, padding=None):
+    output, weights = _attention(Q, K, V, _both(Q, padding), math.sqrt(Q.shape[-1]))
+    return weights, output
+
+
 @mistake("no-max-subtraction", hint="What is np.exp(1000)? Do the weights hang on scores, or on differences of scores?")
 def causal_attention(Q, K, V, padding=None):
     scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
@@ -524,6 +543,15 @@ def torch_masked_attention(query, key, value, mask=None):
     hidden = mask.logical_not_()
     weights = torch.softmax(scores.masked_fill(hidden, -1e9), dim=-1).masked_fill(hidden, 0.0)
     return weights @ value, weights
+
+
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights, weights @ value
 
 
 @mistake("no-max-subtraction", hint="What is exp(1000)? Do the weights hang on scores, or on differences of scores?")

@@ -1,7 +1,7 @@
 """Hidden suite of a2: masks, softmax under a mask, causal attention, and masked attention in PyTorch.
 
 Sizes differ wherever the exercise lets them. A leak through a mask is found by influence: something huge is put where
-nobody may look, and nothing may move.
+nobody may look, and nothing may move. A test's weight is its points: they add up to those of the cell.
 """
 
 import contextlib
@@ -60,7 +60,8 @@ def looks_like_weights(weights):
 
 
 def zero_where(hidden, got, hint, what):
-    """Exactly zero, as the docstring of the stub says."""
+    """Exactly zero, as the docstring of the stub says; a NaN deserves words of its own."""
+    expect.finite(np.where(hidden, got, 0), "Which numbers go into np.exp here, and what is divided by what?", what)
     wrong = np.argwhere(hidden & ~(got == 0))
     if len(wrong):
         place = tuple(int(i) for i in wrong[0])
@@ -104,25 +105,25 @@ class TestCausalMask:
         if not all(np.all(d == d[0]) for d in diagonals) or np.all(got == got[0, 0]):
             expect.fail("whether a query may attend to a key should depend on which of them comes first.")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.3)
     def test_shape(self, student):
         """A mask for 5 words has one row a query and one column a key: shape (5, 5)."""
         expect.shape(expect.array(student.causal_mask(5)), (5, 5))
 
-    @pytest.mark.weight(6)
+    @pytest.mark.weight(1.65)
     def test_values(self, student, reference):
         """Query i may attend to keys 0 to i, itself included, and to no later one."""
         hint = "Take the second of three words: at which ones may it look? Is that what its row says?"
         for length in (4, 7, 2):
             expect.equal(self.square(student.causal_mask(length), length), reference.causal_mask(length), hint)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.4)
     def test_dtype(self, student):
         """The mask holds truth values."""
         self.looks_like_a_mask(student)
         expect.dtype(expect.array(student.causal_mask(4)), np.bool_, TRUTH)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.3)
     def test_shorter_text(self, student):
         """The mask of a shorter text, even of one word, is a corner of that of a longer one."""
         self.looks_like_a_mask(student)
@@ -131,7 +132,14 @@ class TestCausalMask:
         for length in (3, 1):
             expect.equal(self.square(student.causal_mask(length), length), whole[:length, :length], hint)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.2)
+    def test_longer_text(self, student):
+        """In a text of eleven words, too, the way from query to key alone decides."""
+        self.looks_like_a_mask(student)
+        got, short = (self.square(student.causal_mask(length), length) for length in (11, 6))
+        expect.equal(got[5:, 5:], short, "Is your mask made for any length?", "the mask of the last six words")
+
+    @pytest.mark.weight(0.15)
     def test_call(self, student):
         """The length may be given by name, and asking again gives the same mask."""
         self.looks_like_a_mask(student)
@@ -145,9 +153,10 @@ class TestPaddingMask:
     MAX_LENGTH = 7
 
     def rows(self, got, texts, max_length):
-        """The mask as (B, max_length). Lists and axes of length one in between cost tests of their own."""
+        """The mask as (B, max_length). Lists and axes of length one, wherever they are, cost tests of their own."""
         got = loosely(got)
-        if got.ndim < 2 or got.shape[0] != texts or got.shape[-1] != max_length or got.size != texts * max_length:
+        longer = [[n for n in shape if n > 1] for shape in (got.shape, (texts, max_length))]
+        if longer[0] != longer[1]:
             expect.shape(got, (texts, 1, max_length))
         return got.reshape(texts, max_length)
 
@@ -159,13 +168,13 @@ class TestPaddingMask:
         if len(np.unique(got)) != 2 or any(len(np.unique(row)) != 2 for row in got):
             expect.fail("each entry should say yes or no, and no text here is without words or without padding.")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """Three texts and a max_length of 7 give a mask of shape (3, 1, 7)."""
         hint = "Scores have the axes text, query, key. Which of them does this mask have, and where is the other one?"
         expect.shape(expect.array(student.padding_mask(self.LENGTHS, self.MAX_LENGTH)), (3, 1, 7), hint)
 
-    @pytest.mark.weight(6)
+    @pytest.mark.weight(1.5)
     def test_values(self, student, reference):
         """True on the real words of each text, False on its padding."""
         hint = "Take a text of two words: which places hold a word, and which is the first that does not?"
@@ -173,7 +182,7 @@ class TestPaddingMask:
             wanted = reference.padding_mask(lengths, max_length)[:, 0]
             expect.equal(self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length), wanted, hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.3)
     def test_goes_with_scores(self, student):
         """The mask broadcasts to scores of shape (B, L, S), each text's row for all of its queries."""
         self.looks_like_a_mask(student)
@@ -186,7 +195,7 @@ class TestPaddingMask:
             expect.fail(f"a mask of shape {got.shape} does not go with scores of shape (3, 4, 7).", hint)
         expect.equal(full, np.repeat(rows[:, None, :], 4, axis=1), hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.2)
     def test_list(self, student):
         """`lengths` may be a list, or an array of another integer type."""
         self.looks_like_a_mask(student)
@@ -194,7 +203,7 @@ class TestPaddingMask:
         for lengths in (self.LENGTHS.tolist(), self.LENGTHS.astype(np.int32)):
             expect.equal(self.rows(student.padding_mask(lengths, 7), 3, 7), rows, "What turns a list into an array?")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.2)
     def test_edges(self, student):
         """A text without a word has the same answer everywhere, a text without padding the opposite one."""
         self.looks_like_a_mask(student)
@@ -206,21 +215,24 @@ class TestPaddingMask:
         if rows[0, 0] == rows[1, 0]:
             expect.fail("with max_length=6, texts of length 0 and 6 have the same mask.", hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.2)
     def test_dtype(self, student):
         """The mask holds truth values."""
         self.looks_like_a_mask(student)
         got = expect.array(student.padding_mask(self.LENGTHS, self.MAX_LENGTH))
         expect.dtype(got, np.bool_, TRUTH)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.2)
     def test_one_text(self, student):
         """A batch of one text is still a batch, with that text's row."""
         self.looks_like_a_mask(student)
-        row = self.rows(student.padding_mask(self.LENGTHS, 7), 3, 7)[1:2]
-        expect.equal(self.rows(student.padding_mask(self.LENGTHS[1:2], 7), 1, 7), row, "Which axes may not disappear?")
+        batch, alone = student.padding_mask(self.LENGTHS, 7), student.padding_mask(self.LENGTHS[1:2], 7)
+        hint = "Which axes may not disappear?"
+        if loosely(alone).ndim != loosely(batch).ndim:
+            expect.fail(f"the mask has shape {loosely(alone).shape}.", hint)
+        expect.equal(self.rows(alone, 1, 7), self.rows(batch, 3, 7)[1:2], hint)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_call(self, student):
         """The arguments may be given by name, and `lengths` is not changed."""
         self.looks_like_a_mask(student)
@@ -247,12 +259,12 @@ class TestMaskedSoftmax:
         responds(lambda *a: self.weigh(student, *a), [self.X, MASK], others, self.NAMES)
         looks_like_weights(self.weigh(student, self.X, MASK))
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """The weights have the shape of the scores."""
         expect.shape(expect.array(student.masked_softmax(self.X, MASK)), (4, 6))
 
-    @pytest.mark.weight(10)
+    @pytest.mark.weight(2.5)
     def test_values(self, student, reference):
         """Each row is the softmax over the keys that its query may attend to."""
         hint = "Leave out by hand what is masked in one row. Is each sum over what is left, and does the row sum to 1?"
@@ -261,15 +273,15 @@ class TestMaskedSoftmax:
             got = expect.array(student.masked_softmax(scores, mask))
             expect.close(got, reference.masked_softmax(scores, mask), hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_exact_zeros(self, student):
         """A masked key has weight 0, exactly, however low the scores of the others are."""
         self.looks_like_softmax(student)
-        hint = "Is what a masked score is replaced by lower than every score that can occur?"
+        hint = "What makes this weight 0 in your code? Does it do so for every score that can occur?"
         for scores in (self.X, np.where(MASK, -HUGE, self.X), np.where(MASK, -HUGE, HUGE)):
             zero_where(~MASK, self.weigh(student, scores, MASK), hint, "the weight of a masked key")
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.4)
     def test_no_leak(self, student):
         """A masked score changes nothing, even if it is a million."""
         self.looks_like_softmax(student)
@@ -279,7 +291,7 @@ class TestMaskedSoftmax:
         for masked in (signs, np.full((4, 6), HUGE)):
             expect.close(self.weigh(student, np.where(MASK, self.X, masked), MASK), before, hint)
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(0.5)
     def test_nothing_allowed(self, student):
         """A query that may attend to nothing gets all-zero weights, not NaN, and disturbs no other."""
         self.looks_like_softmax(student)
@@ -293,7 +305,7 @@ class TestMaskedSoftmax:
             others = [0, 2, 3]
             expect.close(got[others], before[others], hint, "beside a row where nothing is allowed, the weight")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_broadcast(self, student):
         """Batch axes in front, and masks that broadcast to the scores: each item as if it were alone."""
         self.looks_like_softmax(student)
@@ -307,7 +319,7 @@ class TestMaskedSoftmax:
                 what = f"with a mask of shape {mask.shape}, the result for batch item {list(index)}"
                 expect.close(got[index], self.weigh(student, scores[index], full[index].copy()), hint, what)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.35)
     def test_large_scores(self, student):
         """The same number added to a query's scores changes nothing, also if it is large, up or down."""
         self.looks_like_softmax(student)
@@ -317,7 +329,7 @@ class TestMaskedSoftmax:
         for shift in (LARGE, -0.9 * HUGE, apart):
             expect.close(self.weigh(student, self.X + shift, MASK), before, hint)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_lengths_of_one(self, student):
         """One query or one key: every axis stays."""
         self.looks_like_softmax(student)
@@ -325,7 +337,7 @@ class TestMaskedSoftmax:
             got = self.weigh(student, scores, np.ones(scores.shape, dtype=bool))
             expect.finite(got, "Does something drop axes of length one?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_softmax(student)
@@ -333,7 +345,7 @@ class TestMaskedSoftmax:
             got = expect.array(student.masked_softmax(self.X.astype(dtype), MASK))
             expect.dtype(got, dtype, "Of which type are the numbers and arrays you make yourself?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_inputs_left_alone(self, student):
         """Scores and mask are not changed, and may have any layout in memory."""
         self.looks_like_softmax(student)
@@ -342,7 +354,7 @@ class TestMaskedSoftmax:
         expect.unchanged(after, [scores, mask], self.NAMES, "Which line writes into an argument?")
         expect.close(self.weigh(student, scores, mask), self.weigh(student, scores.copy("C"), MASK))
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_by_name(self, student):
         """The arguments may be given by name."""
         self.looks_like_softmax(student)
@@ -362,7 +374,7 @@ class AttentionTests:
     NAMES: tuple[str, ...] = ()
     SMALL: tuple[np.ndarray, ...] = ()  # queries, keys, values (and mask) without batch axes, for the gate
     OTHERS: tuple[np.ndarray, ...] = ()  # others of the same shapes
-    LOW = "All scores are very low here. Is what a masked one is replaced by still lower?"
+    LOW = "All scores are very low here. What makes a masked weight 0 in your code, and what is left of the others?"
     NOTHING = "Follow a row in which every key is masked through your softmax."
 
     def give(self, array):
@@ -404,6 +416,8 @@ class AttentionTests:
 
     def check_shape(self, got, output_shape, weights_shape):
         output, weights = expect.pair(got)
+        if [getattr(part, "shape", ()) for part in got] == [weights_shape, output_shape]:
+            expect.fail("what has the weights' shape comes first.", "In which order does the docstring name the two?")
         expect.shape(self.kind(output, "output"), output_shape, "One row a query.", "output")
         expect.shape(self.kind(weights, "weights"), weights_shape, "One row a query, one column a key.", "weights")
 
@@ -476,26 +490,26 @@ class TestCausalAttention(AttentionTests):
             V[item, length:] = HUGE
         return Q, K, V
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """Five words, values of width three: output (5, 3), weights (5, 5), as a tuple."""
         self.check_shape(self.ask(student, *self.SMALL), (5, 3), (5, 5))
 
-    @pytest.mark.weight(4)
+    @pytest.mark.weight(1.1)
     def test_weights(self, student, reference):
         """The weights are the softmax of the scaled scores, over the word itself and the words before it."""
         for seed, (length, d, d_v) in ((41, (5, 6, 3)), (44, (3, 4, 7))):
             arrays = normal(seed, length, d), normal(seed + 1, length, d), normal(seed + 2, length, d_v)
             self.check_weights(student, arrays, reference.causal_attention(*arrays)[1])
 
-    @pytest.mark.weight(5.5)
+    @pytest.mark.weight(1.4)
     def test_output(self, student, reference):
         """The output is the sum of the values, each times its weight."""
         for seed, (length, d, d_v) in ((47, (5, 6, 3)), (50, (4, 3, 6))):
             arrays = normal(seed, length, d), normal(seed + 1, length, d), normal(seed + 2, length, d_v)
             self.check_output(student, arrays, reference.causal_attention(*arrays)[0])
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_batch_axes(self, student):
         """Batch axes in front, without padding: each item attends on its own."""
         self.looks_like_attention(student)
@@ -504,7 +518,7 @@ class TestCausalAttention(AttentionTests):
         arrays = [normal(56, 3, 2, 5, 6), normal(57, 3, 2, 5, 6), normal(58, 3, 2, 5, 4)]
         same_item_by_item(lambda *a: tuple(self.attend(student, *a)), arrays, 2, hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_no_look_ahead(self, student):
         """What comes later changes nothing, even if it is huge, and has weight 0, exactly."""
         self.looks_like_attention(student)
@@ -519,7 +533,7 @@ class TestCausalAttention(AttentionTests):
                 zero_where(LATER, weights, hint, "the weight of a later word")
         self.check_low(student, [*all_low(64, 5, 5, 6), self.V], LATER)
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(0.55)
     def test_padding(self, student):
         """With padding, no query sees a padded key, and the real words find what they find without it."""
         self.looks_like_attention(student)
@@ -534,7 +548,7 @@ class TestCausalAttention(AttentionTests):
         for weights in before[1:]:
             zero_where(np.broadcast_to(~self.PADDING, (2, 5, 5)), weights, hint, "the weight of a padded key")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_padded_queries(self, student):
         """Padding hides keys only: a query on a padded place finds what it would find as the last real word."""
         self.looks_like_attention(student)
@@ -547,7 +561,7 @@ class TestCausalAttention(AttentionTests):
             found = [part[item, 4, : single.shape[-1]] for part, single in zip(got, alone, strict=False)]
             self.same(found, alone, hint, f" of item {item} at a padded query")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_empty_text(self, student):
         """In a text of length 0 nothing is found: weights and output are 0, not NaN, and the other text is as ever."""
         self.looks_like_attention(student)
@@ -559,34 +573,34 @@ class TestCausalAttention(AttentionTests):
             all_zero(part[0], self.NOTHING, f"{what} of a text of length 0")
             expect.close(part[1], single[0], self.NOTHING, f"{what} of the other text")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_large_scores(self, student):
         """Scores of 10,000 and more give finite numbers; the largest that a word may see takes all the weight."""
         self.looks_like_attention(student)
         self.check_large(student, *self.SMALL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_one_word(self, student):
         """A text of one word: every axis stays."""
         self.looks_like_attention(student)
         for part, what in zip(self.attend(student, *(a[:1] for a in self.SMALL)), ("output", "weights"), strict=False):
             expect.finite(part, what=what)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.2)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in output and weights."""
         self.looks_like_attention(student)
         self.check_dtype(student, *self.SMALL)
         self.check_dtype(student, *self.BATCH, self.PADDING)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_inputs_left_alone(self, student):
         """The inputs are not changed, and may have any layout in memory."""
         self.looks_like_attention(student)
         Q, V = (normal(seed, 2, width, 5).swapaxes(1, 2) for seed, width in ((59, 6), (63, 3)))
         self.check_inputs(student, Q, normal(60, 2, 5, 12)[..., ::2], V, self.PADDING)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_by_name(self, student):
         """The arguments may be given by name, and `padding=None` is the same as no padding."""
         self.looks_like_attention(student)
@@ -606,6 +620,7 @@ class TestTorchMaskedAttention(AttentionTests):
     OTHERS = (normal(74, 4, 5), normal(75, 6, 5), normal(76, 6, 3), OTHER_MASK)
     BATCH = (normal(77, 2, 4, 5), normal(78, 2, 6, 5), normal(79, 2, 6, 3))
     DETACHED = "Which operations on the way hand on a gradient, and which ones let go of it?"
+    SEEDS = (tensor(normal(97, 4, 3)), tensor(normal(98, 4, 6)))
 
     def give(self, array):
         return tensor(array)
@@ -620,9 +635,11 @@ class TestTorchMaskedAttention(AttentionTests):
         mask[2] = table("010001")  # this query saw nothing else
         return self.Q, K, V, mask
 
-    def seeds(self):
-        """A tensor to weigh each of output and weights by."""
-        return [tensor(normal(97, 4, 3)), tensor(normal(98, 4, 6))]
+    def seeds(self, student):
+        """A tensor to weigh each of output and weights by, in the order in which this function gives them."""
+        got = self.ask(student, *self.SMALL)
+        swapped = isinstance(got, tuple | list) and tuple(getattr(got[0] if got else None, "shape", ())) == (4, 6)
+        return list(self.SEEDS[:: -1 if swapped else 1])
 
     def right(self, reference, seed, mask, d_k, d_v):
         """Fresh inputs, and the right output and weights for them, by the NumPy road."""
@@ -631,26 +648,26 @@ class TestTorchMaskedAttention(AttentionTests):
         weights = reference.masked_softmax(Q @ K.T / np.sqrt(d_k), mask)
         return (Q, K, V, mask), weights @ V, weights
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.15)
     def test_shape(self, student):
         """Four queries, six keys, values of width three: output (4, 3), weights (4, 6), as a tuple."""
         self.check_shape(self.ask(student, *self.SMALL), (4, 3), (4, 6))
 
-    @pytest.mark.weight(6)
+    @pytest.mark.weight(0.85)
     def test_weights(self, student, reference):
         """The weights are the softmax of the scaled scores, over the keys that the mask allows."""
         for seed, mask, (d_k, d_v) in ((81, MASK, (5, 3)), (84, table("10", "11", "01"), (4, 7))):
             arrays, _, weights = self.right(reference, seed, mask, d_k, d_v)
             self.check_weights(student, arrays, weights)
 
-    @pytest.mark.weight(9)
+    @pytest.mark.weight(1.2)
     def test_output(self, student, reference):
         """The output is the sum of the values, each times its weight."""
         for seed, mask, (d_k, d_v) in ((87, MASK, (5, 3)), (90, table("1101", "0110", "1011"), (2, 6))):
             arrays, output, _ = self.right(reference, seed, mask, d_k, d_v)
             self.check_output(student, arrays, output)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.2)
     def test_without_mask(self, student):
         """No mask, or `mask=None`, is the same as a mask that allows everything."""
         self.looks_like_attention(student)
@@ -661,7 +678,7 @@ class TestTorchMaskedAttention(AttentionTests):
         got = student.torch_masked_attention(*map(tensor, arrays), mask=None)
         self.same(map(loosely, self.parts(got, *arrays)), wanted, hint)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.2)
     def test_no_leak(self, student):
         """A key that is masked for all changes nothing, even if it is huge, and has weight 0, exactly."""
         self.looks_like_attention(student)
@@ -673,7 +690,7 @@ class TestTorchMaskedAttention(AttentionTests):
             zero_where(~mask, weights, hint, "the weight of a masked key")
         self.check_low(student, [*all_low(105, 4, 6, 5), self.V, MASK], ~MASK)
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(0.25)
     def test_nothing_allowed(self, student):
         """A query that may attend to nothing gets weights and output 0, not NaN, and disturbs no other."""
         self.looks_like_attention(student)
@@ -684,7 +701,7 @@ class TestTorchMaskedAttention(AttentionTests):
                 all_zero(part[1], self.NOTHING, f"{what} of a query that may attend to nothing")
                 expect.close(part[[0, 2, 3]], other[[0, 2, 3]], self.NOTHING, f"{what} of the other queries")
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.2)
     def test_broadcast(self, student):
         """Batch axes in front, and masks that broadcast to the scores: each item attends on its own."""
         self.looks_like_attention(student)
@@ -700,27 +717,27 @@ class TestTorchMaskedAttention(AttentionTests):
                 where = f" of batch item {list(index)} with a mask of shape {mask.shape}"
                 self.same([part[index] for part in got], alone, hint, where)
 
-    @pytest.mark.weight(2.5)
+    @pytest.mark.weight(0.3)
     def test_gradients(self, student):
         """Gradients of the output reach query, key and value."""
         self.looks_like_attention(student)
-        seeds = [self.seeds()[0], None]
+        seeds = [seed if seed is self.SEEDS[0] else None for seed in self.seeds(student)]
         gradients_match(student.torch_masked_attention, [*map(tensor, self.SMALL)], seeds, self.DETACHED, self.NAMES)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_gradients_of_weights(self, student):
         """Gradients of output and weights together reach query, key and value."""
         self.looks_like_attention(student)
         args = [*map(tensor, self.SMALL)]
-        gradients_match(student.torch_masked_attention, args, self.seeds(), self.DETACHED, self.NAMES)
+        gradients_match(student.torch_masked_attention, args, self.seeds(student), self.DETACHED, self.NAMES)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.2)
     def test_finite_gradients(self, student):
         """Gradients stay finite where nothing is allowed or a masked key is huge; an empty row has none."""
         self.looks_like_attention(student)
         hint = "Where does a NaN or an infinity arise on the way, even if the result no longer shows it?"
         args = [tensor(array) for array in self.with_hidden(ONE_EMPTY)]
-        gradients = student.torch_masked_attention.gradients(*args, seeds=self.seeds()).inputs
+        gradients = student.torch_masked_attention.gradients(*args, seeds=self.seeds(student)).inputs
         if len(gradients) < 3 or any(gradient is None for gradient in gradients[:3]):
             expect.fail("no gradient reaches query, key or value.", self.DETACHED)
         for name, arg, gradient in zip(self.NAMES[:3], args, gradients, strict=False):
@@ -730,13 +747,13 @@ class TestTorchMaskedAttention(AttentionTests):
             if name == "query":
                 all_zero(got[1], hint, "the gradient of a query that may attend to nothing")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.05)
     def test_large_scores(self, student):
         """Scores of 10,000 and more give finite numbers; the largest that a query may see takes all the weight."""
         self.looks_like_attention(student)
         self.check_large(student, *self.SMALL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.05)
     def test_lengths_of_one(self, student):
         """One query, one key, one value of width one: every axis stays."""
         self.looks_like_attention(student)
@@ -746,20 +763,20 @@ class TestTorchMaskedAttention(AttentionTests):
             for part, what in zip(parts, ("output", "weights"), strict=False):
                 expect.finite(part, what=what)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in output and weights."""
         self.looks_like_attention(student)
         self.check_dtype(student, *self.SMALL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_inputs_left_alone(self, student):
         """The inputs are not changed, and may have any layout in memory."""
         self.looks_like_attention(student)
         mask = np.asfortranarray(MASK)
         self.check_inputs(student, normal(102, 5, 4).T, normal(103, 6, 10)[:, ::2], normal(104, 3, 6).T, mask)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.05)
     def test_by_name(self, student):
         """The arguments may be given by name."""
         self.looks_like_attention(student)

@@ -231,6 +231,15 @@ def torch_split_heads(x, num_heads):
     return rows.reshape(*batch, L, num_heads, d).transpose(-3, -2)
 
 
+@mistake("memory-read-as-it-lies", hint="Where do the numbers of x.T lie in memory? Do your steps know?")
+def torch_split_heads(x, num_heads):
+    d_model = x.shape[-1]
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    rows = x.as_strided(x.shape, torch.empty(x.shape).stride())
+    return rows.unflatten(-1, (num_heads, d_model // num_heads)).transpose(-3, -2)
+
+
 @mistake("float32-always", hint="Which dtype has a tensor from torch.zeros when you do not say?")
 def torch_split_heads(x, num_heads):
     *batch, L, d_model = x.shape

@@ -339,6 +339,13 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return _concat(weights @ V) @ W_O, weights
 
 
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return weights, _concat(weights @ V) @ W_O
+
+
 @mistake("in-place", hint="Whose array does an operator like /= change?")
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     W_Q /= math.sqrt(W_Q.shape[-1] // num_heads)
@@ -468,6 +475,25 @@ class MultiHeadAttention(_Module):
     def forward(self, x, mask=None):
         output, weights = super().forward(x, mask)
         return x + output, weights
+
+
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+class MultiHeadAttention(_Module):
+    def forward(self, x, mask=None):
+        return super().forward(x, mask)[::-1]
+
+
+_OTHER_NAMES = {"W_Q": "q_proj", "W_K": "k_proj", "W_V": "v_proj", "W_O": "out_proj"}
+
+
+@mistake("other-names", hint="Which names does the docstring give the four layers?")
+class MultiHeadAttention(_Module):
+    def make_layers(self, d_model, num_heads, d_head, bias):
+        super().make_layers(d_model, num_heads, d_head, bias)
+        self._modules = {_OTHER_NAMES[name]: layer for name, layer in self._modules.items()}
+
+    def __getattr__(self, name):
+        return super().__getattr__(_OTHER_NAMES.get(name, name))
 
 
 @mistake("bias-left-on", hint="What does nn.Linear add to the product, unless told otherwise?")

@@ -1,6 +1,9 @@
 """Hidden suite of a4: sizes, W_O, multi-head attention, and the module. Sizes differ: B=2, h=3, d_k=4, L=5, d_model=12.
 
 Ordinary input has h * d_k = h * d_v = d_model, so that a slip about other widths costs the tests on widths alone.
+Output and weights are told apart by their axes, so that their order costs `test_shape` alone, and a module's layers are
+found under other names, so that names cost `test_parameters` alone. A test's weight is its points: they add up to those
+of the cell.
 """
 
 import math
@@ -10,7 +13,9 @@ import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
+from autograder.attention.hidden.naming import own_names
 from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
+from autograder.attention.hidden.worth import worth
 from autograder.judging import expect
 from autograder.judging.student import Gradients
 
@@ -68,7 +73,7 @@ class TestProjectionShapes:
                 expect.fail(f"the shape of {key} is the same whatever the arguments.", "Which sizes does it hang on?")
         return first
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_shape(self, student):
         """A dict with four entries, each with two sizes."""
         got = self.shapes(student, 7, 3, 4, 5)
@@ -77,25 +82,35 @@ class TestProjectionShapes:
         if more:
             expect.fail(f"the dict also has {', '.join(more)}.", "It should hold the four matrices and no more.")
 
-    @pytest.mark.weight(2.5)
+    @pytest.mark.weight(0.6)
+    def test_model_width(self, student):
+        """Each matrix has the width of the model on one side: there it takes a word's vector, or gives one."""
+        for d_model, *others in ((7, 3, 4, 5), (11, 2, 6, 8)):
+            shapes = self.sizes(self.shapes(student, d_model, *others), *KEYS)
+            for key, size in zip(KEYS, shapes, strict=True):
+                if d_model not in size:
+                    hint = "Where does a word's vector, of width d_model, go in or come out?"
+                    expect.fail(f"the shape of {key} is ({size[0]:g}, {size[1]:g}), and d_model is {d_model}.", hint)
+
+    @pytest.mark.weight(0.6)
     def test_queries_and_keys(self, student, reference):
         """W_Q and W_K take a word's vector to the queries and keys of all heads."""
         hint = "X, (L, d_model), is multiplied by it from the right. How many numbers have the queries of all heads?"
         self.compare(student, ("W_Q", "W_K"), hint, reference)
 
-    @pytest.mark.weight(2.5)
+    @pytest.mark.weight(0.6)
     def test_values(self, student, reference):
         """W_V takes a word's vector to the values of all heads."""
         hint = "X, (L, d_model), is multiplied by it from the right. How wide is one head's value, how wide are all?"
         self.compare(student, ("W_V",), hint, reference)
 
-    @pytest.mark.weight(4)
+    @pytest.mark.weight(0.75)
     def test_output(self, student, reference):
         """W_O takes the concatenated heads back to a word's vector."""
         hint = "What is concatenated, and how wide is it then? Which width should come out?"
         self.compare(student, ("W_O",), hint, reference)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_tuples_of_whole_numbers(self, student):
         """Each shape is a tuple of whole numbers, as `np.zeros` takes it."""
         shapes = self.looks_like_shapes(student)
@@ -105,7 +120,7 @@ class TestProjectionShapes:
             if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in shapes[key]):
                 expect.fail(f"the shape of {key} holds a number that is not whole.", "Is there a / where // belongs?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_keywords(self, student):
         """The arguments may come by keyword, in any order."""
         by_place = self.looks_like_shapes(student)
@@ -123,13 +138,13 @@ class TestOutputProjection:
         expect.shape(expect.array(student.output_projection(self.HEADS, self.W_O)), (5, 12))
         responds(student.output_projection, [self.HEADS, self.W_O], [normal(103, 3, 5, 4)])
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """Three heads of shape (5, 4) and W_O of shape (12, 7) give (5, 7): one vector a word."""
         got = expect.array(student.output_projection(self.HEADS, normal(104, 12, 7)))
         expect.shape(got, (5, 7), "One row a word, as wide as the model.")
 
-    @pytest.mark.weight(6)
+    @pytest.mark.weight(2)
     def test_values(self, student, reference):
         """The heads, concatenated word by word, times W_O."""
         hint = "Take one word: which numbers stand side by side after concatenating, and in which order?"
@@ -138,7 +153,7 @@ class TestOutputProjection:
             wanted = reference.output_projection(heads, W_O)
             expect.close(expect.array(student.output_projection(heads, W_O)), wanted, hint, atol=ATOL)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.35)
     def test_widths(self, student):
         """d_model need not be h * d_v: a narrow or a wide W_O gives just these columns."""
         self.looks_like_projection(student)
@@ -151,7 +166,7 @@ class TestOutputProjection:
         expect.shape(got, (5, 20), hint)
         expect.close(got[:, :12], square, hint, atol=ATOL)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.65)
     def test_batch_axes(self, student):
         """Batch axes in front: each item is projected on its own."""
         self.looks_like_projection(student)
@@ -160,7 +175,7 @@ class TestOutputProjection:
         same_item_by_item(call, [normal(110, 2, 3, 5, 4)], 1, hint)
         same_item_by_item(call, [normal(111, 2, 6, 3, 5, 4)], 2, hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_one_head_one_word(self, student):
         """One head, or one word: the same numbers as among others, and no axis is lost."""
         self.looks_like_projection(student)
@@ -173,7 +188,7 @@ class TestOutputProjection:
         wanted = expect.array(student.output_projection(three, rows))
         expect.close(student.output_projection(three[:1], rows[:1]), wanted, hint, atol=ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.25)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_projection(student)
@@ -181,7 +196,7 @@ class TestOutputProjection:
             got = student.output_projection(self.HEADS.astype(dtype), self.W_O.astype(dtype))
             expect.dtype(expect.array(got), dtype, "Is an array made on the way, and of which dtype?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.25)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         self.looks_like_projection(student)
@@ -199,6 +214,12 @@ def weights_for(seed, d_model=12, num_heads=3, d_k=4, d_v=4):
     W_Q, W_K = size * normal(seed, d_model, num_heads * d_k), size * normal(seed + 1, d_model, num_heads * d_k)
     W_V, W_O = size * normal(seed + 2, d_model, num_heads * d_v), normal(seed + 3, num_heads * d_v, d_model)
     return W_Q, W_K, W_V, W_O / math.sqrt(num_heads * d_v)
+
+
+def in_order(X, answer):
+    """Output and weights: the weights have one axis more than X, so that they are known wherever they stand."""
+    one, other = (getattr(part, "ndim", 0) - X.ndim for part in answer)
+    return answer[::-1] if (one, other) == (1, 0) else answer
 
 
 class MultiHeadTests:
@@ -225,9 +246,9 @@ class MultiHeadTests:
         raise NotImplementedError
 
     def attend(self, attention, X, weights, mask=None):
-        """Output and weights, for input of the usual dtype of this exercise."""
-        output, got = attention(X.astype(self.DTYPE), *(w.astype(self.DTYPE) for w in weights), mask=mask)
-        return output, got
+        """Output and weights, in this order, for input of the usual dtype of this exercise."""
+        got = attention(X.astype(self.DTYPE), *(w.astype(self.DTYPE) for w in weights), mask=mask)
+        return in_order(X, got)
 
     def in_shape(self, answer, rows=5, width=12, heads=3):
         """Fails where output or weights have another shape than for ordinary input of so many words."""
@@ -246,12 +267,16 @@ class MultiHeadTests:
             expect.differs(one, other, "Other matrices should give another result.", f"the {name}")
         return first
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.35)
     def test_shape(self, student):
         """Five words of width 12 and three heads: output (..., 5, 12), weights (..., 3, 5, 5), as a tuple."""
-        self.in_shape(self.attend(self.attention(student), self.X, self.WEIGHTS))
+        given = [array.astype(self.DTYPE) for array in (self.X, *self.WEIGHTS)]
+        answer = self.attention(student)(*given)
+        if in_order(self.X, answer) is not answer:
+            expect.fail("what has the weights' shape comes first.", "In which order does the docstring name the two?")
+        self.in_shape(answer)
 
-    @pytest.mark.weight(6)
+    @pytest.mark.weight(1.65)
     def test_weights(self, student, reference):
         """Each head's weights: softmax over the keys of its own scores, scaled by its own width."""
         attention = self.attention(student)
@@ -261,7 +286,7 @@ class MultiHeadTests:
             wanted = reference.multi_head_attention(X, *weights, 3)[1]
             expect.close(self.attend(attention, X, weights)[1], wanted, hint, "weights", ATOL)
 
-    @pytest.mark.weight(9)
+    @pytest.mark.weight(2.5)
     def test_output(self, student, reference):
         """The output: each head's blend of its own values, concatenated, times W_O."""
         attention = self.attention(student)
@@ -271,7 +296,7 @@ class MultiHeadTests:
             wanted = reference.multi_head_attention(X, *weights, 3)[0]
             expect.close(self.attend(attention, X, weights)[0], wanted, hint, "output", ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_one_head_one_word(self, student):
         """One head and one word: no axis is lost, and two equal words get what one alone gets."""
         self.looks_like_attention(self.attention(student))
@@ -285,7 +310,7 @@ class MultiHeadTests:
         hint = "What do two equal words blend?"
         expect.close(together[0], np.repeat(alone[0], 2, axis=-2), hint, "the output", ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each item attends on its own, with the same matrices."""
         attention = self.attention(student)
@@ -295,7 +320,7 @@ class MultiHeadTests:
         same_item_by_item(call, [normal(180, 2, 5, 12)], 1, hint)
         same_item_by_item(call, [normal(181, 2, 4, 5, 12)], 2, hint)
 
-    @pytest.mark.weight(2.5)
+    @pytest.mark.weight(0.6)
     def test_mask(self, student):
         """A word that may not be seen has weight 0 in every head, and nothing in it moves the others' output."""
         attention = self.attention(student)
@@ -323,7 +348,7 @@ class MultiHeadTests:
         hidden = np.where(np.broadcast_to(mask, weights.shape), 0, weights)
         expect.close(hidden, np.zeros(weights.shape), hint, "the weights", EXACT)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_mask_and_large_scores(self, student):
         """What is hidden stays hidden when all scores are large, above or below zero; what is seen is seen."""
         attention = self.attention(student)
@@ -338,7 +363,7 @@ class MultiHeadTests:
                 hint = "A word that sees only itself, with a score of -10,000: which weight does it get?"
                 expect.fail("with a mask, the weights do not sum to 1 when scores are large.", hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_mask_axes(self, student):
         """One mask for all, one for each item (B, 1, 1, L), or one for each head (h, L, L)."""
         attention = self.attention(student)
@@ -376,7 +401,7 @@ class MultiHeadTests:
             expect.shape(single, (*self.one_item[:-2], *one), hint, f"{what} {name}")
             expect.close(whole[item], single.reshape(one), hint, f"{what} {name}", ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_nothing_to_attend_to(self, student):
         """A query that may attend to nothing gets weights 0 and output 0; the other queries keep theirs."""
         attention = self.attention(student)
@@ -392,7 +417,7 @@ class MultiHeadTests:
         others = [0, 2, 3, 4]
         expect.close(output[..., others, :], free[0][..., others, :], hint, "the output of the other queries", ATOL)
 
-    @pytest.mark.weight(0.75)
+    @pytest.mark.weight(0.2)
     def test_large_scores(self, student):
         """Scores of 10,000 and more give finite numbers, and the largest takes all the weight."""
         attention = self.attention(student)
@@ -412,7 +437,7 @@ class MultiHeadTests:
             hint = "Are large scores cut off or rounded?"
             expect.fail("weights: the largest score does not take all the weight.", hint)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in output and weights, with and without a mask."""
         attention = self.attention(student)
@@ -420,7 +445,8 @@ class MultiHeadTests:
         hint = "Which dtype has what you make yourself: the scale, the masked scores, an array you fill?"
         for dtype in (np.float32, np.float64):
             for mask in (None, MASK):
-                output, weights = attention(self.X.astype(dtype), *(w.astype(dtype) for w in self.WEIGHTS), mask=mask)
+                given = [array.astype(dtype) for array in (self.X, *self.WEIGHTS)]
+                output, weights = in_order(self.X, attention(*given, mask=mask))
                 expect.dtype(output, dtype, hint, "output")
                 expect.dtype(weights, dtype, hint, "weights")
 
@@ -440,7 +466,7 @@ class TestMultiHeadAttention(MultiHeadTests):
 
         return attend
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.4)
     def test_widths(self, student):
         """d_model need not be h * d_k, nor d_v be d_k, as in the example with X (2, 3) and W_Q (3, 6)."""
         attention = self.attention(student)
@@ -465,7 +491,7 @@ class TestMultiHeadAttention(MultiHeadTests):
         expect.close(weights, wanted[1], hint, "weights", ATOL)
         expect.close(output, wanted[0], hint, "output", ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         self.looks_like_attention(self.attention(student))
@@ -486,22 +512,28 @@ class Layer:
     """A student's module with given matrices, called like a function of x and the four matrices.
 
     The matrices are written as in NumPy, (in, out); nn.Linear keeps them as (out, in). A bias that should not be
-    there is set to 0, since one test judges that already.
+    there is set to 0, and layers are found under other names, since one test judges that already.
     """
 
     def __init__(self, student, d_model, num_heads, d_head):
         self.module = student.MultiHeadAttention
-        self.construct = (d_model, num_heads) if num_heads * d_head == d_model else (d_model, num_heads, d_head)
-        shapes = self.module.build(*self.construct)
-        sizes = dict.fromkeys(("W_Q.bias", "W_K.bias", "W_V.bias"), num_heads * d_head) | {"W_O.bias": d_model}
-        self.biases = {name: size for name, size in sizes.items() if shapes.get(name) == (size,)}
+        width = num_heads * d_head
+        self.construct = (d_model, num_heads) if width == d_model else (d_model, num_heads, d_head)
+        self.shapes = self.module.build(*self.construct)
+        wanted = {f"{key}.weight": (width, d_model) for key in KEYS[:3]} | {"W_O.weight": (d_model, width)}
+        own = own_names(wanted, self.shapes)
+        self.names = [own.get(name, name) for name in wanted]  # what is missing, the message will name
+
+    def parameters(self, matrices):
+        """The student's parameters by name, with these matrices in them."""
+        given = {name: tensor(W.T) for name, W in zip(self.names, matrices, strict=True)}
+        biases = {name: shape for name, shape in self.shapes.items() if name.endswith("bias")}
+        return given | {name: tensor(np.zeros(shape, dtype=matrices[0].dtype)) for name, shape in biases.items()}
 
     def run(self, x, matrices, mask=None, **more):
         """Construct, fill, forward: what `Function.run` gives back."""
-        parameters = {f"{key}.weight": tensor(W.T) for key, W in zip(KEYS, matrices, strict=True)}
-        parameters |= {name: tensor(np.zeros(size, dtype=x.dtype)) for name, size in self.biases.items()}
         forward = [tensor(x)] if mask is None else [tensor(x), tensor(np.ascontiguousarray(mask))]
-        return self.module.run(self.construct, parameters, *forward, **more)
+        return self.module.run(self.construct, self.parameters(matrices), *forward, **more)
 
     def __call__(self, x, *matrices, mask=None):
         output, weights = expect.pair(self.run(x, matrices, mask).value)
@@ -512,19 +544,23 @@ class Differentiable:
     """A layer in the form that `gradients_match` takes: tensors in, tensors out, gradients of x and the matrices."""
 
     def __init__(self, layer, mask=None):
-        self.layer, self.mask = layer, mask
+        self.layer, self.mask, self.swapped = layer, mask, False
 
     def __call__(self, x, *matrices):
-        output, weights = self.layer(x.numpy(), *(W.numpy() for W in matrices), mask=self.mask)
+        answer = self.layer(x.numpy(), *(W.numpy() for W in matrices), mask=self.mask)
+        output, weights = in_order(x, answer)
+        self.swapped = output is not answer[0]
         expect.shape(output, tuple(x.shape), what="the output")
         expect.shape(weights, (*x.shape[:-2], 3, 5, 5), what="the weights")
         return output, weights
 
     def gradients(self, x, *matrices, seeds):
+        seeds = seeds[::-1] if self.swapped else seeds
         got = self.layer.run(x.numpy(), [W.numpy() for W in matrices], self.mask, seeds=seeds)
-        of_matrices = [got.parameters.get(f"{key}.weight") for key in KEYS]
+        of_matrices = [got.parameters.get(name) for name in self.layer.names]
         turned = [g.T if hasattr(g, "detach") and g.ndim == 2 else g for g in of_matrices]
-        return Gradients(got.value, [*(got.inputs or [None])[:1], *turned])
+        value = in_order(x, expect.pair(got.value))
+        return Gradients(value, [*(got.inputs or [None])[:1], *turned])
 
 
 @pytest.mark.exercise("MultiHeadAttention")
@@ -535,16 +571,29 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
     def attention(self, student, d_model=12, num_heads=3, d_head=4):
         return Layer(student, d_model, num_heads, d_head)
 
-    @pytest.mark.weight(1)
+    test_shape = worth(0.2, MultiHeadTests.test_shape)
+    test_weights = worth(1.15, MultiHeadTests.test_weights)
+    test_output = worth(1.75, MultiHeadTests.test_output)
+    test_one_head_one_word = worth(0.1, MultiHeadTests.test_one_head_one_word)
+    test_batch_axes = worth(0.2, MultiHeadTests.test_batch_axes)
+    test_mask = worth(0.5, MultiHeadTests.test_mask)
+    test_mask_and_large_scores = worth(0.1, MultiHeadTests.test_mask_and_large_scores)
+    test_mask_axes = worth(0.2, MultiHeadTests.test_mask_axes)
+    test_nothing_to_attend_to = worth(0.2, MultiHeadTests.test_nothing_to_attend_to)
+    test_large_scores = worth(0.15, MultiHeadTests.test_large_scores)
+    test_dtype = worth(0.1, MultiHeadTests.test_dtype)
+
+    @pytest.mark.weight(0.3)
     def test_parameters(self, student):
         """The layers W_Q, W_K, W_V, W_O have weights of shape (12, 12) for d_model = 12; no bias, nothing else."""
-        self.attend(self.attention(student), self.X, self.WEIGHTS)
+        names = {f"{key}.weight": tensor(W.T.astype(np.float32)) for key, W in zip(KEYS, self.WEIGHTS, strict=True)}
+        student.MultiHeadAttention.run((12, 3), names, tensor(self.X.astype(np.float32)))  # says so where names differ
         shapes = student.MultiHeadAttention.build(12, 3)
         if len(shapes) != 4 or any(shape != (12, 12) for shape in shapes.values()):
             listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
             expect.fail(f"its parameters are {listed or 'none'}.", "Which of them does the formula not have?")
 
-    @pytest.mark.weight(1.25)
+    @pytest.mark.weight(0.25)
     def test_d_head(self, student):
         """Where d_head is given, d_model need not divide: three heads of width four on d_model = 7."""
         self.looks_like_attention(self.attention(student))
@@ -559,7 +608,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         expect.shape(wanted[0], (2, 5, 12), hint, "output")
         expect.close(output, wanted[0][..., :7], hint, "output", ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.2)
     def test_does_not_divide(self, student):
         """Without d_head, a d_model that num_heads does not divide raises ValueError on construction."""
         self.looks_like_attention(self.attention(student))
@@ -567,16 +616,18 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         expect.raises(ValueError, lambda: student.MultiHeadAttention.build(7, 3), hint)
         expect.raises(ValueError, lambda: student.MultiHeadAttention.build(d_model=12, num_heads=5, d_head=None), hint)
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(0.4)
     def test_gradients(self, student):
         """Gradients reach x and all four matrices, through the output and through the weights."""
         self.looks_like_attention(self.attention(student))
         args = [tensor(self.X), *(tensor(w) for w in self.WEIGHTS)]
         hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way?"
         seeds = [tensor(normal(211, 2, 5, 12)), tensor(normal(212, 2, 3, 5, 5))]
-        gradients_match(Differentiable(self.attention(student)), args, seeds, hint, ["x", *KEYS])
+        layer = Differentiable(self.attention(student))
+        layer(*args)  # its shapes are right
+        gradients_match(layer, args, seeds, hint, ["x", *KEYS])
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_gradients_with_a_mask(self, student):
         """With a query that may attend to nothing, gradients stay finite, and that query has none."""
         attention = self.attention(student)
@@ -602,22 +653,21 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
                 what = f"query 1's share in the gradient of {name}"
                 expect.close(gradient, np.zeros(tuple(arg.shape)), hint, what, EXACT)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         attention = self.attention(student)
         self.looks_like_attention(attention)
         x = normal(201, 2, 12, 5).astype(np.float32).swapaxes(-1, -2)
         matrices = [w.astype(np.float32) for w in self.WEIGHTS]
-        parameters = {f"{key}.weight": tensor(W.T) for key, W in zip(KEYS, matrices, strict=True)}
-        parameters |= {name: tensor(np.zeros(size, dtype=np.float32)) for name, size in attention.biases.items()}
+        parameters = attention.parameters(matrices)
         module, mask = student.MultiHeadAttention, tensor(MASK)
         options = {"d_head": 4, "num_heads": 3, "d_model": 12}
-        by_name = expect.pair(module.run((), parameters, options=options, x=tensor(x), mask=mask).value)
+        by_name = in_order(x, expect.pair(module.run((), parameters, options=options, x=tensor(x), mask=mask).value))
         given = [tensor(x), mask]
         by_place = module.run((12, 3), parameters, *given)
         plain = self.attend(attention, np.ascontiguousarray(x), matrices, MASK)
-        answers = zip(("output", "weights"), by_name, expect.pair(by_place.value), plain, strict=True)
+        answers = zip(("output", "weights"), by_name, in_order(x, expect.pair(by_place.value)), plain, strict=True)
         for name, one, two, wanted in answers:
             expect.close(one, wanted, "Is the call by keyword the same as by position?", name, ATOL)
             expect.close(two, wanted, "Is memory read in the order of the axes?", name, ATOL)

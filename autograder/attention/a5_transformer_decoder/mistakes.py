@@ -181,6 +181,12 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(variance + 1e-5) + beta
 
 
+@mistake("another-default-eps", hint="Which eps does the first line of the stub give?")
+def layer_norm(x, gamma, beta, eps=1e-12):
+    variance = x.var(axis=-1, keepdims=True)
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(variance + eps) + beta
+
+
 @mistake("mean-not-subtracted", hint="What is the mean of your result with gamma = 1 and beta = 0?")
 def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * x / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
@@ -580,6 +586,17 @@ class DecoderBlock(_Block):
         return self.norm_3(super().forward(x, padding))
 
 
+@mistake("other-names", hint="Which names does the table give the two norms?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.ln1, self.ln2 = self._modules.pop("norm_1"), self._modules.pop("norm_2")
+
+    def forward(self, x, padding=None):
+        x = x + self.attend(self.ln1(x), padding)
+        return x + self.feed_forward(self.ln2(x))
+
+
 @mistake("weights-given-back-too", hint="How many things does forward give back?")
 class DecoderBlock(_Block):
     def forward(self, x, padding=None):
@@ -718,6 +735,44 @@ class TransformerDecoder(_Decoder):
 class TransformerDecoder(_Decoder):
     def logits(self, x):
         return self.output(x)
+
+
+@mistake("no-last-norm", hint="Go through the table: which member stands between the blocks and the output layer?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        del self.norm
+
+    def logits(self, x):
+        return self.output(x)
+
+
+@mistake("other-names", hint="Which name does the table give the last norm?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.ln_f = self._modules.pop("norm")
+
+    def logits(self, x):
+        return self.output(self.ln_f(x))
+
+
+@mistake("positions-too-few", hint="Which of the six sizes says how long a text may be?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, d_model)
+
+
+@mistake("positions-too-few", hint="Which of the six sizes says how long a text may be?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, vocab_size)
+
+
+@mistake("positions-too-few", hint="Which of the six sizes says how long a text may be?")
+class TransformerDecoder(_Decoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, d_ff)
 
 
 @mistake("norm-before-the-blocks", hint="The last norm stands between which two members?")

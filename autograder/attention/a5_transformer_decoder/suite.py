@@ -1,7 +1,9 @@
 """Hidden suite of a5: positions, layer norm, feed-forward, the decoder block and the whole decoder.
 
 Sizes differ: B=2, L=5 or 6, d_model=12, h=3, d_ff=48, a vocabulary of 11. Modules get their weights from here, by name,
-so that no seed decides. A branch of a block is judged alone by silencing the other: a last layer of zeros adds nothing.
+so that no seed decides; where names differ, or a norm or a bias is missing, `test_parameters` says so, and the others
+do with what there is. A branch of a block is judged alone by silencing the other: a last layer of zeros adds nothing. A
+test's weight is its points: they add up to those of the cell.
 """
 
 import contextlib
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
+from autograder.attention.hidden.naming import own_names
 from autograder.attention.hidden.properties import responds, same_item_by_item
 from autograder.judging import expect
 from autograder.judging.student import Gradients, Raised
@@ -48,12 +51,12 @@ class TestPositionalEncoding:
         if any(np.allclose(got[i], got[j], atol=1e-6) for i in range(6) for j in range(i)):
             expect.fail("two positions have the same row.", "What should differ between them?")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """Seven positions and d_model = 12 give an array of shape (7, 12)."""
         expect.shape(expect.array(student.positional_encoding(7, 12)), (7, 12))
 
-    @pytest.mark.weight(6.5)
+    @pytest.mark.weight(2)
     def test_values(self, student, reference):
         """Sines in the even columns, cosines in the odd ones, and each pair at the angle of the formula."""
         hint = "Do position 1 by hand for d_model = 4, column by column: which angle, and a sine or a cosine?"
@@ -61,7 +64,7 @@ class TestPositionalEncoding:
             got = self.encode(student, length, d_model)
             expect.close(got, reference.positional_encoding(length, d_model), hint, atol=ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.3)
     def test_odd_width(self, student):
         """An odd d_model works: all columns are filled, and the first wave is the same as ever."""
         self.looks_like_encoding(student)
@@ -72,7 +75,7 @@ class TestPositionalEncoding:
             if any(np.ptp(column) == 0 for column in got.T):
                 expect.fail("a column is the same for all positions.", hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.3)
     def test_shorter(self, student):
         """A shorter text, even of one position, has the first rows of a longer one."""
         self.looks_like_encoding(student)
@@ -81,7 +84,7 @@ class TestPositionalEncoding:
             hint = "Does a position's row depend on how many come after it?"
             expect.close(self.encode(student, length, 10), whole[:length], hint, atol=ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_call(self, student):
         """The arguments may be given by name."""
         self.looks_like_encoding(student)
@@ -102,31 +105,37 @@ class TestLayerNorm:
         return got
 
     def looks_like_norm(self, student):
-        """Words and gamma have a say."""
-        others = [normal(304, 5, 12), 2 - self.GAMMA]
-        responds(lambda *args: self.norm(student, *args), [self.X, self.GAMMA, self.BETA], others, self.NAMES)
+        """Other words, gamma and beta give another result. The words that this code takes: five, or one alone."""
+        x = self.X
+        try:
+            self.norm(student, x)
+        except Raised:  # it costs the tests of values
+            x = self.X[2]
+        others = [normal(304, *x.shape), 2 - self.GAMMA]
+        responds(lambda *args: self.norm(student, *args), [x, self.GAMMA, self.BETA], others, self.NAMES)
+        return x
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.2)
     def test_shape(self, student):
         """The result has the shape of x."""
         expect.shape(expect.array(student.layer_norm(self.X, self.GAMMA, self.BETA)), (5, 12))
 
-    @pytest.mark.weight(3)
+    @pytest.mark.weight(0.45)
     def test_one_word(self, student, reference):
         """One word alone, a single vector: its mean goes, its size goes, then gamma and beta."""
         hint = "Take the example by hand: what is the mean, what the variance, what is divided by what?"
-        x = self.X[2]
+        x = 10 * self.X[2]  # so large that the default of eps, which has a test of its own, does not show
         expect.close(self.norm(student, x), reference.layer_norm(x, self.GAMMA, self.BETA), hint, atol=ATOL)
 
-    @pytest.mark.weight(8)
+    @pytest.mark.weight(1.15)
     def test_values(self, student, reference):
         """Several words: each is brought to mean 0 and variance 1 over its own features."""
         hint = "Print the mean and the variance that you use. How many of each are there for five words?"
         for seed in (305, 309):
-            x, gamma, beta = 2 * normal(seed, 5, 12) - 1, normal(seed + 1, 12), normal(seed + 2, 12)
+            x, gamma, beta = 12 * normal(seed, 5, 12) - 3, normal(seed + 1, 12), normal(seed + 2, 12)
             expect.close(self.norm(student, x, gamma, beta), reference.layer_norm(x, gamma, beta), hint, atol=ATOL)
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(0.3)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each word is normalised on its own, whatever stands beside it."""
         self.looks_like_norm(student)
@@ -135,23 +144,23 @@ class TestLayerNorm:
         same_item_by_item(call, [normal(311, 2, 5, 12)], 1, hint)
         same_item_by_item(call, [normal(312, 2, 3, 4, 12)], 2, hint)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.25)
     def test_gamma_and_beta(self, student):
         """First gamma scales, feature by feature, then beta shifts."""
-        self.looks_like_norm(student)
-        plain = self.norm(student, self.X, np.ones(12), np.zeros(12))
-        scaled = self.norm(student, self.X, self.GAMMA, np.zeros(12))
+        x = self.looks_like_norm(student)
+        plain = self.norm(student, x, np.ones(12), np.zeros(12))
+        scaled = self.norm(student, x, self.GAMMA, np.zeros(12))
         hint = "Which of the two is multiplied, which is added, and in which order?"
         expect.close(scaled, self.GAMMA * plain, hint, "with beta = 0, the result", ATOL)
-        expect.close(self.norm(student, self.X), scaled + self.BETA, hint, "with beta, the result", ATOL)
+        expect.close(self.norm(student, x), scaled + self.BETA, hint, "with beta, the result", ATOL)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.2)
     def test_eps(self, student):
         """eps is added to the variance, under the root, and the caller may choose it."""
-        self.looks_like_norm(student)
+        x = self.looks_like_norm(student)
         # What comes out for a word with variance v has the size c / sqrt(v + eps): 1 / size ** 2 grows evenly with eps.
         plain = (np.ones(12), np.zeros(12))
-        sizes = [np.linalg.norm(self.norm(student, self.X, *plain, eps), axis=-1) for eps in (0.0, 2.0, 6.0)]
+        sizes = [np.linalg.norm(self.norm(student, x, *plain, eps), axis=-1) for eps in (0.0, 2.0, 6.0)]
         expect.differs(sizes[1], sizes[0], "Where does eps come in?", "with another eps, the size of the result")
         with np.errstate(all="ignore"):
             one, three = (1 / sizes[i] ** 2 - 1 / sizes[0] ** 2 for i in (1, 2))
@@ -160,7 +169,14 @@ class TestLayerNorm:
                 "eps does not have the share that it should.", "Do you add eps to the variance, or to its root?"
             )
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.1)
+    def test_default_eps(self, student):
+        """Without eps, it is 1e-5."""
+        x = 0.003 * self.looks_like_norm(student)  # a variance around 1e-5
+        hint = "Which eps does the first line of the stub give, when the caller gives none?"
+        expect.close(self.norm(student, x), self.norm(student, x, self.GAMMA, self.BETA, 1e-5), hint, atol=ATOL)
+
+    @pytest.mark.weight(0.15)
     def test_equal_features(self, student):
         """A word whose features are all equal gives finite numbers, and disturbs no other word."""
         self.looks_like_norm(student)
@@ -172,20 +188,19 @@ class TestLayerNorm:
         others = [0, 2, 3, 4]
         expect.close(got[others], self.norm(student, self.X[others]), hint, "the result for the other words", ATOL)
 
-    @pytest.mark.weight(0.75)
+    @pytest.mark.weight(0.1)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
-        self.looks_like_norm(student)
+        x = self.looks_like_norm(student)
         for dtype in (np.float32, np.float64):
-            got = self.norm(student, *(a.astype(dtype) for a in (self.X, self.GAMMA, self.BETA)))
+            got = self.norm(student, *(a.astype(dtype) for a in (x, self.GAMMA, self.BETA)))
             expect.dtype(got, dtype, "Is an array made on the way, and of which dtype?")
 
-    @pytest.mark.weight(0.75)
+    @pytest.mark.weight(0.1)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
-        self.looks_like_norm(student)
-        x = normal(313, 12, 5).T
-        plain = self.norm(student, np.ascontiguousarray(x))
+        x = normal(313, 12, 5).T if self.looks_like_norm(student).ndim > 1 else normal(313, 24)[::2]
+        plain = self.norm(student, np.ascontiguousarray(x), self.GAMMA, self.BETA, 1e-5)
         by_name = student.layer_norm(beta=self.BETA, eps=1e-5, gamma=self.GAMMA, x=x)
         expect.close(by_name, plain, BY_NAME, atol=ATOL)
         given = [x, self.GAMMA, self.BETA]
@@ -209,12 +224,12 @@ class TestFeedForward:
         others = [normal(326, 5, 7), None, None, self.ARGS[3][::-1].copy()]
         responds(lambda *args: self.forward(student, *args), self.ARGS, others, self.NAMES)
 
-    @pytest.mark.weight(0.75)
+    @pytest.mark.weight(0.15)
     def test_shape(self, student):
         """Five words of width 7 give five words of width 7."""
         expect.shape(expect.array(student.feed_forward(*self.ARGS)), (5, 7), "Where does the width come back?")
 
-    @pytest.mark.weight(6)
+    @pytest.mark.weight(1.2)
     def test_values(self, student, reference):
         """The first layer, what is below zero set to zero, the second layer."""
         hint = "Take the example by hand: which numbers are set to zero, and when is each b added?"
@@ -222,7 +237,7 @@ class TestFeedForward:
             args = [normal(seed + i, *arg.shape) / 2 for i, arg in enumerate(self.ARGS)]
             expect.close(self.forward(student, *args), reference.feed_forward(*args), hint, atol=ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.2)
     def test_biases(self, student):
         """b_1 enters before the second layer, b_2 is added at the very end."""
         self.looks_like_layers(student)
@@ -234,7 +249,7 @@ class TestFeedForward:
         after = self.forward(student, x, W_1, b_1 + 1, W_2, b_2)
         expect.differs(after, before, "Where is b_1 used?", "with another b_1, the result")
 
-    @pytest.mark.weight(1.25)
+    @pytest.mark.weight(0.25)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each word goes through on its own, also a single vector."""
         self.looks_like_layers(student)
@@ -242,7 +257,7 @@ class TestFeedForward:
         for x, axes in ((self.ARGS[0], 1), (normal(328, 2, 3, 5, 7), 2)):
             same_item_by_item(call, [x], axes, "Is there an axis that your code counts on?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_layers(student)
@@ -250,7 +265,7 @@ class TestFeedForward:
             got = self.forward(student, *(a.astype(dtype) for a in self.ARGS))
             expect.dtype(got, dtype, "Is an array made on the way, and of which dtype?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.1)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         self.looks_like_layers(student)
@@ -301,8 +316,8 @@ FEED_FORWARD_SILENT = ("feed_forward.2.weight", "feed_forward.2.bias")
 class Module:
     """A student's module with given sizes, called with weights by name and the arguments of `forward`.
 
-    The two layers of a feed-forward network may have names of their own, as with an nn.Dropout among them: they are
-    found by their shapes. A bias that is not there is left out, since one test judges that already.
+    Where names differ, layers are found by kind, shape and order. A missing bias or norm is left out. One test judges
+    all that, and it costs no other.
     """
 
     def __init__(self, function, *construct):
@@ -321,22 +336,19 @@ class Module:
 
     def named(self, weights, dtype):
         """`weights` as tensors under the student's names."""
-        names = {name: self.own_name(name, value) for name, value in weights.items()}
-        kept = [name for name, own in names.items() if not self.shapes or own in self.shapes or "bias" not in own]
-        return {names[name]: tensor(weights[name].astype(dtype)) for name in kept}
+        return {own: tensor(weights[name].astype(dtype)) for name, own in self.names(weights).items()}
 
-    def own_name(self, name, value):
-        """The student's name of a parameter: the same, but for the layers of a feed-forward network."""
-        head, found, tail = name.rpartition("feed_forward.")
-        if not found or not self.shapes or name in self.shapes:
-            return name
-        kind = tail.rpartition(".")[2]
-        matching = [
-            own
-            for own, shape in self.shapes.items()
-            if own.startswith(head + found) and shape == value.shape and own.endswith(kind)
-        ]
-        return matching[0] if len(matching) == 1 else name
+    def names(self, weights):
+        """The student's names of the parameters; matrices that are missing keep theirs, for a message to name."""
+        if not self.shapes:
+            return {name: name for name in weights}
+        own = own_names({name: value.shape for name, value in weights.items()}, self.shapes)
+        return own | {name: name for name, value in weights.items() if name not in own and value.ndim > 1}
+
+    def misnamed(self, weights):
+        """Names that were asked for and are not there; those within `feed_forward` are free."""
+        pairs = self.names(weights).items()
+        return [name for name, own in pairs if name != own and not ("feed_forward." in name and "feed_forward." in own)]
 
     def value(self, weights, *args, **more):
         """What `forward` gives, as numbers; of a tuple the first, since one test judges that already."""
@@ -352,6 +364,15 @@ def with_any_weights(module, weights, *args, **more):
         if UNKNOWN not in str(error):
             raise
         return module.run({n: 0 * v for n, v in weights.items() if n in module.shapes}, *args, **more).value
+
+
+def expect_names(module, weights):
+    """The members have the names that were asked for. To be asked after the module has run."""
+    misnamed = module.misnamed(weights)
+    if misnamed:
+        have = [name for name in module.shapes if name not in weights]
+        text = f"there is no {', no '.join(misnamed[:2])}; there is {', '.join(have[:2])}."
+        expect.fail(text, "Under which names does the exercise ask for the layers?")
 
 
 def expect_parameters(shapes, wanted, hint):
@@ -381,7 +402,7 @@ def gradients_reach(module, weights, args, seed, hint):
     expect.shape(got.value, seed.shape)
     floating = [i for i, arg in enumerate(args) if arg.dtype.kind == "f"]
     gradients = {f"argument {i + 1}" if i else "x": got.inputs[i] for i in floating if i < len(got.inputs)}
-    names = {name: module.own_name(name, value) for name, value in weights.items()}
+    names = module.names(weights)
     gradients |= {name: got.parameters.get(own) for name, own in names.items()}
     for name, gradient in gradients.items():
         if not hasattr(gradient, "detach"):
@@ -389,7 +410,7 @@ def gradients_reach(module, weights, args, seed, hint):
         expect.finite(gradient, hint, f"the gradient of {name}")
         if not np.any(gradient.numpy()):
             expect.fail(f"the gradient of {name} is all zeros.", hint)
-    steps = {name: normal(900 + i, *value.shape) for i, (name, value) in enumerate(weights.items())}
+    steps = {name: normal(900 + i, *weights[name].shape) for i, name in enumerate(names)}
     moves = [normal(960 + i, *arg.shape) * (arg.dtype.kind == "f") for i, arg in enumerate(args)]
     flowing = sum(float((gradients[name].numpy() * step).sum()) for name, step in steps.items())
     flowing += sum(float((got.inputs[i].numpy() * moves[i]).sum()) for i in floating)
@@ -398,7 +419,7 @@ def gradients_reach(module, weights, args, seed, hint):
         """The slope of sum(output * seed) when everything moves at once."""
         sides = []
         for sign in (size, -size):
-            moved = {name: value + sign * steps[name] for name, value in weights.items()}
+            moved = {name: value + sign * steps.get(name, 0) for name, value in weights.items()}
             shifted = [a + sign * m if a.dtype.kind == "f" else a for a, m in zip(args, moves, strict=True)]
             sides.append(float((module.value(moved, *shifted, dtype=np.float64) * seed).sum()))
         return (sides[0] - sides[1]) / (2 * size)
@@ -447,40 +468,41 @@ class TestDecoderBlock:
         wanted = Module(reference.DecoderBlock, *sizes).value(weights, x, dtype=np.float64)
         expect.close(self.run(self.block(student, *sizes), x, weights), wanted, hint, "the output", ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """A batch of two texts of five words comes out in the shape it went in: (2, 5, 12)."""
         got = with_any_weights(self.block(student), self.WEIGHTS, self.X.astype(np.float32))
         expect.shape(expect.tensor(got, "How many things does forward give back?"), (2, 5, 12))
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(0.5)
     def test_parameters(self, student):
         """The parameters are those of two norms, the attention and two linear layers, and no others."""
         block = self.block(student)
         same_each_time(self.looks_like_block(block), self.run(block))
+        expect_names(block, self.WEIGHTS)
         hint = "Go through the members one by one: which layer is missing, doubled, or has another width?"
         for sizes in ((12, 3, 48), (8, 2, 30)):
             expect_parameters(student.DecoderBlock.build(*sizes), block_weights(0, *sizes), hint)
 
-    @pytest.mark.weight(4.5)
+    @pytest.mark.weight(1.1)
     def test_attention_branch(self, student, reference):
         """With a feed-forward network of zeros, the block adds to x the causal attention of the normalised x."""
         hint = "What goes into the attention, what comes out, and what is it added to? Where does each arrow start?"
         self.compare(student, reference, 440, (12, 3, 48), FEED_FORWARD_SILENT, hint)
 
-    @pytest.mark.weight(4.5)
+    @pytest.mark.weight(1.1)
     def test_feed_forward_branch(self, student, reference):
         """With an attention of zeros, the block adds to x the feed-forward network of the normalised x."""
         hint = "What goes into the feed-forward network, through which norm, and what is its result added to?"
         self.compare(student, reference, 480, (8, 2, 30), ATTENTION_SILENT, hint)
 
-    @pytest.mark.weight(3.5)
+    @pytest.mark.weight(0.8)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
         hint = "Each branch alone is judged by other tests. What does the second one start from?"
         self.compare(student, reference, 520, (12, 3, 48), (), hint)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.45)
     def test_causal(self, student):
         """No word hears from a later one, however loud it is; each hears from itself and from earlier ones."""
         block = self.block(student)
@@ -499,7 +521,7 @@ class TestDecoderBlock:
             got[:, 3], free[:, 3], "May a word see all earlier ones?", "when word 0 changes, word 3's output"
         )
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.7)
     def test_padding(self, student):
         """No word looks at padding: real words get what they would get without it."""
         block = self.block(student)
@@ -515,7 +537,7 @@ class TestDecoderBlock:
             alone = self.run(block, self.X[b : b + 1, real])
             expect.close(got[b, real], alone[0], hint, f"the output of text {b}'s real words", ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_nothing_to_attend_to(self, student):
         """Padding at the very beginning may look at nothing: its attention is 0, and the rest goes on."""
         block = self.block(student)
@@ -526,7 +548,7 @@ class TestDecoderBlock:
         mute = self.run(block, weights=silent(self.WEIGHTS, *ATTENTION_SILENT))
         expect.close(got[:, 0], mute[:, 0], hint, "the output of the padding at the beginning", ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_batch(self, student):
         """Each text of a batch is on its own; one text and one word are fine."""
         block = self.block(student)
@@ -536,7 +558,7 @@ class TestDecoderBlock:
             expect.close(self.run(block, self.X[b : b + 1])[0], free[b], hint, f"the output of text {b} alone", ATOL)
         expect.close(self.run(block, self.X[:, :1]), free[:, :1], hint, "the output of the first word alone", ATOL)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.4)
     def test_gradients(self, student):
         """Gradients reach x and every parameter."""
         block = self.block(student)
@@ -544,7 +566,7 @@ class TestDecoderBlock:
         hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way, or a layer that is not used?"
         gradients_reach(block, self.WEIGHTS, [self.X], normal(551, 2, 5, 12), hint)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_dtype(self, student):
         """A float32 block gives float32, a float64 block float64, also with padding."""
         block = self.block(student)
@@ -553,7 +575,7 @@ class TestDecoderBlock:
             got = self.run(block, dtype=dtype, padding=PADDING)
             expect.dtype(got, dtype, "Which dtype has what you make yourself?", "the output")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_arguments(self, student):
         """Arguments may come by keyword or by position and with any layout in memory, and are not changed."""
         block = self.block(student)
@@ -582,18 +604,36 @@ class TestTransformerDecoder:
 
     def logits(self, decoder, ids=IDS, weights=WEIGHTS, dtype=np.float32, padding=None):
         """The logits, one row a place and one column a word of the vocabulary."""
-        more = () if padding is None else (padding,)
-        got = decoder.value(weights, np.ascontiguousarray(ids), *more, dtype=dtype)
+        got = self.answer(decoder, ids, weights, dtype, padding)
         hint = "One row of logits for each place, also for those before the last."
         expect.shape(got, (*ids.shape, weights["output.bias"].size), hint, "the output")
         return got
 
-    def looks_like_decoder(self, decoder, dtype=np.float32):
+    def answer(self, decoder, ids=IDS, weights=WEIGHTS, dtype=None, padding=None):
+        """The logits with an axis of places, also of a model that gives them for the last place alone.
+
+        Without a `dtype`, a model that cannot work in float32 is asked in float64: values and dtype have other tests.
+        """
+        more = () if padding is None else (padding,)
+        given = np.ascontiguousarray(ids)
+        try:
+            got = decoder.value(weights, given, *more, dtype=dtype or np.float32)
+        except Raised:
+            if dtype is not None:
+                raise
+            got = decoder.value(weights, given, *more, dtype=np.float64)
+        if got.ndim == 2 and len(got) == len(ids):
+            got = got[:, np.newaxis]
+        if got.ndim != 3:
+            expect.shape(got, (*ids.shape, weights["output.bias"].size), what="the output")
+        return got
+
+    def looks_like_decoder(self, decoder, dtype=None):
         """Places hear from each other: another token 2 gives other logits somewhere else."""
         ids = self.IDS.copy()
         ids[:, 2] = (ids[:, 2] + 1) % 11
-        first, other = (self.logits(decoder, given, dtype=dtype) for given in (self.IDS, ids))
-        rest = [0, 1, 3, 4, 5]
+        first, other = (self.answer(decoder, given, dtype=dtype) for given in (self.IDS, ids))
+        rest = [place for place in range(first.shape[1]) if place != 2]
         what = "when token 2 changes, the output at the other places"
         expect.differs(other[:, rest], first[:, rest], "Are the blocks used?", what)
         return first
@@ -611,36 +651,37 @@ class TestTransformerDecoder:
         got = self.logits(self.decoder(student, *sizes), ids, weights)
         expect.close(got, wanted, hint, "the output", ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """Two texts of six tokens and a vocabulary of eleven give logits of shape (2, 6, 11)."""
         got = with_any_weights(self.decoder(student), self.WEIGHTS, self.IDS)
         expect.shape(expect.tensor(got), (2, 6, 11), "One row of logits for each place, also before the last.")
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(0.5)
     def test_parameters(self, student):
         """Each block has weights of its own, positions are not learnt: all parameters are counted."""
         decoder = self.decoder(student)
         other = np.where(np.arange(6) == 2, (self.IDS + 1) % 11, self.IDS)
         responds(lambda ids: self.last(decoder, ids), [self.IDS], [other], ["token 2, at the last place"])
+        expect_names(decoder, self.WEIGHTS)
         hint = "Count by hand, part by part, as in the table: which part has more or fewer than you expect?"
         for sizes in (self.SIZES, (13, 8, 2, 30, 3, 20)):
             expect_parameters(student.TransformerDecoder.build(*sizes), decoder_weights(0, *sizes[:5]), hint)
 
-    @pytest.mark.weight(5)
+    @pytest.mark.weight(1.25)
     def test_before_and_after_the_blocks(self, student, reference):
         """With silent blocks: the scaled embedding plus the position, then the last norm and the output layer."""
         hint = "Follow token 3 at place 2: which row, times what, plus which row? And what happens after the blocks?"
         names = (*ATTENTION_SILENT, *FEED_FORWARD_SILENT)
         self.compare(student, reference, 700, (13, 8, 2, 30, 1, 7), names, hint)
 
-    @pytest.mark.weight(6)
+    @pytest.mark.weight(1.25)
     def test_values(self, student, reference):
         """The logits of the whole stack, here of three blocks."""
         hint = "With silent blocks another test judges the rest. Does each block get what the one before gave?"
         self.compare(student, reference, 800, (13, 12, 3, 48, 3, 7), (), hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.3)
     def test_logits(self, student):
         """Logits as they are: what is added to the output layer's bias is added to them."""
         decoder = self.decoder(student)
@@ -648,9 +689,9 @@ class TestTransformerDecoder:
         weights = dict(self.WEIGHTS)
         weights["output.bias"] = weights["output.bias"] + 3 * normal(621, 11)
         hint = "What happens to the numbers after the output layer, and who will do that later?"
-        expect.close(self.logits(decoder, weights=weights), first + 3 * normal(621, 11), hint, "the output", ATOL)
+        expect.close(self.answer(decoder, weights=weights), first + 3 * normal(621, 11), hint, "the output", ATOL)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.5)
     def test_causal(self, student):
         """Through the whole stack, no place hears from a later token; each hears from itself and from earlier ones."""
         decoder = self.decoder(student)
@@ -658,27 +699,28 @@ class TestTransformerDecoder:
         for place in (2, 5):
             ids = self.IDS.copy()
             ids[:, place] = (ids[:, place] + 3) % 11
-            got = self.logits(decoder, ids)
+            got = self.answer(decoder, ids)
+            expect.shape(got, (2, 6, 11), "One row of logits for each place, also for those before the last.")
             hint = f"Token {place} was changed. Through which block could that reach an earlier place?"
             expect.close(got[:, :place], first[:, :place], hint, "the logits of the places before", ATOL)
             hint = "Does the text reach the logits through every block?"
             expect.differs(got[:, 5], first[:, 5], hint, f"when token {place} changes, the last place's output")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.4)
     def test_padding(self, student):
         """What stands on padding moves no logits of a real token, through no block."""
         decoder = self.decoder(student)
         free = self.looks_like_decoder(decoder)
-        got = self.logits(decoder, padding=self.PADDING)
+        got = self.answer(decoder, padding=self.PADDING)
         hint = "Which of the blocks are told about the padding?"
         expect.finite(got, hint, "the output")
         expect.differs(got, free, hint, "with padding, the output")
-        real = np.broadcast_to(self.PADDING[:, 0, :, np.newaxis], got.shape)
-        other = self.logits(decoder, np.where(self.PADDING[:, 0], self.IDS, (self.IDS + 4) % 11), padding=self.PADDING)
+        real = np.broadcast_to(self.PADDING[:, 0, -got.shape[1] :, np.newaxis], got.shape)
+        other = self.answer(decoder, np.where(self.PADDING[:, 0], self.IDS, (self.IDS + 4) % 11), padding=self.PADDING)
         what = "when tokens on padding change, the logits of real tokens"
         expect.close(np.where(real, other, 0), np.where(real, got, 0), hint, what, ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.3)
     def test_padding_values(self, student, reference):
         """With padding, real tokens get the logits that they should."""
         hint = "padding hides keys in the attention of every block. Does it change anything else?"
@@ -689,28 +731,30 @@ class TestTransformerDecoder:
         real = self.PADDING[:, 0]
         expect.close(got[real], wanted[real], hint, "the logits of real tokens", ATOL)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.3)
     def test_lengths(self, student):
         """Any length up to max_length, even one token: a text's beginning has the logits it has in the whole."""
-        decoder = self.decoder(student)
-        self.looks_like_decoder(decoder)
-        ids = np.concatenate([self.IDS, self.IDS[:, 3:][:, ::-1]], axis=1)  # (2, 9), the longest there may be
-        whole = self.logits(decoder, ids)
+        self.looks_like_decoder(self.decoder(student))
+        sizes = (5, 6, 3, 7, 2, 9)  # max_length is the largest, so that no other size can stand in for it
+        decoder, weights = self.decoder(student, *sizes), decoder_weights(640, *sizes[:5])
+        ids = np.random.default_rng(641).integers(0, 5, size=(2, 9))  # the longest there may be
+        whole = self.answer(decoder, ids, weights)
+        expect.shape(whole, (2, 9, 5), "How many positions does the model know?", "the output")
         hint = "Which rows of the positional encoding does a shorter text get?"
         for length in (4, 1):
-            got = self.logits(decoder, ids[:, :length])
+            got = self.answer(decoder, ids[:, :length], weights)
             expect.close(got, whole[:, :length], hint, f"the logits of the first {length} tokens", ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.2)
     def test_batch(self, student):
         """Each text of a batch is on its own."""
         decoder = self.decoder(student)
         first = self.looks_like_decoder(decoder)
         hint = "Along which axis do positions run?"
-        got = self.logits(decoder, self.IDS[1:])
+        got = self.answer(decoder, self.IDS[1:])
         expect.close(got[0], first[1], hint, "the output of the second text alone", ATOL)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(0.4)
     def test_gradients(self, student):
         """Gradients reach every parameter, from the output layer to the embedding."""
         decoder = self.decoder(student)
@@ -718,29 +762,31 @@ class TestTransformerDecoder:
         hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way, or a layer that is not used?"
         gradients_reach(decoder, self.WEIGHTS, [self.IDS], normal(631, 2, 6, 11), hint)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.2)
     def test_dtype(self, student):
         """A float32 model gives float32 logits, a float64 model float64."""
         decoder = self.decoder(student)
-        same_each_time(self.looks_like_decoder(decoder), self.logits(decoder))
+        same_each_time(self.looks_like_decoder(decoder), self.answer(decoder))
         for dtype in (np.float32, np.float64):
             hint = "Which dtype has what you make yourself: the scale, the positions?"
-            expect.dtype(self.logits(decoder, dtype=dtype), dtype, hint, "the output")
+            expect.dtype(self.answer(decoder, dtype=dtype), dtype, hint, "the output")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.15)
     def test_arguments(self, student):
         """Arguments may come by keyword or by position and with any layout in memory, and are not changed."""
         decoder = self.decoder(student)
         self.looks_like_decoder(decoder)
         names = ("max_length", "num_layers", "d_ff", "num_heads", "d_model", "vocab_size")
         options = dict(zip(names, reversed(self.SIZES), strict=True))
-        parameters = decoder.named(self.WEIGHTS, np.float32)
+        plain = self.answer(decoder, padding=self.PADDING)
+        dtype = plain.dtype  # float32, where the model works in it
+        parameters = decoder.named(self.WEIGHTS, dtype)
         turned, padding = tensor(np.ascontiguousarray(self.IDS.T)).T, tensor(self.PADDING)
-        plain = self.logits(decoder, padding=self.PADDING)
         module = student.TransformerDecoder
         by_name = module.run((), parameters, options=options, padding=padding, token_ids=turned)
-        expect.close(expect.tensor(by_name.value), plain, "Is memory read in the order of the axes?", "output", ATOL)
-        by_place = decoder.run(self.WEIGHTS, self.IDS, self.PADDING)
-        expect.close(expect.tensor(by_place.value), plain, BY_NAME, "output", ATOL)
+        hint = "Is memory read in the order of the axes?"
+        expect.close(expect.tensor(by_name.value).reshape(plain.shape), plain, hint, "output", ATOL)
+        by_place = decoder.run(self.WEIGHTS, self.IDS, self.PADDING, dtype=dtype)
+        expect.close(expect.tensor(by_place.value).reshape(plain.shape), plain, BY_NAME, "output", ATOL)
         hint = "Look for operators like += or functions that end in an underscore on an argument."
         expect.unchanged(by_place.after, [tensor(self.IDS), padding], ["token_ids", "padding"], hint)

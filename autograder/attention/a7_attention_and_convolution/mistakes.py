@@ -194,29 +194,40 @@ def convolution_heads(kernel):
 
 
 def _by_taps(X, kernel, offsets, weights):
-    """The sum over the taps of what each hears, times its matrix."""
-    heard = [weights(len(X), o).astype(X.dtype) @ X @ tap for o, tap in zip(offsets, kernel, strict=True)]
-    return np.sum(heard, axis=0)
+    """The sum over the taps of what each hears, times its matrix; and whom each attends to."""
+    heads = np.stack([weights(len(X), o).astype(X.dtype) for o in offsets])  # (k, L, L)
+    return np.sum([A @ X @ tap for A, tap in zip(heads, kernel, strict=True)], axis=0), heads
 
 
 def _shifted(length, offset):
     return np.eye(length, k=offset)
 
 
+def _wrapped(length, offset):
+    return np.roll(np.eye(length), offset, axis=1)
+
+
+def _nearest(length, offset):
+    return np.eye(length)[np.clip(np.arange(length) + offset, 0, length - 1)]
+
+
+def _right(X, kernel):
+    return _by_taps(X, kernel, _rule(len(kernel)), _shifted)
+
+
 @mistake("kernel-flipped", hint="Tap 0 is the leftmost. Does it hear what stands to the left?")
 def convolution_by_attention(X, kernel):
-    return _by_taps(X, kernel[::-1], _rule(len(kernel)), _shifted)
+    return _right(X, kernel[::-1])
 
 
 @mistake("wraps-around", hint="What does np.roll put at the place of what went out?")
 def convolution_by_attention(X, kernel):
-    return sum(np.roll(X, -o, axis=0) @ tap for o, tap in zip(_rule(len(kernel)), kernel, strict=True))
+    return _by_taps(X, kernel, _rule(len(kernel)), _wrapped)
 
 
 @mistake("border-repeated", hint="What lies outside counts as what: the last word, or zero?")
 def convolution_by_attention(X, kernel):
-    nearest = lambda L, o: np.eye(L)[np.clip(np.arange(L) + o, 0, L - 1)]  # noqa: E731
-    return _by_taps(X, kernel, _rule(len(kernel)), nearest)
+    return _by_taps(X, kernel, _rule(len(kernel)), _nearest)
 
 
 @mistake("border-made-up-for", hint="At the first word one tap hears nothing. Do the others have to make up for it?")
@@ -224,7 +235,8 @@ def convolution_by_attention(X, kernel):
     offsets, place = _rule(len(kernel)), np.arange(len(X))
     hearing = sum(((place + o >= 0) & (place + o < len(X))).astype(X.dtype) for o in offsets)
     factor = (len(kernel) / np.maximum(hearing, 1)).astype(X.dtype)
-    return _by_taps(X, kernel, offsets, _shifted) * factor[:, None]
+    output, weights = _right(X, kernel)
+    return output * factor[:, None], weights
 
 
 @mistake("border-evened-out", hint="A tap that finds no word: does it hear the mean of all words, or nothing?")
@@ -239,26 +251,27 @@ def convolution_by_attention(X, kernel):
 @mistake("border-left-empty", hint="Rows near the border have fewer taps that hear something. Are they all zero?")
 def convolution_by_attention(X, kernel):
     k, L = len(kernel), len(X)
-    result = _by_taps(X, kernel, _rule(k), _shifted)
+    output, weights = _right(X, kernel)
     inside = (np.arange(L) >= (k - 1) // 2) & (np.arange(L) < L - k // 2)
-    return np.where(inside[:, None], result, 0).astype(X.dtype)
+    return np.where(inside[:, None], output, 0).astype(X.dtype), weights
 
 
 @mistake("border-cut-off", hint="How many rows went in, and how many came out?")
 def convolution_by_attention(X, kernel):
     k, L = len(kernel), len(X)
-    result = _by_taps(X, kernel, _rule(k), _shifted)
-    return result[(k - 1) // 2 : max(L - k // 2, (k - 1) // 2 + 1)]
+    output, weights = _right(X, kernel)
+    return output[(k - 1) // 2 : max(L - k // 2, (k - 1) // 2 + 1)], weights
 
 
 @mistake("heads-averaged", hint="Does a convolution add its taps up, or take their mean?")
 def convolution_by_attention(X, kernel):
-    return _by_taps(X, kernel, _rule(len(kernel)), _shifted) / len(kernel)
+    output, weights = _right(X, kernel)
+    return output / len(kernel), weights
 
 
 @mistake("only-the-centre", hint="Do the neighbours of a word have any part in its result?")
 def convolution_by_attention(X, kernel):
-    return X @ kernel[(len(kernel) - 1) // 2]
+    return X @ kernel[(len(kernel) - 1) // 2], _right(X, kernel)[1]
 
 
 @mistake("even-off-by-one", hint="Two taps have no middle. Which places does the table give them?")
@@ -286,38 +299,54 @@ def convolution_by_attention(X, kernel):
 @mistake("concat-without-transpose", hint="Take one word: do its own numbers of all heads stand side by side?")
 def convolution_by_attention(X, kernel):
     k, d_in, d_out = kernel.shape
-    heads = np.stack([np.eye(len(X), k=o).astype(X.dtype) @ X for o in _rule(k)])  # (k, L, d_in)
-    return heads.reshape(len(X), k * d_in) @ kernel.reshape(k * d_in, d_out)
+    weights = _right(X, kernel)[1]
+    return (weights @ X).reshape(len(X), k * d_in) @ kernel.reshape(k * d_in, d_out), weights
 
 
 @mistake("taps-transposed", hint="Which axis of a tap's matrix meets the numbers of a word?")
 def convolution_by_attention(X, kernel):
     k, d_in, d_out = kernel.shape
-    return _by_taps(X, kernel.swapaxes(1, 2).reshape(k, d_in, d_out), _rule(k), _shifted)
+    return _right(X, kernel.swapaxes(1, 2).reshape(k, d_in, d_out))
 
 
 @mistake("float64-always", hint="Which dtype has np.eye when you do not say?")
 def convolution_by_attention(X, kernel):
-    return sum(np.eye(len(X), k=o) @ X @ tap for o, tap in zip(_rule(len(kernel)), kernel, strict=True))
+    heads = np.stack([np.eye(len(X), k=o) for o in _rule(len(kernel))])
+    return sum(A @ X @ tap for A, tap in zip(heads, kernel, strict=True)), heads
+
+
+@mistake("output-only", hint="How many things does the docstring promise? Where are the heads?")
+def convolution_by_attention(X, kernel):
+    return _right(X, kernel)[0]
+
+
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def convolution_by_attention(X, kernel):
+    return _right(X, kernel)[::-1]
+
+
+@mistake("weights-added-up", hint="One picture a head: how many heads are there, and how many of your weights?")
+def convolution_by_attention(X, kernel):
+    output, weights = _right(X, kernel)
+    return output, weights.sum(axis=0)
 
 
 @mistake.recipe(
     {
         "kernel-flipped": [{"order": -1}],
         "heads-averaged": [{"mean": True}],
-        "wraps-around": [{"border": "wrap"}],
-        "border-repeated": [{"border": "edge"}],
+        "wraps-around": [{"reach": _wrapped}],
+        "border-repeated": [{"reach": _nearest}],
         "offsets-from-0": [{"before": lambda k: 0}],
         "looks-back-only": [{"before": lambda k: k - 1}],
         "even-off-by-one": [{"before": lambda k: k // 2}],
     }
 )
-def convolution_by_attention(order=1, mean=False, border="constant", before=lambda k: (k - 1) // 2):
+def convolution_by_attention(order=1, mean=False, reach=_shifted, before=lambda k: (k - 1) // 2):
     def convolution_by_attention(X, kernel):
-        k, left = len(kernel), before(len(kernel))
-        padded = np.pad(X, ((left, k - 1 - left), (0, 0)), mode=border)
-        heard = [padded[j : j + len(X)] @ tap for j, tap in enumerate(kernel[::order])]
-        return sum(heard) / (k if mean else 1)
+        k = len(kernel)
+        output, weights = _by_taps(X, kernel[::order], [j - before(k) for j in range(k)], reach)
+        return output / (k if mean else 1), weights
 
     return convolution_by_attention
 

@@ -31,5 +31,5 @@ MIXED = np.array(
 
 PICTURES = {
     "offset_attention": Example((7, -1), wanted=ONE_WORD_BACK, rows=SENTENCE, columns=SENTENCE),
-    "convolution_by_attention": Example((np.eye(7), MIXING), wanted=MIXED, rows=SENTENCE, columns=SENTENCE),
+    "convolution_by_attention": Example((np.eye(7), MIXING), part=0, wanted=MIXED, rows=SENTENCE, columns=SENTENCE),
 }

@@ -61,15 +61,21 @@ class TestConvolutionHeads:
 
 @pytest.mark.exercise("convolution_by_attention")
 class TestConvolutionByAttention:
+    def output(self, student, kernel):
+        """The output for the signal; its weights, one head a tap, are looked at in the notebook's picture."""
+        output, weights = expect.pair(student.convolution_by_attention(SIGNAL, kernel))
+        expect.shape(expect.array(weights, what="weights"), (3, 6, 6), "One head a tap, one row a query.", "weights")
+        return expect.array(output, what="output")
+
     def test_smooth(self, student):
         """The example by hand: (1/4, 1/2, 1/4) makes (0, 1, 3, 4, 3, 1) of the signal."""
-        got = expect.array(student.convolution_by_attention(SIGNAL, SMOOTH))
+        got = self.output(student, SMOOTH)
         wanted = np.array([[0.0], [1.0], [3.0], [4.0], [3.0], [1.0]])
         expect.close(got, wanted, "Which three numbers does this place hear, and how loud is each?")
 
     def test_edges(self, student):
         """The example by hand: (-1, 0, 1) makes (0, 4, 4, 0, -4, -4) of the signal."""
-        got = expect.array(student.convolution_by_attention(SIGNAL, EDGES))
+        got = self.output(student, EDGES)
         wanted = np.array([[0.0], [4.0], [4.0], [0.0], [-4.0], [-4.0]])
         expect.close(got, wanted, "Is it what comes after minus what came before?")
 

@@ -65,8 +65,10 @@ class Storyteller(Reader):
         place = np.arange(token_ids.shape[1])
         since = place - np.maximum.accumulate(np.where(is_separator, place, -1), axis=1)  # words since the separator
         done = (since == self.length) & (is_separator.cumsum(axis=1) > 0)  # (B, L)
-        logits[..., self.separator_id] = -SURE
-        logits[..., self.end_id] = torch.from_numpy(np.where(done, SURE, -SURE))
+        # Neither the largest nor the smallest, so that a loop that looks for the smallest goes on, too.
+        middle = logits.mean(dim=-1)
+        logits[..., self.separator_id] = middle
+        logits[..., self.end_id] = middle + torch.from_numpy(np.where(done, SURE, 0.0))
         return logits
 
 

@@ -2,7 +2,8 @@
 
 A refinement (batch axes, dtype, stability, ...) is judged by such a property of the student's own function, not by
 the right values: those have tests of their own, so one slip there costs those tests and not these, too. And each
-refinement first asks `responds`, so that zeros, constants, random numbers or an input handed back earn nothing.
+refinement first asks `responds`, so that zeros, constants, random numbers or an input handed back earn nothing. It asks
+no more than that: whether every argument is used, and rightly, is for the tests of values.
 """
 
 from __future__ import annotations
@@ -25,21 +26,27 @@ def parts(value: Any) -> list[np.ndarray]:
 
 
 def responds(call: Call, args: Sequence[Any], others: Sequence[Any], names: Sequence[str] = ()) -> None:
-    """The same question gives the same answer; another value of any argument in `others` gives another.
+    """An attempt: the same question gets the same answer, another one another, and no argument comes back as it is.
 
-    `others[i]` replaces argument i; None leaves that argument out of the test. `names` are for the messages.
+    `others[i]` replaces argument i, all of them at once; None leaves that argument as it is. `names` are for the
+    messages.
     """
     first, second = parts(call(*args)), parts(call(*args))
     # Where an array lies in memory may change its last digits; a random or remembered number is off by far more.
     if not _alike(first, second, rtol=1e-6, atol=1e-9):
         expect.fail("the same arguments give another result each time.")
-    for index, other in enumerate(others):
-        if other is None:
-            continue
-        changed = list(args)
-        changed[index] = other
-        if _alike(first, parts(call(*changed)), rtol=1e-5, atol=1e-7):
-            expect.fail(f"the result does not depend on {_name(names, index)}.", "Is every argument used?")
+    given = [_array(arg) for arg in args if hasattr(arg, "shape") or isinstance(arg, int | float)]
+    if all(any(_alike([part], [arg], rtol=0, atol=0) for arg in given) for part in first):
+        expect.fail("an argument came back as it was.", "What is to be done with it?")
+    pairs = list(zip(args, [*others, *[None] * (len(args) - len(others))], strict=True))
+    changed = [arg if other is None else other for arg, other in pairs]
+    if _alike(first, parts(call(*changed)), rtol=1e-5, atol=1e-7):
+        which = [_name(names, index) for index, (_, other) in enumerate(pairs) if other is not None]
+        expect.fail(f"the result stays the same with other values in {' and '.join(which)}.", "What is it made from?")
+
+
+def _array(arg: Any) -> np.ndarray:
+    return np.asarray(arg.detach() if hasattr(arg, "detach") else arg)
 
 
 def _alike(one: Sequence[np.ndarray], other: Sequence[np.ndarray], *, rtol: float, atol: float) -> bool:

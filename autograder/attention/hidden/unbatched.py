@@ -1,0 +1,66 @@
+"""Code that takes batches only has lost its marks where values are asked; elsewhere it gets the batch that it wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autograder.judging.student import Gradients, Raised
+
+
+class Unbatched:
+    """A student's function, called as ever; where it raises on one item, it is given a batch of one.
+
+    One item is an array or tensor of so many `axes`. What comes back has its batch axis taken off.
+    """
+
+    def __init__(self, function: Any, axes: int) -> None:
+        self.function, self.axes = function, axes
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The value of the call."""
+        return self._ask(self.function, args, kwargs, self._lower)
+
+    def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """The arguments as they are after the call."""
+        return list(self._ask(self.function.inputs_after, args, kwargs, lambda after: [*map(self._lower, after)]))
+
+    def gradients(self, *args: Any, seeds: Sequence[Any]) -> Gradients:
+        """Output and gradients; the seeds are lifted with the arguments."""
+
+        def lowered(got: Gradients) -> Gradients:
+            return Gradients(self._lower(got.value), [self._lower(one) for one in got.inputs])
+
+        return self._ask(self.function.gradients, args, {}, lowered, seeds)  # type: ignore[no-any-return]
+
+    def _ask(
+        self,
+        call: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        lower: Callable[[Any], Any],
+        seeds: Sequence[Any] | None = None,
+    ) -> Any:
+        more = {} if seeds is None else {"seeds": seeds}
+        try:
+            return call(*args, **kwargs, **more)
+        except Raised:
+            if not any(map(self._is_item, [*args, *kwargs.values()])):
+                raise
+            lifted = {} if seeds is None else {"seeds": [seed if seed is None else seed[None] for seed in seeds]}
+            try:
+                got = call(*map(self._lift, args), **{name: self._lift(arg) for name, arg in kwargs.items()}, **lifted)
+            except Raised:
+                return call(*args, **kwargs, **more)  # raises again: so it is the call that the message speaks of
+            return lower(got)
+
+    def _is_item(self, arg: Any) -> bool:
+        return getattr(arg, "ndim", None) == self.axes
+
+    def _lift(self, arg: Any) -> Any:
+        return arg[None] if self._is_item(arg) else arg
+
+    def _lower(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(self._lower, value))
+        return value[0] if getattr(value, "ndim", 0) and len(value) == 1 else value
