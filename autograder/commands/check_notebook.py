@@ -22,6 +22,7 @@ from autograder import content
 from autograder.course import CHECK
 from autograder.errors import MachineError, SubmissionError
 from autograder.judging.transport import Behind
+from autograder.notebook.calls import in_cells
 from autograder.notebook.check import judged
 from autograder.notebook.verdict import Progress, Verdict
 from autograder.reports.rubric import MARKS
@@ -75,8 +76,9 @@ def verdicts(notebook: Notebook, sandbox: Sandbox) -> Iterator[Verdict]:
     """Run the notebook and judge one exercise after the other."""
     with sandbox.open([cell.source for cell in notebook.cells]) as running:
         behind = Saved(running, _signatures(notebook.cells))
+        code_of = in_cells(cell.source for cell in notebook.cells)
         for name in notebook.exercises:
-            yield judged(name, behind, _first_step(name, notebook.owners, running.results))
+            yield judged(name, behind, _first_step(name, notebook.owners, running.results), code_of)
 
 
 def check_once(path: Path, console: Console) -> bool:
@@ -117,7 +119,8 @@ def _page(path: Path, sandbox: Sandbox) -> str:
 
 
 def _mark(verdict: Verdict) -> str:
-    return MARKS["passed"] if verdict.passed else MARKS["failed"] if verdict.result.started else "– not started"
+    begun = verdict.result.started or verdict.culprit is not None
+    return MARKS["passed"] if verdict.passed else MARKS["failed"] if begun else "– not started"
 
 
 def _progress(found: list[Verdict]) -> Progress:

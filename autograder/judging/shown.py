@@ -20,8 +20,9 @@ from autograder.judging.in_words import told
 from autograder.judging.student import Raised
 
 FOUR_DIGITS = 1e-4  # the literals of a visible check are rounded to four digits after the point
-FEW = 12  # numbers of an answer that are shown whole; of more, the first row that differs
-WENT_IN = " What went in: "  # begins the last part of a message, which a page may fold away
+FEW = 8  # numbers of an answer that are shown whole; of more, the first row that differs
+# The second part of a message begins with the one, its last with the other: a page may set them apart.
+ASKS, WENT_IN = " → ", " What went in: "
 
 
 @contextlib.contextmanager
@@ -30,9 +31,9 @@ def shown(question: str, **given: Any) -> Iterator[None]:
     try:
         yield
     except Mismatch as error:
-        raise Mismatch(f"{error} {question}{_went_in(given)}") from None
+        raise Mismatch(f"{error}{ASKS}{question}{_went_in(given)}") from None
     except Raised as error:
-        raise type(error)(f"{told(str(error))} {question}{_went_in(given)}") from None
+        raise type(error)(f"{told(str(error))}{ASKS}{question}{_went_in(given)}") from None
 
 
 def same(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
@@ -41,12 +42,12 @@ def same(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_D
     expect.shape(got, wanted.shape, what=what)
     with np.errstate(all="ignore"):
         found, right = got.astype(float), wanted.astype(float)
-        wrong = ~(np.abs(found - right) <= within * np.maximum(1.0, np.abs(right)))
+        wrong: np.ndarray = ~(np.abs(found - right) <= within * np.maximum(1.0, np.abs(right)))
     if wrong.any():
         place = () if wrong.size <= FEW else tuple(np.argwhere(wrong)[0][:-1].tolist())
         at = f" at [{', '.join(map(str, place))}]" if place else ""
         count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
-        expect.fail(f"{what}{at} is `{as_text(got[place])}`, wanted `{as_text(wanted[place])}`{count}.")
+        expect.fail(f"{what}{at} came out as `{as_text(got[place])}`, wanted `{as_text(wanted[place])}`{count}.")
 
 
 def equal(got: Any, wanted: Any, what: str = "the result") -> None:
@@ -54,7 +55,7 @@ def equal(got: Any, wanted: Any, what: str = "the result") -> None:
     if type(got) is not type(wanted):
         expect.fail(f"{what} is {expect.kind_of(got)}, wanted {_kind(wanted)}.")
     if got != wanted:
-        expect.fail(f"{what} is `{got!r}`, wanted `{wanted!r}`.")
+        expect.fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.")
 
 
 def keeps(function: Any, *arguments: Any, names: str) -> Any:
@@ -87,10 +88,10 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, float | np.floating):
-        return f"{value:.4f}".rstrip("0").rstrip(".") if 1e-3 <= abs(value) < 1e6 or value == 0 else f"{value:.4g}"
-    if isinstance(value, dict):
-        return "; ".join(f"{name} {as_text(part)}" for name, part in value.items())
-    return repr(value) if not callable(value) else getattr(value, "__name__", "a function")
+        number = float(value)
+        plain = number == 0 or 5e-5 <= abs(number) < 1e7
+        return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
+    return repr(value)
 
 
 def _float32(value: Any) -> Any:

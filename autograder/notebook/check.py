@@ -16,8 +16,9 @@ from autograder.judging.picture import draw
 from autograder.judging.student import Stopped
 from autograder.judging.suite import Suite
 from autograder.judging.transport import Behind, Here
+from autograder.notebook.calls import CodeOf, exercises_below, in_kernel
 from autograder.notebook.show import name_of, show
-from autograder.notebook.verdict import Progress, Verdict
+from autograder.notebook.verdict import Progress, Verdict, passed
 from autograder.report import ExerciseResult
 
 # What passed in this session; it ends with the kernel.
@@ -56,16 +57,31 @@ def examine(name: str, names: dict[str, Any]) -> Verdict:
     else:
         section = content.hint_for(name).section
         first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{section}”."
-    return judged(name, InKernel(names, None), first_step)
+    return judged(name, InKernel(names, None), first_step, in_kernel(names))
 
 
-def judged(name: str, transport: Behind | Here, first_step: str) -> Verdict:
-    """The verdict on the exercise `name` behind `transport`, judged by its visible checks alone."""
+def judged(name: str, transport: Behind | Here, first_step: str, code_of: CodeOf) -> Verdict:
+    """The verdict on the exercise `name` behind `transport`, judged by its visible checks alone.
+
+    Where it fails, the exercises that its code calls are checked, too: the first that fails is the one to start with.
+    """
     try:
-        result = judge(_suite(content.assignment_of(name)), transport, [Exercise(name, 1.0)], None)[0]
-        return Verdict(result, first_step, draw(transport, result, content.example_for(name)))
+        result = _result(name, transport)
+        verdict = Verdict(result, first_step, draw(transport, result, content.example_for(name)))
+        return verdict if verdict.passed else replace(verdict, culprit=_culprit(name, transport, code_of))
     except MachineError as error:
         return Verdict(ExerciseResult(name, (), 1.0, started=False), str(error))
+
+
+def _culprit(name: str, transport: Behind | Here, code_of: CodeOf) -> ExerciseResult | None:
+    """The result of the earliest exercise that the code of `name` calls and that fails; None where none does."""
+    results = (_result(earlier, transport) for earlier in exercises_below(name, code_of))
+    return next((result for result in results if not passed(result)), None)
+
+
+def _result(name: str, transport: Behind | Here) -> ExerciseResult:
+    """One exercise judged by its visible checks: all there is of `judge` on the students' side."""
+    return judge(_suite(content.assignment_of(name)), transport, [Exercise(name, 1.0)], None)[0]
 
 
 class InKernel(Here):

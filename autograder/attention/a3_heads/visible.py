@@ -84,7 +84,8 @@ class TestSplitHeads:
 
     def test_does_not_divide(self, student):
         """Six columns make no four heads: a ValueError."""
-        expect.raises(ValueError, lambda: student.split_heads(X, 4), "How many columns would be left over?")
+        with shown("How many columns would be left over?"):
+            expect.raises(ValueError, lambda: student.split_heads(X, 4))
 
     def test_float32(self, student):
         """float32 gives float32, and X is as before."""
@@ -190,8 +191,8 @@ class TestTorchSplitHeads:
 
     def test_does_not_divide(self, student):
         """Six columns make no four heads: a ValueError."""
-        call = lambda: student.torch_split_heads(tensor(X), 4)  # noqa: E731
-        expect.raises(ValueError, call, "How many columns would be left over?")
+        with shown("How many columns would be left over?"):
+            expect.raises(ValueError, lambda: student.torch_split_heads(tensor(X), 4))
 
     def test_gradient(self, student):
         """What head 1 says sends gradients to its own columns, and to no others."""

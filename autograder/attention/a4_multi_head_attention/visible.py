@@ -395,7 +395,8 @@ class TestMultiHeadAttentionModule:
 
     def test_does_not_divide(self, student):
         """Three heads cannot share d_model = 8 evenly: a ValueError."""
-        expect.raises(ValueError, lambda: student.MultiHeadAttention.build(8, 3), "Where is d_head worked out?")
+        with shown("Where is d_head worked out?"):
+            expect.raises(ValueError, lambda: student.MultiHeadAttention.build(8, 3))
 
     def test_dtype(self, student):
         """A module in float64 gives float64, and x and mask are as before."""
