@@ -92,6 +92,11 @@ class Verdict:
         """Did every visible check pass?"""
         return passed(self.result)
 
+    @property
+    def drawn_equal(self) -> bool | None:
+        """Is the student's picture what is asked for? None where the exercise has none, or nothing is judged."""
+        return self.picture is not None and not self._differing() if self._pictures() else None
+
     def __repr__(self) -> str:
         drawn = side_by_side(self._pictures(), WIDTH)
         caption = "\n".join(_wrapped(self._caption()))
@@ -146,7 +151,7 @@ class Verdict:
         return f'Stuck? `hint("{failed.name}")` gives a first nudge.' if failed else ""
 
     def _caption(self) -> str:
-        count = sum(int(picture.marked.sum()) for picture in self._pictures() if picture.marked is not None)
+        count = self._differing()
         yours = f"`{self.result.name}` on a small example, yours and what it asks for"
         if self.picture is None:
             return f"{yours}: yours cannot be drawn yet."
@@ -154,6 +159,10 @@ class Verdict:
             return f"{yours}."
         squares = "1 square of yours differs" if count == 1 else f"{count} squares of yours differ"
         return f"{yours}: {squares} (marked)."
+
+    def _differing(self) -> int:
+        """How many squares of the student's picture differ."""
+        return sum(int(picture.marked.sum()) for picture in self._pictures() if picture.marked is not None)
 
     def _pictures(self) -> list[Heatmap]:
         """The student's picture and the example's; the student's squares that differ are marked."""
@@ -166,7 +175,7 @@ class Verdict:
         if self.picture is None:
             return [right]
         own = np.array(self.picture.matrices, dtype=bool if self.picture.boolean else float)
-        marked = _differing(own, wanted) if own.shape == wanted.shape else np.ones(own.shape, dtype=bool)
+        marked = _unlike(own, wanted) if own.shape == wanted.shape else np.ones(own.shape, dtype=bool)
         return [_heatmap(own, "yours", right.rows, right.columns, full, marked), right]
 
 
@@ -187,7 +196,7 @@ def _heatmap(
     return Heatmap(weights, rows, columns, title, names, full, marked)
 
 
-def _differing(own: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _unlike(own: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Where two pictures differ by more than the example's rounding; NaN differs from everything."""
     differs: np.ndarray = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
     return differs
