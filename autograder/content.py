@@ -34,10 +34,11 @@ class UnknownExercise(AutograderError):
 
 @dataclass(frozen=True)
 class Hint:
-    """Help in three levels: a nudge, a closer look, and where to read on. Never the solution.
+    """Help in three levels: a nudge, a closer look, and an example with where to read on. Never the solution.
 
     section: heading in the notebook
     paper, link: section of a paper, and its address
+    example: other numbers worked through by hand, for who is truly stuck; empty where there is none
     """
 
     nudge: str
@@ -45,6 +46,7 @@ class Hint:
     section: str
     paper: str
     link: str
+    example: str = ""
 
 
 def folder_of(assignment: str, root: Path | None = None) -> Path:
