@@ -3,6 +3,7 @@
     suite.py      the hidden suite                      mistakes.py   the catalogue of known mistakes
     visible.py    the checks that students have         pictures.py   an example to draw for some exercises
     hints.toml    help in three levels
+    left_to_grading.toml   for authors, where there is one: known mistakes that the visible side does not show, and why
 
 A course keeps these folders in `content/`, one for each assignment. Where it has none, those that came with the kit
 count. Students have the second line and the hints alone; nothing there imports PyTorch before it is needed.

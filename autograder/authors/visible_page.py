@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,7 +25,7 @@ students have, too: the visible checks of its exercise, and the picture that `ch
 
 What follows is written by `autograder dev catalogue`; a test fails where it is not what checks and catalogue give.
 ✗ marks the checks that a mistake fails, and the picture in which it differs from what is asked for. What neither shows
-is a refinement, with its reason in `LEFT_TO_GRADING` of the assignment's `visible.py`; and every right way in
+is a refinement, with its reason in `left_to_grading.toml` beside the checks; and every right way in
 `tests/right_ways/` passes every check and draws as equal.
 """
 
@@ -58,12 +59,18 @@ def rows(course: Course) -> Iterator[Row]:
 
 def rows_of(assignment: Assignment) -> Iterator[Row]:
     """Every mistake of an assignment."""
-    reasons = getattr(content.load(content.suite_file(assignment.name)), "LEFT_TO_GRADING", {})
+    reasons = left_to_grading(assignment)
     order = [exercise.name for exercise in assignment.exercises]
     right = vars(assignment.reference())
     for mistake in sorted(read_catalogue(assignment.suite), key=lambda one: order.index(one.exercise)):
         verdict = examine(mistake.exercise, dict(right) | {mistake.exercise: mistake.code})
-        yield Row(assignment.name, mistake, verdict, reasons.get((mistake.exercise, mistake.name), ""))
+        yield Row(assignment.name, mistake, verdict, reasons.get(mistake.exercise, {}).get(mistake.name, ""))
+
+
+def left_to_grading(assignment: Assignment) -> dict[str, dict[str, str]]:
+    """Why the visible side says nothing of some mistakes: a table an exercise, in it a reason a mistake; or no file."""
+    path = assignment.content / "left_to_grading.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def page(found: Iterable[Row]) -> str:
