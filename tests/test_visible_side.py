@@ -11,6 +11,7 @@ import pytest
 from autograder import content
 from autograder.authors import visible_page
 from autograder.judging.example import ROUNDED
+from autograder.notebook.calls import exercises_below, in_cells, in_kernel
 from autograder.notebook.check import examine
 from autograder.notebook.heatmap import Heatmap
 from tests.conftest import ROOT
@@ -172,6 +173,17 @@ def test_the_earliest_is_named_and_torch_softmax_is_no_softmax():
     attend = "def torch_scaled_dot_product_attention(query, key, value):\n    return torch.softmax(query, -1), value"
     exec(attend, names)
     assert "which this calls" not in repr(examine("torch_scaled_dot_product_attention", names))
+
+
+def test_in_a_saved_notebook_the_same_is_read_from_its_text():
+    cells = ["%pip install torch", UNDONE, ATTEND, "class Whole:\n    def run(self, Q):\n        return deeper(Q)"]
+    cells += ["def deeper(Q):\n    return [scaled_dot_product_attention(q, q, q) for q in Q]"]
+    code_of = in_cells(cells)
+    assert exercises_below("scaled_dot_product_attention", code_of) == ["softmax", "attention_scores"]
+    assert exercises_below("attention_scores", code_of) == []
+    assert exercises_below("Whole", code_of) == ["softmax", "attention_scores", "scaled_dot_product_attention"]
+    names = defined("softmax", "\n".join(cells[1:]))
+    assert exercises_below("Whole", in_kernel(names)) == exercises_below("Whole", code_of)
 
 
 def test_a_check_that_passes_says_nothing_of_others():

@@ -36,13 +36,18 @@ def notes(result: ExerciseResult) -> list[str]:
     """What else the student should know about how this exercise was judged."""
     found = []
     if result.diagnosis:
-        found.append(f"This looks like a known mistake, {result.diagnosis}. {result.hint}")
+        found.append(f"This looks like a known mistake: {mistake_in_words(result.diagnosis)}. {result.hint}")
     if result.with_reference:
         names = ", ".join(result.with_reference)
         found.append(
             f"Your code calls {names}, which lost marks above. Here it was judged with the right one in its place."
         )
     return found
+
+
+def mistake_in_words(name: str) -> str:
+    """`no-scaling+softmax-twice`, a mistake's name, as `no scaling, and softmax twice`."""
+    return ", and ".join(part.replace("-", " ") for part in name.split("+"))
 
 
 def as_html(result: ExerciseResult) -> str:
