@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import inspect
 from collections.abc import Callable, Iterable, Iterator
@@ -47,9 +48,12 @@ def _codes(thing: Any) -> Iterator[CodeType]:
                 if not isinstance(member, type):
                     yield from _codes(member)
         return
-    code = getattr(inspect.unwrap(getattr(thing, "__func__", thing)), "__code__", None)
-    if isinstance(code, CodeType):
-        yield code
+    function = getattr(thing, "__func__", thing)  # of a method, also a static one
+    if callable(function):
+        with contextlib.suppress(ValueError):  # something that wraps itself
+            function = inspect.unwrap(function)
+        code = getattr(function, "__code__", None)
+        yield from (code,) if isinstance(code, CodeType) else ()
 
 
 def in_cells(sources: Iterable[str]) -> CodeOf:
