@@ -272,7 +272,7 @@ class TestDecoderBlock:
 
     def test_padding(self, student):
         """Three texts, each with its own padding, and two heads."""
-        hint = "Scores are (B, h, L, L). Which shape has your mask, and which axes meet?"
+        hint = "Each head of each text has scores of its own: does your mask reach the axes it is meant for?"
         with shown(hint, sizes=self.SIZES, weights=WAVES, x=self.TEXTS, padding=self.PADDING):
             same(expect.tensor(self.of_waves(student, self.PADDING).value), self.PADDED, within=5e-4)
 

@@ -77,7 +77,7 @@ class TestTrainingExample:
     def test_lists_left_alone(self, student):
         """The lists that came in are as before."""
         given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
-        with shown("Whose list does += make longer?", **given):
+        with shown("Which line makes a list longer, and is it a list of your own?", **given):
             after = student.training_example.inputs_after([11, 12, 13], [14, 15], 1, 2)
             unchanged(after[0], [11, 12, 13], "article_ids")
             unchanged(after[1], [14, 15], "summary_ids")
@@ -181,7 +181,7 @@ class TestNextToken:
 
     def test_list_left_alone(self, student):
         """The list of ids is as before."""
-        with shown("Whose list does append make longer?", token_ids=[4, 7]):
+        with shown("Which line makes a list longer, and is it a list of your own?", token_ids=[4, 7]):
             unchanged(student.next_token.inputs_after(counting(), [4, 7])[1], [4, 7], "token_ids")
 
 
@@ -215,5 +215,5 @@ class TestGreedySummary:
 
     def test_list_left_alone(self, student):
         """The article is as before."""
-        with shown("Whose list does append make longer?", article_ids=[4, 2]):
+        with shown("Which line makes a list longer, and is it a list of your own?", article_ids=[4, 2]):
             unchanged(student.greedy_summary.inputs_after(counting(), [4, 2], 5, 9, 20)[1], [4, 2], "article_ids")

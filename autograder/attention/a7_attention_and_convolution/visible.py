@@ -218,23 +218,37 @@ class TestTranslationTest:
     def test_by_shift(self, student):
         """A layer that treats every second row in another way passes for a shift of 2, and not for 1."""
         X = np.concatenate([self.WIDE, self.WIDE[:1] + 2])
-        self.judge(student, True, "By how many rows do you move X?", add_to_odd_rows, X, 2, 0)
-        self.judge(student, False, "By how many rows do you move X?", add_to_odd_rows, X, 1, 0)
+        self.judge(
+            student,
+            True,
+            "Where does the shift come in, when X is moved and when rows are compared?",
+            add_to_odd_rows,
+            X,
+            2,
+            0,
+        )
+        self.judge(
+            student,
+            False,
+            "Where does the shift come in, when X is moved and when rows are compared?",
+            add_to_odd_rows,
+            X,
+            1,
+            0,
+        )
 
     def test_this_input(self, student):
         """The layer is given these rows and no others."""
-        self.judge(
-            student, True, "Which rows does the layer get from you: those of X?", add_below_zero, self.WIDE, 1, 0
-        )
+        self.judge(student, True, "What do you hand to the layer?", add_below_zero, self.WIDE, 1, 0)
 
     def test_rounding(self, student):
         """A difference of a billionth is rounding, one of a hundredth is not."""
-        question = "How large may a difference be that is only rounding?"
+        question = "From which difference on are two outputs not the same?"
         self.judge(student, True, question, add_a_billionth, self.WIDE, 1, 0)
         self.judge(student, False, question, add_a_hundredth, self.WIDE, 1, 0)
 
     def test_left_alone(self, student):
         """X is as before."""
-        with shown("After the call, what does the caller's X hold?", X=self.WIDE):
+        with shown("Is it the caller's array that you move, or a copy?", X=self.WIDE):
             after = student.translation_test.inputs_after(triple, self.WIDE.copy(), 1, 0)
             same(after[1], self.WIDE, "X after the call")
