@@ -3,6 +3,7 @@
     suite.py      the hidden suite                      mistakes.py   the catalogue of known mistakes
     visible.py    the checks that students have         pictures.py   an example to draw for some exercises
     hints.toml    help in three levels
+    left_to_grading.toml   for authors, where there is one: known mistakes that the visible side does not show, and why
 
 A course keeps these folders in `content/`, one for each assignment. Where it has none, those that came with the kit
 count. Students have the second line and the hints alone; nothing there imports PyTorch before it is needed.
@@ -35,10 +36,11 @@ class UnknownExercise(AutograderError):
 
 @dataclass(frozen=True)
 class Hint:
-    """Help in three levels: a nudge, a closer look, and where to read on. Never the solution.
+    """Help in three levels: a nudge, a closer look, and an example with where to read on. Never the solution.
 
     section: heading in the notebook
     paper, link: section of a paper, and its address
+    example: other numbers worked through by hand, for who is truly stuck; empty where there is none
     """
 
     nudge: str
@@ -46,6 +48,7 @@ class Hint:
     section: str
     paper: str
     link: str
+    example: str = ""
 
 
 def folder_of(assignment: str, root: Path | None = None) -> Path:

@@ -36,7 +36,8 @@ def test_every_exercise_has_hints_under_its_notebooks_heading(assignment):
         assert given.link.startswith("https://")
         assert len(given.nudge) > 40
         assert len(given.closer) > 40
-        assert len({given.nudge, given.closer, given.paper}) == 3
+        assert re.search(r"\d", given.example) and len(given.example) > 80
+        assert len({given.nudge, given.closer, given.example, given.paper}) == 4
 
 
 @each
@@ -60,6 +61,8 @@ def test_each_time_one_level_more(capsys):
     assert 'hint("softmax")` again goes one step further' in said[0]
     assert given.closer in said[1]
     assert given.link not in said[1]
+    assert given.example not in said[1]
+    assert f"An example with other numbers. {given.example}" in said[2]
     assert "Read the section “1. `softmax`” of this notebook" in said[2]
     assert "Vaswani et al. 2017, section 3.2.1: https://arxiv.org/abs/1706.03762" in said[2]
     assert said[3] == said[2]

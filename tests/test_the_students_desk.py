@@ -65,30 +65,32 @@ def test_from_an_empty_stub_to_a_tick_and_validate(sit_down):
 
     desk.write("def softmax(x", answers["softmax"])
     cell, seconds = desk.run('check("softmax")')
-    sync_api.expect(cell).to_contain_text("softmax: 4 of 4 visible checks pass")
+    sync_api.expect(cell).to_contain_text("softmax: 5 of 5 visible checks pass")
     sync_api.expect(cell.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "1")
     assert seconds < 2, "well under a second on a machine that does nothing else"
 
     desk.write("def attention_scores(", UNSCALED)
     cell, _ = desk.run('check("attention_scores")')
     sync_api.expect(cell).to_contain_text("✗ not yet")
-    sync_api.expect(cell).to_contain_text("attention_scores(Q, K) with Q (1, 4), K (2, 4): the result at [0, 0] is 2")
+    sync_api.expect(cell).to_contain_text(
+        "attention_scores(Q, K) with Q (1, 4), K (2, 4): the result came out as [[2, 6]], wanted [[1, 3]]"
+    )
     sync_api.expect(cell).to_contain_text("The dot products are 2 and 6. What comes next?")
     yours, asked_for = cell.get_by_role("img").all()
-    assert "the: the 0.00, cat 6.00, sleeps 0.00" in yours.get_attribute("aria-label")
-    assert "the: the 0.00, cat 3.46, sleeps 0.00" in asked_for.get_attribute("aria-label")
-    assert yours.locator("[stroke-dasharray]").count() == 5
+    assert "who: the 0.00, black -2.00, cat 4.00, dreams 2.00" in yours.get_attribute("aria-label")
+    assert "who: the 0.00, black -1.41, cat 2.83, dreams 1.41" in asked_for.get_attribute("aria-label")
+    assert yours.locator("[stroke-dasharray]").count() == 10
 
     said = desk.validate()
     assert 'check("softmax")' not in said
     assert 'check("attention_scores")' in said
-    assert "0 of 3 visible checks pass" in said
+    assert "1 of 4 visible checks pass" in said
     assert "scaled_dot_product_attention: not started yet" in said
     assert "You did not provide a response." in said  # the question in words
 
     desk.write("def attention_scores(", answers["attention_scores"])
     cell, _ = desk.run('check("attention_scores")')
-    sync_api.expect(cell).to_contain_text("attention_scores: 3 of 3 visible checks pass")
+    sync_api.expect(cell).to_contain_text("attention_scores: 4 of 4 visible checks pass")
     assert cell.locator("[stroke-dasharray]").count() == 0
     assert 'check("attention_scores")' not in desk.validate()
 
@@ -111,7 +113,7 @@ def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
     desk.menu("Kernel", "Restart Kernel and Run All Cells…")
     desk.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
     last = desk.cell('check("torch_scaled_dot_product_attention")')
-    sync_api.expect(last).to_contain_text("3 of 3 visible checks pass", timeout=60_000)
+    sync_api.expect(last).to_contain_text("5 of 5 visible checks pass", timeout=60_000)
     sync_api.expect(last).to_contain_text("4 of 4 exercises of a1, scaled dot product, pass their checks. Well done!")
     assert "Success! Your notebook passes all the tests." in desk.validate()
 
@@ -136,7 +138,7 @@ def test_keyboard_alone(sit_down):
     desk.press_and_wait(desk.cell("def softmax(x"), "Shift+Enter")
     check = desk.cell('check("softmax")')
     desk.press_and_wait(check, "Shift+Enter")
-    sync_api.expect(check).to_contain_text("4 of 4 visible checks pass")
+    sync_api.expect(check).to_contain_text("5 of 5 visible checks pass")
     keys.press("b")  # a new cell
     keys.press("Enter")
     keys.insert_text('hint("attention_scores")')

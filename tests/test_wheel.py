@@ -116,7 +116,7 @@ def test_a1_can_be_worked_through_and_its_pytorch_half_says_what_is_missing(lapt
         assert f"{name}: not started yet. Replace `raise NotImplementedError()`" in untouched
     answers = model_answers(A1)
     said = worked_through(laptop, {name: answers[name] for name in NUMPY_HALF})
-    assert "softmax: 4 of 4 visible checks pass" in said
+    assert "softmax: 5 of 5 visible checks pass" in said
     assert "3 of 4 exercises of a1, scaled dot product, pass their checks." in said
     assert f"torch_scaled_dot_product_attention: {HOW_TO_GET_IT}" in said
     assert "d_k = 1024 q . k is typically" in said  # the slider's pictures, without ipywidgets
@@ -128,7 +128,7 @@ def test_the_command_line_checks_a_notebook_without_a_course(laptop):
     worked_through(laptop, {name: answers[name] for name in NUMPY_HALF})
     done, said = run(laptop / "venv/bin/autograder", "check", laptop / "a1" / A1.notebook.name, cwd=laptop)
     assert done.returncode == 1
-    assert "scaled_dot_product_attention: 3 of 3 visible checks pass" in said
+    assert "scaled_dot_product_attention: 6 of 6 visible checks pass" in said
     assert f"torch_scaled_dot_product_attention: {HOW_TO_GET_IT}" in said
     assert "3 of 4 exercises" in said
 

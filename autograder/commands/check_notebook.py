@@ -24,6 +24,7 @@ from autograder import content
 from autograder.course import CHECK
 from autograder.errors import MachineError, SubmissionError
 from autograder.judging.notebook import Notebook as Running
+from autograder.notebook.calls import in_cells
 from autograder.notebook.check import judged
 from autograder.notebook.verdict import Progress, Verdict
 from autograder.report import CellResult
@@ -70,6 +71,7 @@ def read(path: Path) -> Notebook:
 def verdicts(notebook: Notebook, sandbox: Host) -> Iterator[Verdict]:
     """Run the notebook and judge one exercise after the other."""
     signatures = _signatures(notebook.cells)
+    code_of = in_cells(cell.source for cell in notebook.cells)
     with contextlib.ExitStack() as opened:
 
         def open_() -> socket.socket:
@@ -79,7 +81,8 @@ def verdicts(notebook: Notebook, sandbox: Host) -> Iterator[Verdict]:
 
         running = opened.enter_context(Running([cell.source for cell in notebook.cells], Limits(), open_))
         for name in notebook.exercises:
-            yield judged(name, running, _first_step(name, notebook.owners, running.results), signatures)
+            first_step = _first_step(name, notebook.owners, running.results)
+            yield judged(name, running, first_step, code_of, signatures)
 
 
 def check_once(path: Path, console: Console) -> bool:
@@ -120,7 +123,8 @@ def _page(path: Path, sandbox: Host) -> str:
 
 
 def _mark(verdict: Verdict) -> str:
-    return MARKS["passed"] if verdict.passed else MARKS["failed"] if verdict.result.started else "– not started"
+    begun = verdict.result.started or verdict.culprit is not None
+    return MARKS["passed"] if verdict.passed else MARKS["failed"] if begun else "– not started"
 
 
 def _progress(found: list[Verdict]) -> Progress:

@@ -130,14 +130,15 @@ def sync() -> None:
 
 @dev.command(epilog="Example: autograder dev catalogue")
 def catalogue() -> None:
-    """Judge every known mistake and write docs/known-mistakes.md: each mistake against each test."""
-    from autograder.authors import catalogue_page
+    """Judge every known mistake; write docs/known-mistakes.md (hidden tests) and docs/visible-checks.md."""
+    from autograder.authors import catalogue_page, visible_page
 
     course = find_course()
-    path = course.root / "docs" / "known-mistakes.md"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(catalogue_page.page(catalogue_page.rows(course)), encoding="utf-8")
-    print(f"wrote {path}")
+    folder = course.root / "docs"
+    folder.mkdir(exist_ok=True)
+    for name, page in (("known-mistakes.md", catalogue_page), ("visible-checks.md", visible_page)):
+        (folder / name).write_text(page.page(page.rows(course)), encoding="utf-8")
+        print(f"wrote {folder / name}")
 
 
 desk.register(app, dev)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-ROUNDED = 0.006  # what is wanted has two digits
+ROUNDED = 0.0051  # what is wanted has two digits after the point, rounded: half a hundredth, and float32's own rounding
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.judging.in_words import told
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Why
 from autograder.text import raised
 
@@ -184,4 +185,4 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
     where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
     cls = RaisedValueError if answer.error == "ValueError" else Raised
-    return cls(raised(answer.error, answer.text) + where)
+    return cls(told(raised(answer.error, answer.text)) + where)

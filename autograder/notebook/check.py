@@ -18,8 +18,9 @@ from autograder.judging.judge import Material, judge
 from autograder.judging.questions import Questions
 from autograder.judging.student import Stopped
 from autograder.judging.suite import Suite
+from autograder.notebook.calls import CodeOf, exercises_below, in_kernel
 from autograder.notebook.show import name_of, show
-from autograder.notebook.verdict import Progress, Verdict
+from autograder.notebook.verdict import Progress, Verdict, passed
 from autograder.report import ExerciseResult
 from autograder.sandbox.protocol.calls import Answer, Call, Failure
 
@@ -59,21 +60,36 @@ def examine(name: str, names: dict[str, Any]) -> Verdict:
     else:
         section = content.hint_for(name).section
         first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{section}”."
-    return judged(name, InKernel(names, _watched()), first_step, names)
+    return judged(name, InKernel(names, _watched()), first_step, in_kernel(names), names)
 
 
-def judged(name: str, names: Names, first_step: str, signatures: Mapping[str, Any] | None = None) -> Verdict:
+def judged(
+    name: str, names: Names, first_step: str, code_of: CodeOf, signatures: Mapping[str, Any] | None = None
+) -> Verdict:
     """The verdict on the exercise `name` as `names` answer, judged by its visible checks alone.
 
+    If it fails, the exercises that its code calls are checked, too: the first that fails is the one to start with.
     signatures: names whose parameters messages speak of
     """
-    example = content.example_for(name)
     try:
-        material = Material(_suite(content.assignment_of(name)), examples={name: example} if example else {})
-        result = judge(material, names, [Exercise(name, 1.0)], signatures)[0]
-        return Verdict(result, first_step, result.picture)
+        result = _result(name, names, signatures)
+        verdict = Verdict(result, first_step, result.picture)
+        return verdict if verdict.passed else replace(verdict, culprit=_culprit(name, names, code_of, signatures))
     except MachineError as error:
         return Verdict(ExerciseResult(name, (), 1.0, started=False), str(error))
+
+
+def _culprit(name: str, names: Names, code_of: CodeOf, signatures: Mapping[str, Any] | None) -> ExerciseResult | None:
+    """The result of the earliest exercise that the code of `name` calls and that fails; None if none does."""
+    results = (_result(earlier, names, signatures) for earlier in exercises_below(name, code_of))
+    return next((result for result in results if not passed(result)), None)
+
+
+def _result(name: str, names: Names, signatures: Mapping[str, Any] | None) -> ExerciseResult:
+    """One exercise judged by its visible checks: all there is of `judge` on the students' side."""
+    example = content.example_for(name)
+    material = Material(_suite(content.assignment_of(name)), examples={name: example} if example else {})
+    return judge(material, names, [Exercise(name, 1.0)], signatures)[0]
 
 
 def _watched() -> tuple[str, ...]:

@@ -23,7 +23,8 @@ class Help:
             f"Read the section “{hint.section}” of this notebook again, from its heading to the empty cell. "
             f"The source is {hint.paper}: {hint.link}"
         )
-        self.lines = (hint.nudge, hint.closer, reading)[:level]
+        example = f"An example with other numbers. {hint.example} " if hint.example else ""
+        self.lines = (hint.nudge, hint.closer, example + reading)[:level]
 
     @property
     def more(self) -> str:

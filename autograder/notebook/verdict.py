@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
@@ -13,7 +13,8 @@ from autograder import content
 from autograder.judging.example import ROUNDED
 from autograder.notebook.heatmap import Heatmap, side_by_side
 from autograder.notebook.show import block, paragraph, with_code
-from autograder.report import ExerciseResult, Picture
+from autograder.notebook.told import Told
+from autograder.report import ExerciseResult, Picture, TestResult
 from autograder.reports import rubric
 
 BAR = 24  # characters
@@ -66,23 +67,35 @@ class Progress:
         return content.assignments()[self.assignment]
 
 
+def passed(result: ExerciseResult) -> bool:
+    """Did every visible check pass?"""
+    return bool(result.tests) and all(test.state == "passed" for test in result.tests)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of the visible checks of one exercise.
 
     first_step: what to do where nothing is judged yet
     picture: what the student's function gives on the visible example; None where it cannot be drawn
+    culprit: the result of an earlier exercise that this one calls and that fails; what fails here may come from there
     """
 
     result: ExerciseResult
     first_step: str
     picture: Picture | None = None
     progress: Progress | None = None
+    culprit: ExerciseResult | None = None
 
     @property
     def passed(self) -> bool:
         """Did every visible check pass?"""
-        return bool(self.result.tests) and all(test.state == "passed" for test in self.result.tests)
+        return passed(self.result)
+
+    @property
+    def drawn_equal(self) -> bool | None:
+        """Is the student's picture what is asked for? None where the exercise has none, or nothing is judged."""
+        return self.picture is not None and not self._differing() if self._pictures() else None
 
     def __repr__(self) -> str:
         drawn = side_by_side(self._pictures(), WIDTH)
@@ -93,14 +106,19 @@ class Verdict:
     def text(self) -> str:
         """The table alone, as text."""
         lines = _wrapped(f"{self.result.name}: {self._headline()}")
-        for test in self.result.tests if self.result.started else ():
+        inputs_told = False  # a terminal cannot fold them away, so they are told once
+        for test in self._tests() if self.result.started else ():
             lines += _wrapped(f"  {rubric.MARKS[test.state]:<12} {test.sentence}", INDENT)
-            lines += _wrapped(INDENT + test.message, INDENT) if test.message else []
+            told = Told.of(test.message)
+            for part in told.lines(with_inputs=not inputs_told):
+                lines += _wrapped(INDENT + part, INDENT)
+            inputs_told = inputs_told or bool(told.went_in)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         head = paragraph(f"<strong>{escape(self.result.name)}</strong>: {with_code(self._headline())}")
-        table = rubric.table(self.result, with_points=False) if self.result.started else ""
+        rows = replace(self.result, tests=self._tests())
+        table = rubric.table(rows, with_points=False, message=Told.html) if self.result.started else ""
         drawn = "".join(picture._repr_html_() for picture in self._pictures())
         caption = paragraph(with_code(self._caption())) if drawn else ""
         pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
@@ -108,17 +126,32 @@ class Verdict:
         return block(head + table + pictures + stuck + (self.progress._repr_html_() if self.progress else ""))
 
     def _headline(self) -> str:
-        if not self.result.started:
-            return self.first_step
-        passed = sum(test.state == "passed" for test in self.result.tests)
-        return f"{passed} of {len(self.result.tests)} visible checks pass"
+        count = sum(test.state == "passed" for test in self.result.tests)
+        counted = f"{count} of {len(self.result.tests)} visible checks pass"
+        if self.culprit is None:
+            return counted if self.result.started else self.first_step
+        return self._start_there(self.culprit) + (f" {counted}." if self.result.started else "")
+
+    def _start_there(self, culprit: ExerciseResult) -> str:
+        state = "does not pass its own check yet" if culprit.started else "is not written yet"
+        home = content.assignment_of(culprit.name)
+        if home == content.assignment_of(self.result.name):
+            return f"`{culprit.name}`, which this calls, {state}. Start there."
+        brought = f"`{culprit.name}`, which this calls and you bring from {home.partition('_')[0]}, {state}."
+        return f"{brought} Start there; grading puts a right one in its place."
+
+    def _tests(self) -> tuple[TestResult, ...]:
+        """The tests as they are shown: where the cause may lie in another exercise, no question leads astray."""
+        if self.culprit is None:
+            return self.result.tests
+        return tuple(replace(test, message=str(Told.of(test.message).without_question())) for test in self.result.tests)
 
     def _stuck(self) -> str:
-        failed = self.result.started and not self.passed
-        return f'Stuck? `hint("{self.result.name}")` gives a first nudge.' if failed else ""
+        failed = self.culprit or (self.result if self.result.started and not self.passed else None)
+        return f'Stuck? `hint("{failed.name}")` gives a first nudge.' if failed else ""
 
     def _caption(self) -> str:
-        count = sum(int(picture.marked.sum()) for picture in self._pictures() if picture.marked is not None)
+        count = self._differing()
         yours = f"`{self.result.name}` on a small example, yours and what it asks for"
         if self.picture is None:
             return f"{yours}: yours cannot be drawn yet."
@@ -126,6 +159,10 @@ class Verdict:
             return f"{yours}."
         squares = "1 square of yours differs" if count == 1 else f"{count} squares of yours differ"
         return f"{yours}: {squares} (marked)."
+
+    def _differing(self) -> int:
+        """How many squares of the student's picture differ."""
+        return sum(int(picture.marked.sum()) for picture in self._pictures() if picture.marked is not None)
 
     def _pictures(self) -> list[Heatmap]:
         """The student's picture and the example's; the student's squares that differ are marked."""
@@ -138,7 +175,7 @@ class Verdict:
         if self.picture is None:
             return [right]
         own = np.array(self.picture.matrices, dtype=bool if self.picture.boolean else float)
-        marked = _differing(own, wanted) if own.shape == wanted.shape else np.ones(own.shape, dtype=bool)
+        marked = _unlike(own, wanted) if own.shape == wanted.shape else np.ones(own.shape, dtype=bool)
         return [_heatmap(own, "yours", right.rows, right.columns, full, marked), right]
 
 
@@ -159,7 +196,7 @@ def _heatmap(
     return Heatmap(weights, rows, columns, title, names, full, marked)
 
 
-def _differing(own: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _unlike(own: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Where two pictures differ by more than the example's rounding; NaN differs from everything."""
     differs: np.ndarray = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
     return differs

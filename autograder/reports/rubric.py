@@ -5,6 +5,7 @@ HTML is self-contained: no script, no link, styles inline, every text escaped. N
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 
 import numpy as np
@@ -35,13 +36,18 @@ def notes(result: ExerciseResult) -> list[str]:
     """What else the student should know about how this exercise was judged."""
     found = []
     if result.diagnosis:
-        found.append(f"This looks like a known mistake, {result.diagnosis}. {result.hint}")
+        found.append(f"This looks like a known mistake: {mistake_in_words(result.diagnosis)}. {result.hint}")
     if result.with_reference:
         names = ", ".join(result.with_reference)
         found.append(
             f"Your code calls {names}, which lost marks above. Here it was judged with the right one in its place."
         )
     return found
+
+
+def mistake_in_words(name: str) -> str:
+    """`no-scaling+softmax-twice`, a mistake's name, as `no scaling, and softmax twice`."""
+    return ", and ".join(part.replace("-", " ") for part in name.split("+"))
 
 
 def as_html(result: ExerciseResult) -> str:
@@ -66,24 +72,24 @@ def _picture(result: ExerciseResult) -> str:
     return paragraph(f"What your <code>{escape(result.name)}</code> gives for a small example:") + drawn
 
 
-def table(result: ExerciseResult, with_points: bool) -> str:
-    """The tests as an HTML table; a student's visible checks have no points."""
+def table(result: ExerciseResult, with_points: bool, message: Callable[[str], str] = with_code) -> str:
+    """The tests as an HTML table; a student's visible checks have no points. `message` makes HTML of a message."""
     titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
     head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
-    rows = "".join(_row(test, with_points) for test in result.tests)
+    rows = "".join(_row(test, with_points, message) for test in result.tests)
     # JupyterLab gives all columns of a table one width where it is not told otherwise.
     style = "border-collapse:collapse;table-layout:auto;width:100%;max-width:60em"
     return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def _row(test: TestResult, with_points: bool) -> str:
+def _row(test: TestResult, with_points: bool, message: Callable[[str], str]) -> str:
     cell = "text-align:left;vertical-align:top;padding:.25em .6em"
-    message = f'<div style="margin-top:.2em">{with_code(test.message)}</div>' if test.message else ""
+    below = f'<div style="margin-top:.2em">{message(test.message)}</div>' if test.message else ""
     score = f"{points(test.score)} / {points(test.max_score)}"
     return (
         f'<tr style="border-left:4px solid {STRIPES[test.state]};border-bottom:1px solid #9e9e9e66">'
         f'<td style="{cell};white-space:nowrap">{MARKS[test.state]}</td>'
-        f'<td style="{cell};white-space:normal">{escape(test.sentence)}{message}</td>'
+        f'<td style="{cell};white-space:normal">{escape(test.sentence)}{below}</td>'
         + (f'<td style="{cell};white-space:nowrap">{score}</td>' if with_points else "")
         + "</tr>"
     )

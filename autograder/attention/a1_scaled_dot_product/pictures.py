@@ -4,17 +4,21 @@ import numpy as np
 
 from autograder.judging.example import Example
 
-WORDS = ("the", "cat", "sleeps")
-Q = np.array([[0.0, 3.0, 0.0], [0.0, 1.0, 3.0], [0.0, 3.0, 1.0]])
-K = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
-V = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-SCORES = np.array([[0.0, 3.46, 0.0], [0.0, 1.15, 3.46], [0.0, 3.46, 1.15]])
-WEIGHTS = np.array([[0.03, 0.94, 0.03], [0.03, 0.09, 0.88], [0.03, 0.88, 0.09]])
+# Three words of one text look at four of another. No two sizes are alike: L = 3, S = 4, d_k = 2, d_v = 5.
+ASKING = ("who", "sleeps", "here")
+TEXT = ("the", "black", "cat", "dreams")
+Q = np.array([[0.0, 2.0], [3.0, 0.0], [-1.0, 1.0]])
+K = np.array([[-1.0, 0.0], [1.0, -1.0], [0.0, 2.0], [2.0, 1.0]])
+V = np.array(
+    [[1.0, 0.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 1.0, 4.0, 0.0], [5.0, 0.0, 0.0, 0.0, 1.0]]
+)
+SCORES = np.array([[0.0, -1.41, 2.83, 1.41], [-2.12, 2.12, 0.0, 4.24], [0.71, -1.41, 1.41, -0.71]])
+WEIGHTS = np.array([[0.04, 0.01, 0.76, 0.18], [0.0, 0.11, 0.01, 0.88], [0.29, 0.04, 0.6, 0.07]])
 
 PICTURES = {
-    "attention_scores": Example((Q, K), wanted=SCORES, rows=WORDS, columns=WORDS),
-    "scaled_dot_product_attention": Example((Q, K, V), wanted=WEIGHTS, rows=WORDS, columns=WORDS, part=1),
+    "attention_scores": Example((Q, K), wanted=SCORES, rows=ASKING, columns=TEXT),
+    "scaled_dot_product_attention": Example((Q, K, V), wanted=WEIGHTS, rows=ASKING, columns=TEXT, part=1),
     "torch_scaled_dot_product_attention": Example(
-        (Q, K, V), wanted=WEIGHTS, rows=WORDS, columns=WORDS, part=1, tensors=True
+        (Q, K, V), wanted=WEIGHTS, rows=ASKING, columns=TEXT, part=1, tensors=True
     ),
 }

@@ -14,20 +14,12 @@ SINES_AND_COSINES = np.array(
         [-0.96, 0.28, 0.48, 0.88, 0.05, 1.0, 0.0, 1.0],
     ]
 )
-NORMED = np.array(
-    [
-        [-1.34, -0.45, 0.45, 1.34],
-        [-1.34, -0.45, 0.45, 1.34],
-        [1.18, -1.52, -0.17, 0.51],
-    ]
-)
+WORDS = ("the", "cat", "sleeps")
+X = np.array([[1.0, 3.0, 5.0, 7.0], [20.0, -10.0, 40.0, 30.0], [4.0, -4.0, 0.0, 3.0]])
+GAMMA, BETA = np.array([1.0, 2.0, 0.5, -1.0]), np.array([0.0, 1.0, -1.0, 3.0])
+NORMED = np.array([[-1.34, 0.11, -0.78, 1.66], [0.0, -2.21, -0.47, 2.47], [1.04, -2.05, -1.12, 2.28]])
 
 PICTURES = {
     "positional_encoding": Example((6, 8), wanted=SINES_AND_COSINES, rows=tuple("012345"), columns=tuple("01234567")),
-    "layer_norm": Example(
-        (np.array([[1.0, 3.0, 5.0, 7.0], [10.0, 30.0, 50.0, 70.0], [4.0, -4.0, 0.0, 2.0]]), np.ones(4), np.zeros(4)),
-        wanted=NORMED,
-        rows=("x", "10 x", "another"),
-        columns=tuple("0123"),
-    ),
+    "layer_norm": Example((X, GAMMA, BETA), wanted=NORMED, rows=WORDS, columns=tuple("0123")),
 }

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.judging import expect
+from autograder.judging.shown import arrives, equal, keeps, same, shown
 
 
 def counting():
@@ -21,30 +22,65 @@ def counting():
     return Counting()
 
 
-def listed(got, what):
-    """`got`, which is a list."""
-    if not isinstance(got, list):
-        expect.fail(f"{what}: this is {expect.kind_of(got)}, where a list belongs.")
-    return got
+def adding():
+    """A model that hangs on every token: what comes next is the last digit of their sum. All its logits are low."""
+    import torch.nn as nn
+    import torch.nn.functional as F
+
+    class Adding(nn.Module):
+        def forward(self, token_ids):
+            return 5.0 * F.one_hot(token_ids.cumsum(dim=1) % 10, 10).float() - 1000.0
+
+        def __repr__(self):
+            return "adding"
+
+    return Adding()
+
+
+ADDING = "says the last digit of the sum of all it has read, with logits around -1000"
+
+
+def unchanged(now, then, name):
+    """The list `name` holds what it held before the call."""
+    if list(now) != then:
+        expect.fail(f"{name} is `{now}` after the call, and was `{then}` before.")
 
 
 @pytest.mark.exercise("training_example")
 class TestTrainingExample:
-    def parts(self, student):
-        got = expect.pair(student.training_example([11, 12, 13], [14, 15], 1, 2), "(token_ids, loss_mask)")
-        return listed(got[0], "token_ids"), listed(got[1], "loss_mask")
+    def parts(self, student, *args):
+        return expect.pair(student.training_example(*args), "(token_ids, loss_mask)")
 
     def test_token_ids(self, student):
         """The example by hand: 11 12 13, the separator 1, 14 15, the end 2."""
-        ids, _ = self.parts(student)
-        if ids != [11, 12, 13, 1, 14, 15, 2]:
-            expect.fail(f"token_ids is {ids}.", "Compare it with the second line of the table.")
+        given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
+        with shown("Compare it with the second line of the table: what differs?", **given):
+            equal(self.parts(student, *given.values())[0], [11, 12, 13, 1, 14, 15, 2], "token_ids")
 
     def test_loss_mask(self, student):
         """The example by hand: four times False, three times True."""
-        _, mask = self.parts(student)
-        if mask != [False] * 4 + [True] * 3:
-            expect.fail(f"loss_mask is {mask}.", "Compare it with the last line of the table.")
+        given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
+        with shown("Compare it with the last line of the table: what differs?", **given):
+            mask = self.parts(student, *given.values())[1]
+            equal(mask, [False] * 4 + [True] * 3, "loss_mask")
+            if not all(isinstance(one, bool | np.bool_) for one in mask):
+                expect.fail(f"loss_mask holds {expect.kind_of(mask[0])}, not True and False.")
+
+    def test_a_word_in_both(self, student):
+        """A word of the summary, and the end's id, may stand in the article, too; there they do not count."""
+        given = {"article_ids": [14, 2, 15, 14], "summary_ids": [15, 14], "separator_id": 1, "end_id": 2}
+        with shown("Does a token count for what it is, or for where it stands?", **given):
+            ids, mask = self.parts(student, *given.values())
+            equal(ids, [14, 2, 15, 14, 1, 15, 14, 2], "token_ids")
+            equal(mask, [False] * 5 + [True] * 3, "loss_mask")
+
+    def test_lists_left_alone(self, student):
+        """The lists that came in are as before."""
+        given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
+        with shown("Which line makes a list longer, and is it a list of your own?", **given):
+            after = student.training_example.inputs_after([11, 12, 13], [14, 15], 1, 2)
+            unchanged(after[0], [11, 12, 13], "article_ids")
+            unchanged(after[1], [14, 15], "summary_ids")
 
 
 @pytest.mark.exercise("summary_loss")
@@ -52,57 +88,132 @@ class TestSummaryLoss:
     PROBABILITIES = np.array([[[0.1, 0.8, 0.1], [0.25, 0.25, 0.5], [0.5, 0.25, 0.25], [0.6, 0.2, 0.2]]])
     IDS, MASK = np.array([[0, 1, 2, 1]]), np.array([[False, False, True, True]])
 
-    def loss(self, student, logits):
+    # Two texts of five tokens, four words; three tokens of the first count, one of the second.
+    LOGITS = np.array(
+        [
+            [
+                [2.0, 3.0, 3.0, 0.0],
+                [3.0, 3.0, 3.0, -3.0],
+                [0.0, 1.0, -2.0, -1.0],
+                [1.0, 2.0, 1.0, -2.0],
+                [1.0, 3.0, -2.0, 0.0],
+            ],
+            [
+                [-1.0, 3.0, -3.0, 0.0],
+                [3.0, 0.0, -3.0, 2.0],
+                [3.0, 3.0, 3.0, -1.0],
+                [2.0, 3.0, 1.0, 3.0],
+                [1.0, -2.0, 0.0, 1.0],
+            ],
+        ]
+    )
+    TWO_IDS = np.array([[0, 2, 3, 1, 1], [3, 1, 0, 2, 0]])
+    TWO_MASKS = np.array([[False, False, True, True, True], [False, False, False, True, False]])
+
+    def tensors(self, *arrays):
         import torch
 
-        tensors = (torch.from_numpy(part.copy()) for part in (logits, self.IDS, self.MASK))
-        return expect.tensor(student.summary_loss(*tensors))
+        return [torch.from_numpy(array.copy()) for array in arrays]
+
+    def loss(self, student, *arrays):
+        return expect.tensor(student.summary_loss(*self.tensors(*arrays)))
 
     def test_by_hand(self, student):
         """The example by hand: (0.693 + 1.386) / 2 = 1.040."""
-        hint = "Which row of probabilities speaks of token 2, and how many tokens are counted?"
-        expect.close(self.loss(student, np.log(self.PROBABILITIES)), np.array(1.0397), hint, "the loss", atol=1e-3)
+        logits, hint = np.log(self.PROBABILITIES), "Which row speaks of token 2, and how many tokens are counted?"
+        with shown(hint, probabilities=self.PROBABILITIES, token_ids=self.IDS, loss_mask=self.MASK):
+            same(self.loss(student, logits, self.IDS, self.MASK), np.array(1.0397), "the loss")
 
     def test_knows_nothing(self, student):
         """All three words equally likely, everywhere: log 3 = 1.099."""
-        hint = "What is -log of one third, and what is the mean of that?"
-        expect.close(self.loss(student, np.zeros((1, 4, 3))), np.array(1.0986), hint, "the loss", atol=1e-3)
+        with shown("What is -log of one third, and what is the mean of that?", logits="zeros, (1, 4, 3)"):
+            same(self.loss(student, np.zeros((1, 4, 3)), self.IDS, self.MASK), np.array(1.0986), "the loss")
+
+    def test_two_texts(self, student):
+        """Two texts, with three tokens that count and with one: each of the four has the same say."""
+        given = {"logits": self.LOGITS, "token_ids": self.TWO_IDS, "loss_mask": self.TWO_MASKS}
+        with shown("By how many tokens is the sum divided, and is it one mean or a mean of means?", **given):
+            same(self.loss(student, *given.values()), np.array(2.3016), "the loss")
+
+    def test_large_logits(self, student):
+        """Logits a thousand times as large still give a finite loss."""
+        given = {"logits": 1000 * self.LOGITS, "token_ids": self.TWO_IDS, "loss_mask": self.TWO_MASKS}
+        with shown("What is the exp of 1000, and which function takes logits as they are?", **given):
+            same(self.loss(student, *given.values()), np.array(1500.5493), "the loss")
+
+    def test_gradient_and_dtype(self, student):
+        """A gradient reaches the logits, float32 gives float32, and what went in is as before."""
+        import torch
+
+        given = self.tensors(self.LOGITS, self.TWO_IDS, self.TWO_MASKS)
+        with shown("Which line lets go of a gradient, makes another dtype, or writes into what came in?"):
+            seed = torch.tensor(2.0, dtype=torch.float64)
+            arrives(student.summary_loss.gradients(*given, seeds=[seed]).inputs[:1], "logits")
+            expect.dtype(student.summary_loss(*given), np.float64)
+            keeps(student.summary_loss, *given, names="logits token_ids loss_mask")
 
 
 @pytest.mark.exercise("next_token")
 class TestNextToken:
+    def token(self, student, model, ids):
+        got = student.next_token(model, ids)
+        if isinstance(got, bool) or not isinstance(got, int | np.integer):
+            expect.fail(f"gave back {expect.kind_of(got)}, not an int.")
+        return int(got)
+
     def test_counting(self, student):
         """The model counts: after [4, 7] comes 8."""
-        got = student.next_token(counting(), [4, 7])
-        if isinstance(got, bool) or not isinstance(got, int):
-            expect.fail(f"gave back {expect.kind_of(got)}, not an int.", "How do you get the number out of a tensor?")
-        if got != 8:
-            expect.fail(f"gave back {got}.", "Which row of the picture above speaks of what follows the 7?")
+        with shown(
+            "Which row of the picture above speaks of what follows the 7, and is the answer an int?", token_ids=[4, 7]
+        ):
+            equal(self.token(student, counting(), [4, 7]), 8, "the next token")
 
     def test_from_nine_to_zero(self, student):
         """After [3, 1, 9] comes 0."""
-        got = student.next_token(counting(), [3, 1, 9])
-        if got != 0:
-            what = got if isinstance(got, int) else expect.kind_of(got)
-            expect.fail(f"gave back {what}.", "The text has three tokens. How many rows of logits are there?")
+        with shown("The text has three tokens. How many rows of logits are there?", token_ids=[3, 1, 9]):
+            equal(self.token(student, counting(), [3, 1, 9]), 0, "the next token")
+
+    def test_adding(self, student):
+        """A model that adds up all it reads: after [4, 7, 3] comes 4, though every logit is far below zero."""
+        hint = "Does the model get to read every token, and is it the largest logit that you take?"
+        with shown(hint, model=ADDING, token_ids=[4, 7, 3]):
+            equal(self.token(student, adding(), [4, 7, 3]), 4, "the next token")
+
+    def test_list_left_alone(self, student):
+        """The list of ids is as before."""
+        with shown("Which line makes a list longer, and is it a list of your own?", token_ids=[4, 7]):
+            unchanged(student.next_token.inputs_after(counting(), [4, 7])[1], [4, 7], "token_ids")
 
 
 @pytest.mark.exercise("greedy_summary")
 class TestGreedySummary:
     def test_counting(self, student):
         """Article [4, 2], separator 5, end 9: the summary is [6, 7, 8]."""
-        got = listed(student.greedy_summary(counting(), [4, 2], 5, 9, 20), "the summary")
-        if got != [6, 7, 8]:
-            expect.fail(f"gave back {got}.", "Compare it with the table: what is read, what is said, what is kept?")
+        given = {"article_ids": [4, 2], "separator_id": 5, "end_id": 9, "max_new_tokens": 20}
+        with shown("Compare it with the table: what is read, what is said, what is kept?", **given):
+            equal(student.greedy_summary(counting(), *given.values()), [6, 7, 8], "the summary")
 
     def test_at_most_two(self, student):
         """The same with max_new_tokens=2: [6, 7]."""
-        got = listed(student.greedy_summary(counting(), [4, 2], 5, 9, 2), "the summary")
-        if got != [6, 7]:
-            expect.fail(f"gave back {got}.", "How often may your loop go round?")
+        given = {"article_ids": [4, 2], "separator_id": 5, "end_id": 9, "max_new_tokens": 2}
+        with shown("How often may your loop go round?", **given):
+            equal(student.greedy_summary(counting(), *given.values()), [6, 7], "the summary")
 
     def test_nothing_to_say(self, student):
         """Article [3], separator 8, end 9: the first word would be the end, so the summary is empty."""
-        got = listed(student.greedy_summary(counting(), [3], 8, 9, 20), "the summary")
-        if got:
-            expect.fail(f"gave back {got}.", "Is the end a word of the summary?")
+        given = {"article_ids": [3], "separator_id": 8, "end_id": 9, "max_new_tokens": 20}
+        with shown("Is the end a word of the summary?", **given):
+            equal(student.greedy_summary(counting(), *given.values()), [], "the summary")
+
+    def test_adding(self, student):
+        """A model that adds up all it reads says 1, 2, 4, 8, 6, and then 2 once more."""
+        given = {"article_ids": [4, 2], "separator_id": 5, "end_id": 9, "max_new_tokens": 6}
+        with shown(
+            "Does the model read the article and every word so far, and may a word come twice?", model=ADDING, **given
+        ):
+            equal(student.greedy_summary(adding(), *given.values()), [1, 2, 4, 8, 6, 2], "the summary")
+
+    def test_list_left_alone(self, student):
+        """The article is as before."""
+        with shown("Which line makes a list longer, and is it a list of your own?", article_ids=[4, 2]):
+            unchanged(student.greedy_summary.inputs_after(counting(), [4, 2], 5, 9, 20)[1], [4, 2], "article_ids")
