@@ -11,7 +11,7 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # `python -m` puts the current folder first
 os.environ["PYTHONSAFEPATH"] = "1"
 
-from autograder.commands.cli import main  # noqa: E402
+from autograder.commands.cli import main
 
 if __name__ == "__main__":
     main()

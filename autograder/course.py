@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 
 from autograder import content
 from autograder.errors import CourseError
+from autograder.reading import parse_json
 
 CONFIG = "nbgrader_config.py"
 BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
@@ -221,7 +221,7 @@ def _settings(path: Path) -> dict[str, Any]:
 def _notebook(path: Path) -> dict[str, Any]:
     """A notebook of the course's own as it lies there: nbformat's import takes a second of every worker's start."""
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook = parse_json(path.read_text(encoding="utf-8"))
         if notebook["nbformat"] != 4:
             raise ValueError("not of format 4; open it in JupyterLab and save it")
         for cell in notebook["cells"]:

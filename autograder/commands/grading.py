@@ -17,11 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course import Course
-from autograder.marking.journal import Journal, stamp, write_whole
+from autograder.marking.journal import Journal, write_whole
 from autograder.marking.many import expect_workers, grade_many, worker_count
 from autograder.report import Report
 from autograder.reports import rubric
-from autograder.submission import Submission
+from autograder.submission import Submission, stamp
 from autograder.text import printable
 
 FEW = 3  # up to this many submissions are shown test by test, and need no progress bar

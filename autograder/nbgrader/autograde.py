@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import glob
-import hashlib
 import json
 import os
 import traceback
@@ -33,10 +32,13 @@ from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.marking.many import Marked, Task, Workers, as_task, worker_count
 from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.mark import STAMP, exercises_worth
-from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook
+from autograder.reading import read_bytes
+from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook, stamp
 from autograder.text import one_line, printable
 
 LOCK = ".autograder.lock"
+TIMESTAMP = "timestamp.txt"  # nbgrader's, beside a submission
+MAX_TIMESTAMP = 2**20  # bytes; a time has 30
 
 
 class Autograde(NbGraderAutograde, PlainFiles):
@@ -86,10 +88,21 @@ class Autograde(NbGraderAutograde, PlainFiles):
             if submission.problem:
                 raise SubmissionError(submission.problem)
             read_notebook(submission.path)
+            self._look_at_timestamp(place)
         except SubmissionError as error:
             self._end(place.parent.name, str(error))
         else:
             self.assignments[folder] = [os.path.join(folder, submission.path.name)]
+
+    def _look_at_timestamp(self, place: Path) -> None:
+        """nbgrader reads this file of a submission as it is, again and again; raises `SubmissionError`."""
+        path = place / TIMESTAMP
+        if os.path.lexists(path):
+            read_bytes(path, MAX_TIMESTAMP, "It holds the time of handing in.")
+            try:
+                self.coursedir.get_existing_timestamp(str(place))
+            except Exception:
+                raise SubmissionError(f"{TIMESTAMP} holds no date and time; correct it or take it away") from None
 
     def convert_notebooks(self) -> None:
         """Grade what is to be graded, one student after another; say at the end how many could not be."""
@@ -162,11 +175,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def _stamp(self, folder: str) -> str:
         """A word that changes with the submission and with the course."""
-        timestamp = str(self.coursedir.get_existing_timestamp(folder))
-        content = Path(self.assignments[folder][0]).read_bytes()
-        model = model_beside(self._submission(folder))
-        parts = [self.version.encode(), timestamp.encode(), content, *([model.stamp] if model else [])]
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()
+        return stamp(self._submission(folder), self.version, str(self.coursedir.get_existing_timestamp(folder)))
 
     def _submission(self, folder: str) -> Submission:
         path, takes = Path(self.assignments[folder][0]), self.course_assignment.saved_model is not None
