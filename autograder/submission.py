@@ -213,15 +213,15 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
-    names = course.assignments()
+    folder, names = _absolute(folder), course.assignments()  # `.` has a name, too
     if folder.name in names:  # STUDENT/ASSIGNMENT itself
-        yield from of_assignment(_absolute(folder).parent.name, folder, names[folder.name], only)
+        yield from of_assignment(folder.parent.name, folder, names[folder.name], only)
         return
     children = sorted(p for p in folder.iterdir() if p.is_dir())
     if any(child.name in names for child in children):  # one student's folder
         for child in children:
             if child.name in names:
-                yield from of_assignment(_absolute(folder).name, child, names[child.name], only)
+                yield from of_assignment(folder.name, child, names[child.name], only)
         return
     for student in children:
         for child in sorted(student.iterdir()):

@@ -27,10 +27,11 @@ from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
 from traitlets import Integer, Unicode, default
 
-from autograder.course import find_course
+from autograder.course import course_at
 from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.marking.many import Marked, Task, Workers, as_task, worker_count
 from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
+from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
 from autograder.reading import read_bytes
 from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook, stamp
@@ -67,7 +68,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def init_notebooks(self) -> None:
         """Find the submissions of the assignment, and what cannot be graded among them."""
-        course = find_course(Path(self.coursedir.root))
+        course = course_at(Path(self.coursedir.root))
         self.notebooks: list[str] = []
         self.assignments: dict[str, list[str]] = {}
         self.outcomes: list[Outcome] = []
@@ -126,6 +127,12 @@ class Autograde(NbGraderAutograde, PlainFiles):
         """Workers for so many submissions."""
         jobs = worker_count(self.jobs, count)
         return Workers(Path(self.coursedir.root), jobs, self.config.Mark.get("sandbox", "auto"), self.scheduler)
+
+    def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
+        """nbgrader's own, and what our preprocessors need for this notebook."""
+        resources: dict[str, Any] = super().init_single_notebook_resources(notebook_filename)
+        ahead = self.ahead.take if self.ahead else lambda task: None
+        return resources | {KEY: Given(self.course_assignment, self.stamp, self.model, ahead)}
 
     def _grade(self, folder: str) -> None:
         """nbgrader's steps for one student; whatever goes wrong costs this student's mark and no other's."""
