@@ -208,11 +208,12 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one submission; `reason` is why it could not be graded."""
+    """What became of one submission: `reason` is why it could not be graded, `no_feedback` why it has no page."""
 
     student: str
     assignment: str
     reason: str | None = None
+    no_feedback: str | None = None
 
 
 class Ahead:
