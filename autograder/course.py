@@ -159,7 +159,7 @@ def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Co
     start = (start or Path.cwd()).resolve()
     strangers = [_folder(path) for path in handed_in]
     for folder in (start, *start.parents):
-        if _is_course(folder) and not _is_handed_in(folder, strangers):
+        if _is_course(folder) and not is_handed_in(folder, strangers):
             return Course(folder)
     kit = Path(__file__).resolve().parents[1]
     if _is_course(kit):
@@ -174,7 +174,8 @@ def _is_course(folder: Path) -> bool:
     return (folder / CONFIG).is_file() and (folder / "source").is_dir()
 
 
-def _is_handed_in(folder: Path, strangers: list[Path]) -> bool:
+def is_handed_in(folder: Path, strangers: Iterable[Path] = ()) -> bool:
+    """Does a folder, with no links on the way to it, lie among submissions, or in a folder of strangers?"""
     return not STRANGERS.isdisjoint(folder.parts) or any(folder.is_relative_to(place) for place in strangers)
 
 

@@ -100,9 +100,7 @@ def grade_class(
         console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
     for outcome in pageless:
-        console.print(
-            Text(f"{printable(outcome.student)}, {outcome.assignment}: graded, but {NO_PAGE}"), soft_wrap=True
-        )
+        console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {NO_PAGE}"), soft_wrap=True)
     same = sum(count for _, count in found) - len(outcomes)
     unchanged = f", {same} unchanged since they were graded" if same else ""
     console.print(f"{len(outcomes) - len(failed)} graded{unchanged}, {len(failed)} could not be graded")

@@ -16,10 +16,12 @@ from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbgrader.server_extensions.formgrader.base import BaseHandler
+from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 from pygments.token import STANDARD_TYPES
+from tornado.web import HTTPError
 from traitlets import Unicode, default
 
-from autograder.course import course_at
+from autograder.course import course_at, is_handed_in
 from autograder.errors import CourseError
 from autograder.submission import ACTS, PICTURES
 from autograder.text import REPLACEMENT
@@ -134,7 +136,7 @@ class Page(HTMLExporter):
 
 # ---------------------------------------------------------------- formgrader
 
-_render = BaseHandler.render
+_render, _open = BaseHandler.render, FormgraderHandler.get
 
 
 def render(self: Any, name: str, **names: Any) -> Any:
@@ -150,6 +152,14 @@ def _inert(value: Any) -> Any:
     return ACTS.sub(REPLACEMENT, value) if isinstance(value, str) else value
 
 
+def open_course(self: Any) -> Any:
+    """nbgrader's own, for courses that nobody handed in: opening one runs its configuration, and a link can do it."""
+    path = self.get_argument("path", "")
+    if path and is_handed_in(Path(path).resolve()):
+        raise HTTPError(403, "this is a folder of submissions, not a course")
+    return _open(self)
+
+
 def exporter(self: Any) -> Page:
     """What makes the page of a submission: as nbgrader's own is set up, for the course that is open now."""
     page: Page = self.settings.setdefault("autograder_page", Page(config=self.settings["nbgrader_exporter"].config))
@@ -160,4 +170,5 @@ def exporter(self: Any) -> Page:
 def make_pages_careful() -> None:
     """From now on formgrader's pages are made by what stands above."""
     BaseHandler.render = render
+    FormgraderHandler.get = open_course
     BaseHandler.exporter = property(exporter)
