@@ -165,7 +165,7 @@ def cells(fed_back):
 @pytest.mark.parametrize("number", range(len(ATTACKS)))
 def test_an_attack_leaves_harmless_elements_on_the_feedback_page(cells, number):
     (cell,) = [cell for cell in cells if f"attack-{number}-" in cell.text]
-    assert not re.search(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)\b", cell.text.replace("_", " "))
+    assert not re.search(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])", cell.text)
     for element in cell.find_all(True):
         assert element.name in TAGS
         assert set(element.attrs) <= ATTRIBUTES.get(element.name, set()) | {"class", "rel", "alt", "type", "disabled"}
