@@ -6,11 +6,10 @@ are `news`, `own_or_plain`, `loss_curve`, `look` and `highlight` (`autograder.at
 use, so that `import autograder` stays quick.
 """
 
-from __future__ import annotations
-
+# Nothing but what Python itself has loaded by now: `python -m autograder` comes by here before it can leave out the
+# current folder, which may be a stranger's.
 import importlib
 import os
-from typing import Any
 
 __version__ = "0.1.0"
 __all__ = ["check", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news", "own_or_plain"]
@@ -32,7 +31,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     home = importlib.import_module(_HOMES[name])

@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -18,10 +18,12 @@ from typing import Any
 
 from autograder import content
 from autograder.errors import CourseError
+from autograder.reading import parse_json
 
 CONFIG = "nbgrader_config.py"
 BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
+STRANGERS = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
 CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
 
 
@@ -141,13 +143,45 @@ class Course:
         raise CourseError(f"no exercise {name!r} in {self.root / 'source'}")
 
 
-def find_course(start: Path | None = None) -> Course:
-    """The course around `start` (the working directory where not given), else the one this kit came with."""
+def course_at(folder: Path) -> Course:
+    """The course in this very folder; raises `CourseError` if there is none."""
+    if not _is_course(folder):
+        raise CourseError(f"no course here: {folder} holds no {CONFIG} beside a source/ folder")
+    return Course(folder.resolve())
+
+
+def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Course:
+    """The course around `start` (the working directory if not given), else the one this kit came with.
+
+    handed_in: files and folders of strangers. A course's Python runs outside every wall, so none is looked for there,
+    nor below a folder of submissions; raises `CourseError` if no other is found
+    """
     start = (start or Path.cwd()).resolve()
-    for folder in (start, *start.parents, Path(__file__).resolve().parents[1]):
-        if (folder / CONFIG).is_file() and (folder / "source").is_dir():
+    strangers = [_folder(path) for path in handed_in]
+    for folder in (start, *start.parents):
+        if _is_course(folder) and not is_handed_in(folder, strangers):
             return Course(folder)
-    raise CourseError(f"no course here: {start} and the folders above hold no {CONFIG} beside a source/ folder")
+    kit = Path(__file__).resolve().parents[1]
+    if _is_course(kit):
+        return Course(kit)
+    raise CourseError(
+        f"no course here: {start} and the folders above hold no {CONFIG} beside a source/ folder. "
+        "What was handed in is not looked into; name your course with --course, or call this in its folder"
+    )
+
+
+def _is_course(folder: Path) -> bool:
+    return (folder / CONFIG).is_file() and (folder / "source").is_dir()
+
+
+def is_handed_in(folder: Path, strangers: Iterable[Path] = ()) -> bool:
+    """Does a folder, with no links on the way to it, lie among submissions, or in a folder of strangers?"""
+    return not STRANGERS.isdisjoint(folder.parts) or any(folder.is_relative_to(place) for place in strangers)
+
+
+def _folder(path: Path) -> Path:
+    """A folder, or that of a file, with the links on the way to it followed."""
+    return path.resolve() if path.is_dir() else Path(os.path.abspath(path)).parent.resolve()
 
 
 def _read_assignment(root: Path, folder: Path) -> Assignment:
@@ -221,7 +255,7 @@ def _settings(path: Path) -> dict[str, Any]:
 def _notebook(path: Path) -> dict[str, Any]:
     """A notebook of the course's own as it lies there: nbformat's import takes a second of every worker's start."""
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook = parse_json(path.read_text(encoding="utf-8"))
         if notebook["nbformat"] != 4:
             raise ValueError("not of format 4; open it in JupyterLab and save it")
         for cell in notebook["cells"]:

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from autograder.course import Assignment, Course
 from autograder.errors import SubmissionError
+from autograder.reading import parse_json, read_bytes
 from autograder.text import printable
 
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from autograder[\w.]* import check")
@@ -26,6 +27,7 @@ MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MODEL = "model.safetensors"  # beside the notebook, where an assignment takes one
 MAX_MODEL = 4 * 2**20  # bytes; the summarizer's has 0.4 MB
 MAX_CELLS = 5_000  # a long notebook has 200
+OLD_KEYS = ("cell_type", "language", "level", "source", "input", "code", "text")  # of a cell, in formats 1 to 3
 
 
 @dataclass(frozen=True)
@@ -65,21 +67,18 @@ class Cell:
 
 def read_notebook(path: Path) -> Any:
     """The notebook at `path` as nbformat 4.5, with whatever is no cell left out and what a cell lacks filled in."""
-    return parse_notebook(_read_text(path), path.name)
-
-
-def parse_notebook(text: str, name: str) -> Any:
-    """The same for a notebook's text; `name` is for the message of `SubmissionError`."""
     import nbformat  # takes longer than a student's check, which reads no notebook
 
+    name = path.name
     try:
-        notebook = json.loads(text)
-        _count_cells(notebook, name)
+        notebook = parse_json(_read_text(path))
         if notebook["nbformat"] < 4:
-            notebook = nbformat.convert(nbformat.reader.reads(text), 4)
+            old = json.dumps(_old(notebook, name))
+            notebook = nbformat.convert(nbformat.reader.reads(old), 4)
         cells = notebook["cells"]
         if not isinstance(cells, list):
             raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are no list)")
+        _count(len(cells), name)
         tidy = [_tidy(number, cell) for number, cell in enumerate(cells) if isinstance(cell, dict)]
         return nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": tidy})
     except SubmissionError:
@@ -90,12 +89,24 @@ def parse_notebook(text: str, name: str) -> Any:
         raise SubmissionError(f"{name} is not a Jupyter notebook ({_short(error)})") from None
 
 
-def _count_cells(notebook: Any, name: str) -> None:
+def _count(cells: int, name: str) -> None:
     """Refuses a notebook that would become gigabytes: a cell takes hundreds of times its two brackets."""
-    sheets = notebook.get("worksheets") or [notebook]
-    cells = sum(len(sheet.get("cells", [])) for sheet in sheets)
-    if cells > MAX_CELLS or len(sheets) > MAX_CELLS:
+    if cells > MAX_CELLS:
         raise SubmissionError(f"{name} has {cells} cells; the limit is {MAX_CELLS}")
+
+
+def _old(notebook: dict[str, Any], name: str) -> dict[str, Any]:
+    """What matters of a notebook of formats 1 to 3, so that converting it takes no more memory than that."""
+    sheets = [notebook.get("cells", []), *(sheet["cells"] for sheet in notebook.get("worksheets", []))]
+    _count(max(len(sheets), sum(map(len, sheets))), name)
+    own, *others = [list(map(_old_cell, cells)) for cells in sheets]
+    version = {key: notebook.get(key, 0) for key in ("nbformat", "nbformat_minor")}
+    return version | {"metadata": {"name": ""}, "cells": own, "worksheets": [{"cells": cells} for cells in others]}
+
+
+def _old_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"nbgrader": {"grade_id": grade_id(cell)}}
+    return {key: cell[key] for key in OLD_KEYS if key in cell} | {"metadata": metadata, "outputs": []}
 
 
 def _tidy(number: int, cell: dict[str, Any]) -> dict[str, Any]:
@@ -130,9 +141,21 @@ def model_beside(submission: Submission) -> ModelFile | None:
     if not submission.takes_model or not os.path.lexists(path):
         return None
     try:
-        return ModelFile(_read_bytes(path, MAX_MODEL, "Was something other than the weights saved?"))
+        return ModelFile(read_bytes(path, MAX_MODEL, "Was something other than the weights saved?"))
     except SubmissionError as error:
         return ModelFile(problem=str(error))
+
+
+def stamp(submission: Submission, *words: str) -> str:
+    """A word that changes with what was handed in, and with `words`, such as the course's version."""
+    try:
+        content = b"" if submission.problem else read_bytes(submission.path, MAX_BYTES, "")
+    except SubmissionError as error:
+        content = str(error).encode("utf-8", "replace")
+    told = (submission.student, submission.assignment, str(submission.problem), *words)
+    model = model_beside(submission)
+    parts = [*(word.encode("utf-8", "replace") for word in told), content, *([model.stamp] if model else [])]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 def code_cells(notebook: Any) -> list[Cell]:
@@ -190,15 +213,15 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
-    names = course.assignments()
+    folder, names = _absolute(folder), course.assignments()  # `.` has a name, too
     if folder.name in names:  # STUDENT/ASSIGNMENT itself
-        yield from of_assignment(_absolute(folder).parent.name, folder, names[folder.name], only)
+        yield from of_assignment(folder.parent.name, folder, names[folder.name], only)
         return
     children = sorted(p for p in folder.iterdir() if p.is_dir())
     if any(child.name in names for child in children):  # one student's folder
         for child in children:
             if child.name in names:
-                yield from of_assignment(_absolute(folder).name, child, names[child.name], only)
+                yield from of_assignment(folder.name, child, names[child.name], only)
         return
     for student in children:
         for child in sorted(student.iterdir()):
@@ -237,31 +260,13 @@ def _problem(student: str, path: Path) -> str | None:
 
 
 def _read_text(path: Path) -> str:
-    data = _read_bytes(path, MAX_BYTES, "Were outputs left in it?")
+    data = read_bytes(path, MAX_BYTES, "Were outputs left in it?")
     if not data.strip():
         raise SubmissionError(f"{path.name} is empty")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SubmissionError(f"{path.name} is not UTF-8 text, so it is not a Jupyter notebook") from None
-
-
-def _read_bytes(path: Path, most: int, question: str) -> bytes:
-    """A file's bytes, of which there are at most so many; `question` ends the sentence that says there are more."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        reason = "it is a link" if path.is_symlink() else error.strerror
-        raise SubmissionError(f"{path.name} cannot be read: {reason}") from None
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(descriptor)
-        raise SubmissionError(f"{path.name} is not a file")
-    with os.fdopen(descriptor, "rb") as file:
-        if status.st_size > most:
-            size = f"{status.st_size / 2**20:.1f}".removesuffix(".0")
-            raise SubmissionError(f"{path.name} has {size} MB; the limit is {most // 2**20}. {question}")
-        return file.read(most)  # what grew since is cut off
 
 
 def _short(error: Exception) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import unicodedata
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-# Characters that turn the order of others around on the screen.
-TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def printable(text: str) -> str:
     """One line of `text` that a terminal, a file and a browser show and do not obey.
 
-    Control characters (a terminal's escape sequences among them), halves of characters and characters that turn
-    others around become the replacement character.
+    Whatever is no character to be seen becomes the replacement character: a terminal's escape sequences, halves of
+    characters, those that turn others around, those that join, and those that are not assigned. A space of another
+    width becomes a space.
     """
     return "".join(map(_shown, text))
 
@@ -30,5 +29,6 @@ def raised(kind: str, text: str) -> str:
 
 
 def _shown(character: str) -> str:
-    odd = character in TURNING or unicodedata.category(character) in ("Cc", "Cs")
-    return REPLACEMENT if odd else character
+    if character.isprintable():
+        return character
+    return " " if unicodedata.category(character) == "Zs" else REPLACEMENT

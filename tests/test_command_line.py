@@ -147,3 +147,28 @@ def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submi
     reports = {report.student: report for report in grade_many(found, ROOT, 1)}
     assert words in reports["wrong"].reason
     assert reports["right"].score == 20
+
+
+SHADOWS = ("__future__", "typing", "typer", "rich", "msgpack", "safetensors", "numpy", "pytest", "multiprocessing")
+STARTS = {
+    "python -m": ["-m", "autograder"],
+    # What the console script does; Python puts the script's own folder first.
+    "script": ["-c", "import sys; del sys.path[0]; from autograder.__main__ import main; main()"],
+}
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_nothing_is_imported_from_the_current_folder(submitted, tmp_path, start):
+    """Files named like what the kit imports, in a folder of a stranger's; two workers, which are children."""
+    folder = tmp_path / "mallory"
+    folder.mkdir()
+    for name in SHADOWS:
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'a').write({name!r})\n")
+    words = ["grade", submitted / "right" / "a1_scaled_dot_product", submitted / "wrong", "--jobs", "2"]
+    done = subprocess.run(
+        [sys.executable, *STARTS[start], *map(str, words)], cwd=folder, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
+    assert done.returncode == 0, done.stderr
+    assert "20 / 20" in done.stdout

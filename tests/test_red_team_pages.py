@@ -6,6 +6,7 @@ What matters is formgrader's own pages (lists of submissions and students, one s
 from __future__ import annotations
 
 import json
+import re
 
 import nbformat
 import pytest
@@ -145,10 +146,28 @@ def test_nothing_acts_in_formgrader(graded, watched):
             assert_quiet(page, asked, place)
         page.goto(f"{address}/formgrader/submissions/{number}", wait_until="domcontentloaded")
         assert "onerror" in page.locator("body").inner_text()
+        # a heading of the same name does not take the place of a field
+        assert page.evaluate("document.getElementById('written-roles').tagName") == "INPUT"
+        assert page.locator(".text_cell_render a[href='https://evil.example/autolink']").count() > 0  # as people link
+
+
+def test_formgrader_opens_no_course_that_was_handed_in(graded, watched, tmp_path):
+    """A link of a student's leads there; nbgrader would run the configuration that lies in the submission."""
+    page, _ = watched
+    planted = graded.root / "submitted" / "loud" / NAME
+    (planted / "nbgrader_config.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'w')")
+    with lab(graded.root) as address:
+        page.goto(f"{address}/formgrader?token=secret")
+        assert page.goto(f"{address}/formgrader?path={planted}").status == 403
+        assert page.goto(f"{address}/formgrader?path={graded.root}").status == 200
+    assert not (tmp_path / "acted").exists()
 
 
 def assert_quiet(page, asked, place=""):
     assert page.evaluate("window.acted") is None, place
     assert not [url for url in asked if "evil.example" in url or url.endswith("/x")], place
-    assert page.locator("a[href^='javascript' i]").count() == 0, place
+    links = page.evaluate("[...document.querySelectorAll('.text_cell_render a[href]')].map(a => a.protocol)")
+    assert set(links) <= {"http:", "https:", "mailto:", "file:"}, place
+    pictures = page.evaluate("[...document.querySelectorAll('.text_cell_render img')].map(one => one.src)")
+    assert all(re.match("data:image/(png|jpeg|gif|webp);|$", source) for source in pictures), place
     assert page.locator("iframe[src*='evil'], img[src='x']").count() == 0, place

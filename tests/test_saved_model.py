@@ -25,12 +25,11 @@ from autograder.authors.classroom import fill, hand_in, model_answers
 from autograder.authors.dev_check import no_secret
 from autograder.errors import CourseError
 from autograder.judging.saved_model import ITEMS, NO_POINTS, exact, held_out, sentence
-from autograder.marking.journal import stamp
 from autograder.nbgrader import api
 from autograder.report import Report
 from autograder.reports.export import as_gradescope
 from autograder.reports.marks_file import read_marks
-from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside
+from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
 from tests.conftest import copy_course
 from tests.in_process import ASSIGNMENTS, COURSE
 from tests.test_command_line import autograder

@@ -6,6 +6,8 @@ import contextlib
 import json
 import os
 import socket
+import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -13,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.errors import SubmissionError
-from autograder.submission import MAX_BYTES, code_cells, find_submissions, read_notebook
+from autograder.submission import MAX_BYTES, Submission, code_cells, find_submissions, read_notebook, stamp
+from tests.conftest import ROOT
 
 NAME = "scaled_dot_product.ipynb"
 
@@ -50,9 +53,31 @@ def write(folder, content):
         ('{"nbformat": "x", "cells": []}', "not a Jupyter notebook"),
         (b"\xff\xfe\x00", "not UTF-8"),
         ("[" * 100_000, "nested too deeply"),
+        ('{"metadata": ' * 101 + "1" + "}" * 101, "nested too deeply"),
+        ("[" + "1," * 1_000_001 + "1]", "more than 1,000,000 values"),
+        (json.dumps(notebook(*["1"] * 5_001)), "has 5001 cells"),
+        (json.dumps(notebook(*["1"] * 5_001) | {"worksheets": [{}]}), "has 5001 cells"),
+        (json.dumps({"nbformat": 3, "cells": [{}] * 5_001, "worksheets": [{"cells": []}]}), "has 5001 cells"),
         (json.dumps(notebook("x" * (MAX_BYTES + 10))), "limit is 20"),
     ],
-    ids=["empty", "blank", "text", "list", "number", "object", "cells", "version", "bytes", "deep", "large"],
+    ids=[
+        "empty",
+        "blank",
+        "text",
+        "list",
+        "number",
+        "object",
+        "cells",
+        "version",
+        "bytes",
+        "deep",
+        "deep-object",
+        "values",
+        "many",
+        "many-beside",
+        "many-old",
+        "large",
+    ],
 )
 def test_what_is_no_notebook_has_its_reason(tmp_path, content, words):
     text = reason(write(tmp_path, content))
@@ -131,6 +156,77 @@ def test_no_notebook_makes_the_reader_raise_anything_else(tmp_path_factory, data
     path = write(tmp_path_factory.mktemp("junk"), json.dumps(data))
     with contextlib.suppress(SubmissionError):
         code_cells(read_notebook(path))
+
+
+# What the reader takes at most, in MB: nine times the largest file, if one emoji makes Python keep four bytes a letter.
+MOST_MEMORY = 200
+HEAD = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, '
+GREEDY = {
+    "cells beside worksheets": (HEAD + '"worksheets": [{}], "cells": [', "{},", "{}]}"),
+    "old cells": ('{"nbformat": 3, "worksheets": [{"cells": []}], "cells": [', "{},", "{}]}"),
+    "outputs": (HEAD + '"cells": [{"cell_type": "code", "outputs": [', "[],", "{}]}]}"),
+    "one long cell": (HEAD + '"cells": [{"cell_type": "code", "source": "\U0001f600', "x", '"}]}'),
+    "no end": ('"', '\\"', ""),
+}
+MEASURE = """
+import os, sys
+from pathlib import Path
+import nbformat.v4, nbformat.v3
+from autograder.errors import SubmissionError
+from autograder.submission import read_notebook
+def memory(word):
+    return int(next(line for line in open("/proc/self/status") if line.startswith(word)).split()[1]) / 1024
+before = memory("VmRSS")
+try:
+    read_notebook(Path(sys.argv[1]))
+except SubmissionError:
+    pass
+print(memory("VmHWM") - before)
+"""
+
+
+@pytest.mark.parametrize("case", GREEDY)
+def test_no_notebook_takes_more_memory_than_a_notebook_should(tmp_path, case):
+    before, part, after = GREEDY[case]
+    path = write(tmp_path, before + part * ((MAX_BYTES - 200) // len(part)) + after)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, path], capture_output=True, text=True, check=True, timeout=60,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert float(done.stdout) < MOST_MEMORY
+
+
+@pytest.mark.parametrize("name", [NAME, "model.safetensors"])
+def test_a_file_of_many_gigabytes_is_stamped_without_reading_it(tmp_path, name):
+    """Sparse: it takes no room on the disk, and would take all of the memory."""
+    path = write(tmp_path, json.dumps(notebook("1")))
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(40 * 2**30)
+    code = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+from pathlib import Path
+from autograder.submission import Submission, stamp
+print(stamp(Submission("mallory", "a6", Path({str(path)!r}), takes_model=True), "version"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert len(done.stdout.strip()) == 64, done.stderr
+
+
+def test_a_stamp_changes_with_the_file_the_course_and_who_handed_it_in(tmp_path):
+    path = write(tmp_path, "one")
+    stamps = [stamp(Submission("ada", "a1", path), "1"), stamp(Submission("ada", "a1", path), "2")]
+    stamps.append(stamp(Submission("ben", "a1", path), "1"))
+    path.write_text("two")
+    stamps.append(stamp(Submission("ada", "a1", path), "1"))
+    path.unlink()
+    os.mkfifo(path)
+    stamps.append(stamp(Submission("ada", "a1", path), "1"))
+    assert len(set(stamps)) == 5
+    assert stamps[-1] == stamp(Submission("ada", "a1", path), "1")
 
 
 def test_layouts_that_find_their_submissions(tmp_path, course):

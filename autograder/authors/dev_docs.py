@@ -65,7 +65,12 @@ marks and other students' work are not within its reach. This page is what `auto
 promise has tests in `tests/test_sandbox.py`.
 
 What students see afterwards is text: feedback pages, formgrader and the class report show no HTML, script, or fetched
-picture out of a submission (`tests/test_harmless.py`, `tests/test_report.py`). Spreadsheets get no formula from it.
+picture out of a submission (`tests/test_harmless.py`, `tests/test_report.py`). Markdown is cleaned after it has become
+HTML, by nh3, with a list of elements and of addresses. Spreadsheets get no formula from it.
+
+A course's own Python runs outside the wall, so no course is looked for among submissions (`tests/test_planted.py`), and
+no Python is imported from the current folder. What is read of a submission is bounded in bytes, depth and count
+(`tests/test_submission.py`).
 
 A model file that is handed in (`model.safetensors`, where an assignment takes one) never reaches the sandbox: the
 trusted side reads at most 4 MB of a plain file, through no link, as numbers alone. Names, shapes and dtype must be

@@ -14,7 +14,7 @@ from rich.text import Text
 from autograder.commands import desk
 from autograder.commands.grading import How, grade_class, grade_files, show
 from autograder.commands.options import SandboxKind, must_be_writable, warn
-from autograder.course import find_course
+from autograder.course import course_at, find_course
 from autograder.errors import AutograderError
 from autograder.submission import find_submissions
 
@@ -55,6 +55,9 @@ def grade(
     sandbox: Annotated[
         SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
     ] = SandboxKind.auto,
+    folder: Annotated[
+        Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
+    ] = None,
 ) -> None:
     """Grade notebooks with the hidden suites. Low marks are no failure.
 
@@ -64,7 +67,7 @@ def grade(
     reason), 2 when the call itself is wrong.
     """
     console = Console(stderr=json_file == Path("-"))
-    course = find_course()
+    course = course_at(folder) if folder else find_course(handed_in=paths or ())
     if assignment is not None:
         course.assignment(assignment)
     how = How(jobs, sandbox.value, scheduler, quiet)

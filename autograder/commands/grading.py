@@ -17,13 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course import Course
-from autograder.marking.journal import Journal, stamp, write_whole
+from autograder.marking.journal import Journal, write_whole
 from autograder.marking.many import grade_many, worker_count
 from autograder.report import Report
 from autograder.reports import rubric
-from autograder.submission import Submission
+from autograder.submission import Submission, stamp
 from autograder.text import printable
 
+NO_PAGE = "graded, but its feedback page could not be made; nbgrader generate_feedback says why"
 FEW = 3  # up to this many submissions are shown test by test, and need no progress bar
 
 
@@ -77,7 +78,7 @@ def _grade(submissions: Sequence[Submission], count: int, course: Course, how: H
 def grade_class(
     course: Course, only: str | None, how: How, console: Console, feedback: bool = False, force: bool = False
 ) -> int:
-    """Grade submitted/ into nbgrader's gradebook; the exit code: 1 where a submission could not be graded."""
+    """Grade submitted/ into nbgrader's gradebook; the exit code: 1 if not all could be, or one has no page."""
     from autograder.nbgrader.gradebook import grade_into_gradebook, submitted
 
     found = submitted(course, only)
@@ -90,10 +91,13 @@ def grade_class(
     failed = [outcome for outcome in outcomes if outcome.reason]
     for outcome in failed:
         console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
+    pageless = [outcome for outcome in outcomes if outcome.no_feedback]
+    for outcome in pageless:
+        console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {NO_PAGE}"), soft_wrap=True)
     same = sum(count for _, count in found) - len(outcomes)
     unchanged = f", {same} unchanged since they were graded" if same else ""
     console.print(f"{len(outcomes) - len(failed)} graded{unchanged}, {len(failed)} could not be graded")
-    return 1 if failed else 0
+    return 1 if failed or pageless else 0
 
 
 @contextlib.contextmanager

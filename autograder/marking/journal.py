@@ -6,7 +6,6 @@ that was cut off is passed over, and its submission graded again.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from autograder.report import Report
-from autograder.submission import Submission, model_beside
+from autograder.submission import Submission
 
 
 class Journal:
@@ -48,21 +47,6 @@ class Journal:
                 self._file.write(json.dumps({"stamp": stamp, "report": known.to_dict()}) + "\n")
                 self._file.flush()
             yield known
-
-
-def stamp(submission: Submission, version: str) -> str:
-    """A word that changes with the submission and with the course."""
-    try:
-        content = (
-            submission.path.read_bytes() if submission.path.is_file() and not submission.path.is_symlink() else b""
-        )
-    except OSError:
-        content = b""
-    words = [submission.student, submission.assignment, str(submission.problem), version]
-    parts = [*(word.encode("utf-8", "replace") for word in words), content]
-    if model := model_beside(submission):
-        parts.append(model.stamp)
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 def write_whole(path: Path, text: str) -> None:

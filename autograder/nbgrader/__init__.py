@@ -30,6 +30,7 @@ def configure(config: Any) -> None:
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True
     config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+    config.GenerateFeedback.exporter_class = "autograder.nbgrader.pages.Page"
     config.Autograde.sanitize_preprocessors = [
         "autograder.nbgrader.RestoreCells",
         "nbgrader.preprocessors.ClearOutput",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import glob
-import hashlib
 import json
 import os
 import traceback
@@ -28,16 +27,20 @@ from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
 from traitlets import Integer, Unicode, default
 
-from autograder.course import find_course
+from autograder.course import course_at
 from autograder.errors import AutograderError, CourseError, SubmissionError
 from autograder.marking.many import Workers, worker_count
 from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
+from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
-from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook
+from autograder.reading import read_bytes
+from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook, stamp
 from autograder.text import one_line, printable
 
 LOCK = ".autograder.lock"
+TIMESTAMP = "timestamp.txt"  # nbgrader's, beside a submission
+MAX_TIMESTAMP = 2**20  # bytes; a time has 30
 
 
 class Autograde(NbGraderAutograde, PlainFiles):
@@ -66,7 +69,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def init_notebooks(self) -> None:
         """Find the submissions of the assignment, and what cannot be graded among them."""
-        course = find_course(Path(self.coursedir.root))
+        course = course_at(Path(self.coursedir.root))
         self.notebooks: list[str] = []
         self.assignments: dict[str, list[str]] = {}
         self.outcomes: list[Outcome] = []
@@ -87,10 +90,21 @@ class Autograde(NbGraderAutograde, PlainFiles):
             if submission.problem:
                 raise SubmissionError(submission.problem)
             read_notebook(submission.path)
+            self._look_at_timestamp(place)
         except SubmissionError as error:
             self._end(place.parent.name, str(error))
         else:
             self.assignments[folder] = [os.path.join(folder, submission.path.name)]
+
+    def _look_at_timestamp(self, place: Path) -> None:
+        """nbgrader reads this file of a submission as it is, again and again; raises `SubmissionError`."""
+        path = place / TIMESTAMP
+        if os.path.lexists(path):
+            read_bytes(path, MAX_TIMESTAMP, "It holds the time of handing in.")
+            try:
+                self.coursedir.get_existing_timestamp(str(place))
+            except Exception:
+                raise SubmissionError(f"{TIMESTAMP} holds no date and time; correct it or take it away") from None
 
     def convert_notebooks(self) -> None:
         """Grade what is to be graded, one student after another; say at the end how many could not be."""
@@ -114,6 +128,12 @@ class Autograde(NbGraderAutograde, PlainFiles):
         """Workers for so many submissions."""
         jobs = worker_count(self.jobs, count)
         return Workers(Path(self.coursedir.root), jobs, self.config.Mark.get("sandbox", "auto"), self.scheduler)
+
+    def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
+        """nbgrader's own, and what our preprocessors need for this notebook."""
+        resources: dict[str, Any] = super().init_single_notebook_resources(notebook_filename)
+        ahead = self.ahead.take if self.ahead else lambda task: None
+        return resources | {KEY: Given(self.course_assignment, self.stamp, self.model, ahead)}
 
     def _grade(self, folder: str) -> None:
         """nbgrader's steps for one student; whatever goes wrong costs this student's mark and no other's."""
@@ -163,11 +183,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def _stamp(self, folder: str) -> str:
         """A word that changes with the submission and with the course."""
-        timestamp = str(self.coursedir.get_existing_timestamp(folder))
-        content = Path(self.assignments[folder][0]).read_bytes()
-        model = model_beside(self._submission(folder))
-        parts = [self.version.encode(), timestamp.encode(), content, *([model.stamp] if model else [])]
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()
+        return stamp(self._submission(folder), self.version, str(self.coursedir.get_existing_timestamp(folder)))
 
     def _submission(self, folder: str) -> Submission:
         path, takes = Path(self.assignments[folder][0]), self.course_assignment.saved_model is not None
@@ -193,11 +209,12 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one submission; `reason` is why it could not be graded."""
+    """What became of one submission: `reason` is why it could not be graded, `no_feedback` why it has no page."""
 
     student: str
     assignment: str
     reason: str | None = None
+    no_feedback: str | None = None
 
 
 class Ahead:

@@ -14,7 +14,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.converters.base import BaseConverter
 from nbgrader.utils import rmtree
 
-from autograder.submission import parse_notebook
+from autograder.submission import read_notebook
 
 MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
 
@@ -28,7 +28,7 @@ class Exporter(NotebookExporter):
         """Convert an open notebook; raises `SubmissionError` where it is none."""
         if not self.parent._sanitizing:  # the second step reads what the first has written
             return super().from_file(file_stream, resources=resources, **kw)
-        notebook = parse_notebook(file_stream.read().removeprefix("\ufeff"), resources["metadata"]["name"] + ".ipynb")
+        notebook = read_notebook(Path(file_stream.name))
         return self.from_notebook_node(notebook, resources=resources, **kw)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from nbgrader.converters import GenerateFeedback
@@ -15,6 +16,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.marking.many import Workers
 from autograder.nbgrader.autograde import Autograde, Outcome
+from autograder.text import one_line
 
 
 def grade_into_gradebook(
@@ -68,9 +70,7 @@ def _grade(
         except NbGraderException as error:
             if not any(outcome.reason for outcome in getattr(converter, "outcomes", [])):
                 raise CourseError(str(error)) from None
-        if feedback:
-            _give_feedback(nbgrader, converter)
-        return converter.outcomes
+        return list(_with_feedback(nbgrader, converter.outcomes)) if feedback else converter.outcomes
 
 
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
@@ -86,9 +86,13 @@ def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
     return found
 
 
-def _give_feedback(nbgrader: Any, converter: Autograde) -> None:
-    """nbgrader's feedback pages for those graded in this run."""
-    for outcome in converter.outcomes:
+def _with_feedback(nbgrader: Any, outcomes: list[Outcome]) -> Iterator[Outcome]:
+    """nbgrader's feedback pages for those graded in this run; one that cannot be made costs no other."""
+    for outcome in outcomes:
         if outcome.reason is None:
             with temp_attrs(nbgrader.coursedir, student_id=outcome.student):
-                GenerateFeedback(coursedir=nbgrader.coursedir, parent=nbgrader, force=True).start()
+                try:
+                    GenerateFeedback(coursedir=nbgrader.coursedir, parent=nbgrader, force=True).start()
+                except (NbGraderException, OSError) as error:
+                    outcome = replace(outcome, no_feedback=one_line(str(error)))
+        yield outcome

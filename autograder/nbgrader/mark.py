@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -12,10 +12,11 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
-from autograder.course import CHECK, Assignment, Exercise, find_course
+from autograder.course import CHECK, Assignment, Exercise
 from autograder.errors import MachineError
 from autograder.marking.many import Workers
 from autograder.marking.task import Marked, Task
+from autograder.nbgrader.given import given
 from autograder.report import CellResult
 from autograder.reports import rubric
 from autograder.submission import MODEL, code_cells, grade_id
@@ -35,17 +36,16 @@ class Mark(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Grade one notebook in place. Raises `MachineError` where it could not be graded."""
-        info = resources["nbgrader"]
-        assignment = find_course(Path(resources["metadata"]["path"])).assignment(info["assignment"])
+        own = given(resources)
+        assignment = own.assignment
         cells = code_cells(nb)
         sources = tuple(cell.source for cell in cells)
         exercises = exercises_worth(
             {grade_id(c): c.metadata.nbgrader.get("points") for c in nb.cells if grade_id(c)}, assignment
         )
-        model = getattr(self._converter, "model", None)
-        version = assignment.version()
-        task = Task(info["student"], assignment.name, version, sources, None, exercises, pictures=True, model=model)
-        marked = self._marked(task, assignment)
+        student, version = resources["nbgrader"]["student"], assignment.version()
+        task = Task(student, assignment.name, version, sources, None, exercises, pictures=True, model=own.model)
+        marked = own.ahead(task) or self._marked_now(task, assignment)
         if marked.report.reason:
             raise MachineError(marked.report.reason)
         for cell, result in zip(cells, marked.cells, strict=True):
@@ -58,20 +58,13 @@ class Mark(NbGraderPreprocessor):
                 cell.outputs = [new_output("execute_result", data=data, execution_count=None)]
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)
-        nb.metadata["autograder"] = {STAMP: getattr(self._converter, "stamp", "")}
+        nb.metadata["autograder"] = {STAMP: own.stamp}
         return nb, resources
 
-    @property
-    def _converter(self) -> Any:
-        """The converter whose exporter this is a step of."""
-        return getattr(self.parent, "parent", None)
-
-    def _marked(self, task: Task, assignment: Assignment) -> Marked:
-        """Marked ahead with the rest of the class, or now, in this process."""
-        ahead = getattr(self._converter, "ahead", None)
-        marked = ahead.take(task) if ahead else None
-        if marked is None:
-            ((_, marked),) = Workers(assignment.root, 1, self.sandbox).mark([task])
+    def _marked_now(self, task: Task, assignment: Assignment) -> Marked:
+        """Marked in this process."""
+        with contextlib.closing(Workers(assignment.root, 1, self.sandbox)) as workers:
+            ((_, marked),) = workers.mark([task])
         return marked
 
 

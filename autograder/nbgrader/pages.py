@@ -1,23 +1,150 @@
-"""formgrader's pages, careful with the names in their addresses.
+"""What strangers wrote, on pages that open in an instructor's browser with the instructor's rights.
 
-nbgrader 0.9.6 writes a student's id into its pages as it is, also one that only stands in an address: a link in a
-student's text to `/formgrader/manage_students/<img ...>` would act with the instructor's rights.
+`Page` makes feedback and formgrader's page of a submission. Student code's output is text already (see `mark`); what is
+left are texts in Markdown, which become HTML here, of which only the elements and addresses stay that are listed below.
 """
 
 from __future__ import annotations
 
+import html
+import re
+from pathlib import Path
 from typing import Any
 
+import nh3
+from jinja2 import pass_context
+from nbconvert.exporters import HTMLExporter
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbgrader.server_extensions.formgrader.base import BaseHandler
+from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
+from pygments.token import STANDARD_TYPES
+from tornado.web import HTTPError
+from traitlets import Unicode, default
 
-from autograder.submission import ACTS
+from autograder.course import course_at, is_handed_in
+from autograder.errors import CourseError
+from autograder.submission import ACTS, PICTURES
 from autograder.text import REPLACEMENT
 
-_render = BaseHandler.render
+TAGS = {
+    "a", "b", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6",
+    "hr", "i", "img", "input", "kbd", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup",
+    "table", "tbody", "td", "th", "thead", "tr", "u", "ul",
+}  # fmt: skip
+# No id and no class but the colours of code: formgrader finds its fields by them.
+ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "td": {"style"}, "th": {"style"}}
+CLASSES = {"div": {"highlight"}, "span": {name for name in STANDARD_TYPES.values() if name}}
+SCHEMES = {"http", "https", "mailto", "data"}  # `data` for pictures alone, see `_kept`
+# A link leads to another site or to a place on the page, never to one of formgrader's own addresses.
+_LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
+_PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # as those that were pasted become
+# MathJax's commands that make links, styles and classes; a formula needs none of them.
+_ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
+
+
+def _kept(tag: str, name: str, value: str) -> str | None:
+    allowed = {"href": _LINK, "src": _PICTURE}.get(name)
+    return value if allowed is None or allowed.match(value) else None
+
+
+CLEANER = nh3.Cleaner(
+    tags=TAGS,
+    attributes=ATTRIBUTES,
+    allowed_classes=CLASSES,
+    attribute_filter=_kept,
+    url_schemes=SCHEMES,
+    filter_style_properties={"text-align"},
+    set_tag_attribute_values={"input": {"type": "checkbox", "disabled": ""}},  # of a list of tasks
+)
+
+
+def cleaned(markup: Any) -> str:
+    """HTML of which only what is listed above is left, and in which no formula acts."""
+    return _ACTIVE_FORMULA.sub(r"\\text{\1}", CLEANER.clean(str(markup)))
+
+
+class Renderer(IPythonRenderer):
+    """nbconvert's, for which a pasted picture that is missing is no reason to give up the page."""
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """An image, or a sentence in its place."""
+        try:
+            return str(super().image(text, url, title))
+        except InvalidNotebook:
+            return f"[{text}: this picture is not in the notebook]"
+
+
+class Page(HTMLExporter):
+    """nbconvert's exporter, of which strangers' texts come out harmless.
+
+    HTML in them is shown as text. The course's own cells stay as they are; in a grader's comment, HTML counts as far as
+    it is harmless.
+    """
+
+    root = Unicode(help="the course's folder")
+    own: frozenset[str] = frozenset()  # the course's own texts in the notebook that is being shown
+
+    @default("root")
+    def _root_default(self) -> str:
+        return str(self.parent.coursedir.root) if self.parent else ""
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:
+        """A page and its resources."""
+        self.own = self._own_texts(resources or {})
+        return super().from_notebook_node(nb, resources, **kw)
+
+    def _own_texts(self, resources: Any) -> frozenset[str]:
+        """As feedback and formgrader each name the assignment; none of a course that cannot be read."""
+        name = resources.get("assignment_id") or resources.get("nbgrader", {}).get("assignment", "")
+        try:
+            return course_at(Path(self.root)).assignment(name).markdown()
+        except (CourseError, OSError):
+            return frozenset()
+
+    def default_filters(self) -> Any:
+        """Every way by which the templates make HTML of a text."""
+        yield from super().default_filters()
+        yield "markdown2html", self.markdown2html
+        yield "clean_html", cleaned  # raw cells
+        yield (
+            "strip_files_prefix",
+            lambda markup: markup,
+        )  # nbconvert's would make a link that acts of `files/javascript:`
+
+    @pass_context
+    def markdown2html(self, context: Any, source: str) -> str:
+        """A cell's text, or a grader's comment on it, as HTML."""
+        cell = context.get("cell", {})
+        if source in self.own:
+            return self._rendered(source, cell, escape=False)
+        try:
+            return cleaned(self._rendered(source, cell, escape=source == cell.get("source")))
+        except Exception as error:  # such as brackets in brackets without end; costs its own cell, and not the page
+            self.log.warning("Shown as text, since it cannot be shown as Markdown: %s", error)
+            return cleaned(f"<pre>{html.escape(source)}</pre>")
+
+    def _rendered(self, source: str, cell: Any, escape: bool) -> str:
+        renderer = Renderer(
+            escape=escape,
+            attachments=cell.get("attachments", {}),
+            anchor_link_text=self.anchor_link_text,
+            exclude_anchor_links=self.exclude_anchor_links or escape,  # they need an id
+            **self.lexer_options,
+        )
+        return str(MarkdownWithMath(renderer=renderer).render(source))
+
+
+# ---------------------------------------------------------------- formgrader
+
+_render, _open = BaseHandler.render, FormgraderHandler.get
 
 
 def render(self: Any, name: str, **names: Any) -> Any:
-    """nbgrader's own, with what would act in an id shown as a question mark."""
+    """nbgrader's own, with what would act in an id shown as a question mark.
+
+    nbgrader 0.9.6 writes a student's id into its pages as it is, also one that only stands in an address: a link in a
+    student's text to `/formgrader/manage_students/<img ...>` would act with the instructor's rights.
+    """
     return _render(self, name, **{key: _inert(value) if key.endswith("_id") else value for key, value in names.items()})
 
 
@@ -25,6 +152,23 @@ def _inert(value: Any) -> Any:
     return ACTS.sub(REPLACEMENT, value) if isinstance(value, str) else value
 
 
+def open_course(self: Any) -> Any:
+    """nbgrader's own, for courses that nobody handed in: opening one runs its configuration, and a link can do it."""
+    path = self.get_argument("path", "")
+    if path and is_handed_in(Path(path).resolve()):
+        raise HTTPError(403, "this is a folder of submissions, not a course")
+    return _open(self)
+
+
+def exporter(self: Any) -> Page:
+    """What makes the page of a submission: as nbgrader's own is set up, for the course that is open now."""
+    page: Page = self.settings.setdefault("autograder_page", Page(config=self.settings["nbgrader_exporter"].config))
+    page.root = self.coursedir.root
+    return page
+
+
 def make_pages_careful() -> None:
-    """From now on formgrader's pages are made by the function above."""
+    """From now on formgrader's pages are made by what stands above."""
     BaseHandler.render = render
+    FormgraderHandler.get = open_course
+    BaseHandler.exporter = property(exporter)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -11,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.course import find_course
+from autograder.nbgrader.given import given
 from autograder.nbgrader.harmless import make_harmless
 from autograder.submission import grade_id, is_plain_check
 
@@ -27,8 +26,7 @@ class RestoreCells(NbGraderPreprocessor):
         info = resources["nbgrader"]
         with Gradebook(info["db_url"]) as gradebook:
             wanted = _course_cells(gradebook.find_notebook(info["notebook"], info["assignment"]))
-        own = find_course(Path(resources["metadata"]["path"])).assignment(info["assignment"])
-        make_harmless(nb, own.markdown())
+        make_harmless(nb, given(resources).assignment.markdown())
         seen: set[str] = set()
         nb.cells = [restored for cell in nb.cells for restored in _restored(cell, wanted, seen)]
         for name, cell in wanted.items():

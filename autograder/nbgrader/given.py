@@ -1,0 +1,39 @@
+"""What our `Autograde` gives its preprocessors for one notebook, in nbgrader's own place for that: `resources`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.course import Assignment
+from autograder.marking.task import Marked, Task
+from autograder.submission import ModelFile
+
+KEY = "autograder"
+
+
+@dataclass(frozen=True)
+class Given:
+    """One notebook's assignment, as the course has it, and what goes with the notebook.
+
+    stamp: tells what is graded, so that it is not graded again
+    model: the saved model beside the notebook, if there is one
+    ahead: the result, if it was marked ahead with the rest of the class
+    """
+
+    assignment: Assignment
+    stamp: str
+    model: ModelFile | None
+    ahead: Callable[[Task], Marked | None]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Given:
+        """nbconvert copies its resources for every step; the workers behind `ahead` are one and the same."""
+        return self
+
+
+def given(resources: Mapping[str, Any]) -> Given:
+    """What was given for the notebook that is being converted."""
+    found = resources[KEY]
+    assert isinstance(found, Given), "nbgrader_config.py calls autograder.nbgrader.configure"
+    return found
