@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -148,10 +149,8 @@ def rights(sock):
 def sockets(sock):
     found = 0
     for number in range(256):
-        try:
+        with contextlib.suppress(OSError):
             found += stat.S_ISSOCK(os.fstat(number).st_mode)
-        except OSError:
-            pass
     return found
 
 
