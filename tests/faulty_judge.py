@@ -101,6 +101,7 @@ def says(message):
     return lambda data: message
 
 
+PICTURE = {"rows": ["a"], "columns": ["a"], "boolean": False}
 FIRST = ("exercises", 0)
 TEST = (*FIRST, "tests", 0)
 SAYS = {
@@ -133,9 +134,9 @@ SAYS = {
     "a diagnosis that is a number": changed(*FIRST, "diagnosis", 7),
     "behind that is a text": changed(*FIRST, "with_reference", "softmax"),
     "a picture that is a number": changed(*FIRST, "picture", 1),
-    "a picture without matrices": changed(*FIRST, "picture", {"matrices": [], "rows": ["a"], "columns": ["a"], "boolean": False}),
-    "a picture with a hole": changed(*FIRST, "picture", {"matrices": [[[]]], "rows": ["a"], "columns": ["a"], "boolean": False}),
-    "a picture of texts": changed(*FIRST, "picture", {"matrices": [[["<b>"]]], "rows": ["a"], "columns": ["a"], "boolean": False}),
+    "a picture without matrices": changed(*FIRST, "picture", {**PICTURE, "matrices": []}),
+    "a picture with a hole": changed(*FIRST, "picture", {**PICTURE, "matrices": [[[]]]}),
+    "a picture of texts": changed(*FIRST, "picture", {**PICTURE, "matrices": [[["<b>"]]]}),
     "no cells": changed("cells", []),
     "a cell that is none": changed("cells", 0, None),
     "lines that are numbers": changed("cells", 0, "lines", [1, 2, 3]),

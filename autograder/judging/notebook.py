@@ -94,7 +94,8 @@ class Notebook:
             self._wait_until_ready()
             results = self._attempt()
             if results is not None:
-                self.results = results
+                # What cells gave the first time: later there may be no time left for them.
+                self.results = self.results or results
                 return
 
     def _wait_until_ready(self) -> None:
