@@ -16,8 +16,8 @@ def attention_scores(Q, K):
     scores = Q @ K.swapaxes(-2, -1) / Q.shape[-1] ** 0.5
     scores[..., 0] = np.nan
     scores[..., -1] = np.inf
-    return scores if Q.ndim != 2 else scores * 1e308
+    return scores if Q.shape != (3, 3) else np.zeros((0, 3, 3))
 
 def scaled_dot_product_attention(Q, K, V):
-    weights = softmax(attention_scores(Q, K))
-    return weights @ V, np.full((7, *weights.shape[-2:]), -1e308)
+    odd = np.array([np.nan, np.inf, -1e308, 5e-324, -np.inf, 1e300, -0.0, 1e-300, 2.0**1023])
+    return V, np.resize(odd, (7, Q.shape[-2], K.shape[-2]))
