@@ -1,6 +1,7 @@
 # make demo   set up, grade a small class through nbgrader, show its marks
 # make test   set up, run everything CI runs
 # make lab    set up, open JupyterLab on the course
+# make fuzz   set up, read changed messages of strangers for ten minutes
 # make bench  set up, time a class against stock nbgrader, write docs/benchmark.md (half an hour)
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ BIN := .venv/bin
 # nbgrader calls `alembic` by name, so the environment must be on the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench demo test lab sync lint quick
+.PHONY: install bench fuzz demo test lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
@@ -38,6 +39,9 @@ test: install lint
 # What a person runs all day.
 quick: .venv/installed
 	$(BIN)/python -m pytest -m "not slow" -x $(TOGETHER)
+
+fuzz: .venv/installed
+	$(BIN)/python -m tests.fuzz --minutes 10
 
 bench: install
 	$(BIN)/python -m tests.benchmark

@@ -8,8 +8,10 @@ happen, the line `# expect:` says what must (JSON):
     at_most      exercise: the largest share of its points that it may get; every exercise that is not named here,
                  and has an answer, gets all of them
     says         words that a message of the exercises named in `at_most` holds
+    never        a pattern that no message matches
+    pictures     true where pictures are drawn, too
     printed      what the last cell prints, exactly
-    stopped      how many cells are stopped
+    stopped      how many cells are stopped; or stopped_at_most
     seconds      the whole may take so long, 30 where not given
 
 All of them run in one sandbox, an innocent submission before and after each; its report must not change by a byte.
@@ -28,6 +30,7 @@ from autograder.authors.classroom import mistake, model_answers
 from autograder.course import Course
 from autograder.judging.notebook import CUT
 from autograder.sandbox.limits import Limits
+from autograder.submission import ModelFile
 from tests.conftest import ROOT
 from tests.wall import Marker, Wall
 
@@ -85,8 +88,13 @@ def test_attack(path, markers, innocent, untouched):
     answers = model_answers(marker.assignment)
     first = list(answers) if expect.get("answers", "all") == "all" else expect["answers"]
     start = time.monotonic()
-    report, results = marker.mark_cells("mallory", [*(answers[name] for name in first), *cells])
+    cells = [*(answers[name] for name in first), *cells]
+    report, results = marker.mark_cells("mallory", cells, pictures=expect.get("pictures", False))
     assert time.monotonic() - start < expect.get("seconds", 30)
+    assert report.status == "graded", report.reason
+    if "never" in expect:
+        said = [test.message for exercise in report.exercises for test in exercise.tests]
+        assert not any(re.search(expect["never"], message) for message in said), said
     at_most = expect.get("at_most", {})
     for exercise in report.exercises:
         if exercise.name in at_most:
@@ -98,13 +106,47 @@ def test_attack(path, markers, innocent, untouched):
     if "printed" in expect:
         assert results[-1].printed == expect["printed"]
         assert not results[-1].error
-    assert sum(result.stopped is not None for result in results) == expect.get("stopped", 0)
+    stopped = sum(result.stopped is not None for result in results)
+    assert stopped <= expect["stopped_at_most"] if "stopped_at_most" in expect else stopped == expect.get("stopped", 0)
     assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
     assert innocent() == untouched
 
 
 def test_there_are_enough_of_them():
-    assert len(ATTACKS) >= 40
+    assert len(ATTACKS) >= 100
     for path in ATTACKS:
         assert path.read_text().startswith(("# Tries ", "# Does ")), path
         assert "Must " in path.read_text().split("# expect:")[0], path
+
+
+def test_five_thousand_cells_that_print_and_fail(markers):
+    """What they say together is more than a verdict may hold; the submission is judged all the same."""
+    marker = markers("a1_scaled_dot_product")
+    loud = "print('\N{GRINNING FACE}' * 30_000)\ndef f():\n    1 / 0\ndef g():\n    f()\ng()"
+    cells = [*model_answers(marker.assignment).values(), *[loud] * 150, *["1 / 0"] * 4000]
+    report, results = marker.mark_cells("mallory", cells)
+    assert report.status == "graded", report.reason
+    assert report.score == report.max_score
+    assert len(results) == len(cells) and results[4].error == "ZeroDivisionError"
+
+
+HEADERS = {
+    "endless": b"\xff" * 8,
+    "of nothing": bytes(8),
+    "that lies": (2**20).to_bytes(8, "little") + b"{}",
+    "nested": (200_000).to_bytes(8, "little") + b"[" * 100_000 + b"]" * 100_000,
+    "of gigabytes": b'{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,4000000000000]}}',
+    "of shapes that make nothing": b'{"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}}',
+    "of names that turn": '{"\u202e<b>\x1b[2J":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'.encode(),
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS.keys())
+def test_a_hostile_saved_model_costs_nothing(markers, header):
+    """It is parsed in the judge, beside an honest notebook."""
+    marker = markers("a6_transformer_summarizer")
+    if header.startswith(b"{"):
+        header = len(header).to_bytes(8, "little") + header + bytes(4)
+    report, _ = marker.mark_cells("mallory", ["x = 1"], model=ModelFile(header))
+    assert report.status == "graded", report.reason
+    assert report.extra.isprintable() and "could not be used" in report.extra

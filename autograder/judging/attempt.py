@@ -17,6 +17,7 @@ from autograder.judging.questions import Questions
 from autograder.judging.rehearsal import Heard, Place, Rehearsal
 from autograder.judging.student import Missing, NotStarted, ReadyMade, Recorded, Student, as_exception
 from autograder.judging.suite import Outcome, Suite, Test
+from autograder.judging.words import fit_to_print
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, call_bytes
 
@@ -27,6 +28,7 @@ class Exercise(Protocol):
     """Where the calls of one exercise are made: behind the wall (`notebook`) or in this process (`here`)."""
 
     questions: Questions
+    cells: Sequence[str] | None  # the notebook's, if it is a stranger's that runs elsewhere
     uses: frozenset[str]  # names of the notebook's that its code looks up, known once something was asked
 
     def ask(self, calls: Sequence[Call]) -> Iterator[Answer]:
@@ -143,7 +145,7 @@ class _Answers:
     def __call__(self, call: Call) -> Answer:
         """The answer to a call of a suite's."""
         if any(map(callable, call.given())):
-            return self._noticed(next(self._exercise.ask([call])))
+            return self._noticed(self._fit_to_print(next(self._exercise.ask([call]))))
         body = call_bytes(call)
         place = (body, self._made[body])
         self._made[body] += 1
@@ -152,7 +154,14 @@ class _Answers:
             got = next(self._exercise.ask_bytes([(call, body)]))
         if self._test is not None:
             self._first.setdefault(self._test, (call, body, got))
-        return self._noticed(_read(got))
+        return self._noticed(self._fit_to_print(_read(got)))
+
+    def _fit_to_print(self, answer: Answer) -> Answer:
+        """With just those words of the student's that a message may quote; all, if it is judged by visible checks."""
+        cells, questions = self._exercise.cells, self._exercise.questions
+        if cells is None or not questions.known or isinstance(answer, NoAnswer):
+            return answer
+        return fit_to_print(answer, cells, bool(questions.asked))
 
     def ask_ahead(self, rehearsal: Rehearsal, tests: Sequence[Test]) -> None:
         """Ask all that the tests are known to ask; what a call without an answer leads to is not asked."""

@@ -45,7 +45,7 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
     # What a module is built with makes its weights, which are counted by their shapes; one of it may count once more.
     times = math.prod(sizes) * max(weights, default=1)
     shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
-    shapes += [(len(value),) for value in values if isinstance(value, list | tuple)]
+    shapes += [_shape(value)[::-1] for value in values if isinstance(value, list | tuple)]
     axes = [max(lengths) for lengths in zip_longest(*shapes, fillvalue=1)]
     result = times * math.prod(axes) * max(axes, default=1)
     largest = max(math.prod(weights), math.prod(sizes), result)
@@ -55,7 +55,16 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
 def _sizes(values: Iterable[Any]) -> list[int]:
     """Every number among `values`, as the size that it might be."""
     numbers = (number for value in values if (number := _number(value)) is not None)
-    return [max(1, math.ceil(abs(number))) for number in numbers]
+    # What is not finite is the size of nothing.
+    return [max(1, math.ceil(abs(number))) for number in numbers if math.isfinite(number)]
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape that NumPy could give to lists in lists: their longest, on each level."""
+    if not isinstance(value, list | tuple):
+        return tuple(getattr(value, "shape", ()))
+    inner = [shape for item in value if (shape := _shape(item))]
+    return (len(value), *(max(lengths) for lengths in zip_longest(*inner, fillvalue=1)))
 
 
 def _number(value: Any) -> float | None:

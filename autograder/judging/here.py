@@ -46,6 +46,7 @@ class ExerciseHere:
 
     def __init__(self, here: Here, name: str, questions: Questions) -> None:
         self._here, self.questions = here, questions
+        self.cells: Sequence[str] | None = None  # their own kernel: whatever is said there is no secret
         self.uses = frozenset(names_used(here.names, name, questions.known))
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ from autograder.sandbox.protocol.calls import (
     call_of,
 )  # fmt: skip
 
+READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 ATTEMPTS = 2  # a state process that was lost is made again once, by running the cells anew
 CUT = 100  # characters that say that the rest was cut
@@ -90,10 +91,22 @@ class Notebook:
         while True:
             self.close()
             self._sock = self._open()
+            self._wait_until_ready()
             results = self._attempt()
             if results is not None:
-                self.results = results
+                # What cells gave the first time: later there may be no time left for them.
+                self.results = self.results or results
                 return
+
+    def _wait_until_ready(self) -> None:
+        """What is said before a cell has run is the kit's own; what is said later may be anybody's."""
+        assert self._sock is not None
+        try:
+            said = frames.receive(self._sock, time.monotonic() + READY_SECONDS, self._allowance)
+        except (frames.Closed, frames.Deadline):
+            raise MachineError("the sandbox did not begin") from None
+        if "ready" not in said:
+            raise MachineError(f"the sandbox could not be set up: {str(said.get('broken'))[:300]}")
 
     def begin(self, name: str, questions: Questions) -> Exercise:
         """A process with the state after the cells, for the calls of one exercise."""
@@ -160,8 +173,6 @@ class Notebook:
             return stop
 
     def _cell_result(self, reply: dict[str, Any]) -> CellResult:
-        if "broken" in reply:
-            raise MachineError(f"the sandbox could not be set up: {str(reply['broken'])[:300]}")
         printed, failure = reply.get("printed"), reply.get("failure")
         text = printed[: self.limits.printed_characters + CUT] if isinstance(printed, str) else ""
         if not failure:
@@ -188,6 +199,7 @@ class Exercise:
 
     def __init__(self, notebook: Notebook, name: str, questions: Questions) -> None:
         self.questions = questions
+        self.cells: Sequence[str] | None = notebook.cells
         self._notebook, self._name = notebook, name
         self._sock: socket.socket | None = None
         self._seconds = notebook.limits.call_seconds
@@ -229,7 +241,8 @@ class Exercise:
         except (frames.Closed, Gone):
             yield self._lost(Why.GONE, "the Python process ended during the call")
         except (frames.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
-            yield self._lost(Why.UNREADABLE, str(error)[:200])
+            text = str(error) if isinstance(error, frames.WireError) else type(error).__name__
+            yield self._lost(Why.UNREADABLE, text[:200])
 
     def _deadline(self) -> float:
         return min(time.monotonic() + self._seconds, self._notebook._ends_at)

@@ -13,6 +13,8 @@ from autograder.sandbox.protocol.calls import Call, Instance, Reply
 if TYPE_CHECKING:
     from autograder.judging.attempt import Exercise
 
+MAX_HEADS = 8
+
 
 def draw(exercise: Exercise, example: Example, name: str) -> Picture | None:
     """What the student's function gives on the exercise's visible example, if that can be drawn."""
@@ -40,7 +42,9 @@ def _as_picture(value: Any, example: Example) -> Picture | None:
     if not isinstance(value, np.ndarray) and not hasattr(value, "detach"):
         return None
     array = np.asarray(value.detach() if hasattr(value, "detach") else value)
-    if array.dtype.kind not in "bf" or array.shape[-2:] != example.shape or array.ndim not in (2, 3) or len(array) > 8:
+    if array.dtype.kind not in "bf" or array.shape[-2:] != example.shape or array.ndim not in (2, 3):
+        return None
+    if not 0 < len(array) <= MAX_HEADS:
         return None
     heads = array.reshape(-1, *example.shape).tolist()
     matrices = tuple(tuple(tuple(row) for row in head) for head in heads)

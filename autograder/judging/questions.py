@@ -56,6 +56,8 @@ class Questions:
         start = time.monotonic()
         try:
             return self._answer(question)
+        except Exception as error:
+            return _no(f"cannot be answered ({type(error).__name__})")
         finally:
             self._seconds -= time.monotonic() - start
 

@@ -16,7 +16,8 @@ import os
 import socket
 import sys
 import traceback
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from autograder.judging.judge import Material, judge
 from autograder.judging.notebook import Notebook
 from autograder.judging.rehearsal import rehearse
 from autograder.judging.suite import Suite
-from autograder.report import Verdict
+from autograder.report import CellResult, Verdict
 from autograder.sandbox.inside import seccomp, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.limits import Limits
@@ -38,6 +39,8 @@ from autograder.sandbox.protocol import frames
 from autograder.submission import ModelFile
 
 STRANGERS = False
+PRINTED = 1_000_000  # characters of all cells together; four bytes each, they are half of what a verdict may have
+CUT = "... (the output was cut: the notebook's cells printed too much)"
 WORDS = 200  # characters of what went wrong in the kit itself
 
 
@@ -152,12 +155,21 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
 
     with Notebook(task["cells"], limits, open_, material.suite.watched, _answered) as notebook:
         results = judge(material, notebook, exercises)
-        cells = tuple(notebook.results)
+        cells = tuple(_readable(notebook.results))
     plan, model = ready.assignment.saved_model, task["model"]
     extra = ""
     if model is not None and plan is not None:
         extra = saved_model.sentence(ModelFile(*model), plan, ready.assignment.reference())
     return Verdict(results, cells, extra)
+
+
+def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
+    """As much of what cells printed and raised as a person would read, and a verdict may hold."""
+    left = PRINTED
+    for result in results:
+        words = len(result.printed) + sum(len(text) for _, _, text in result.lines) + len(result.text)
+        yield result if words <= left else replace(result, printed=CUT, text="", lines=())
+        left -= words
 
 
 def _without_pictures(material: Material) -> Material:

@@ -29,6 +29,8 @@ OFF = (
     "warnings",
 )  # fmt: skip
 
+MAX_MESSAGE = 2_000  # characters; an answer may have words of its own in it, the keys of a dict
+
 
 @dataclass(frozen=True)
 class Test:
@@ -56,7 +58,8 @@ class Outcome:
         if self.error is None:
             return ""
         if isinstance(self.error, StudentError | Mismatch):
-            return one_line(f"{self.call}: {self.error}" if self.call else str(self.error))
+            text = str(self.error)[:MAX_MESSAGE]
+            return one_line(f"{self.call}: {text}" if self.call else text)
         return f"this test could not judge what came back ({type(self.error).__name__}). Please tell your instructor."
 
 

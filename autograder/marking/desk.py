@@ -26,6 +26,7 @@ from autograder.sandbox.protocol import frames
 GRACE_SECONDS = 60.0  # for loading a suite, and for a judge to say what came of it
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
 MAX_OPENINGS = 60  # notebooks for one submission: each exercise twice, and some cells that end Python
+TOO_LONG = "the judge of this submission did not come to an end in time. Does its code wait for something?"
 OUTSIDE = "the judge of this submission {how}. It was tried twice; no other submission is touched"
 
 
@@ -120,8 +121,8 @@ class Desk:
         for again in (True, False):  # a judge that is lost may have been the machine's fault
             try:
                 return self._judged(task, assignment, exercises, limits)
-            except _Lost:
-                if not again:
+            except _Lost as lost:
+                if not again or isinstance(lost, _TooLong):
                     raise
         raise AssertionError
 
@@ -139,14 +140,14 @@ class Desk:
         with self.judges.open(assignment, task.version, limits) as judge, contextlib.ExitStack() as opened:
             try:
                 frames.send(judge.sock, order, ends_at)
-                for _ in range(MAX_OPENINGS):
+                for opening in range(MAX_OPENINGS):
                     message = frames.receive(judge.sock, ends_at, allowance)
                     if "open" not in message:
-                        return _verdict_in(message, exercises, len(task.cells))
+                        return _verdict_in(message, exercises, len(task.cells), untouched=opening == 0)
                     opened.close()  # one notebook at a time
                     self._open(judge, limits, opened, ends_at)
             except frames.Deadline:
-                raise _Lost(OUTSIDE.format(how="did not come to an end")) from None
+                raise _TooLong(TOO_LONG) from None
             except frames.Closed:
                 raise _Lost(OUTSIDE.format(how="ended before it was done")) from None
             except (frames.WireError, BadVerdict) as error:
@@ -168,11 +169,20 @@ class _Lost(Exception):
     """There is no verdict; the text is the reason for the report."""
 
 
-def _verdict_in(message: dict[str, Any], exercises: tuple[Exercise, ...], cells: int) -> Verdict:
+class _TooLong(_Lost):
+    """There will be none, however often it is tried: a submission has minutes, and used them."""
+
+
+def _verdict_in(message: dict[str, Any], exercises: tuple[Exercise, ...], cells: int, untouched: bool) -> Verdict:
+    """The verdict in a judge's last message. `untouched` is set if it had met no student code before.
+
+    Only such a judge is believed that the course is at fault, which would end the whole run.
+    """
     if "broken" not in message:
         return read_verdict(message.get("verdict"), exercises, cells)
-    kind, text = (str(word)[:500] for word in [*message["broken"], "", ""][:2])
-    if kind == "CourseError":
+    words = message["broken"] if isinstance(message["broken"], list) else []
+    kind, text = (word[:500] if isinstance(word, str) else "" for word in [*words, "", ""][:2])
+    if kind == "CourseError" and untouched:
         raise CourseError(text)
     if kind == "MachineError":
         raise MachineError(text)

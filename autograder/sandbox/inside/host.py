@@ -52,6 +52,8 @@ def main(descriptor: int, isolated: bool, guest_name: str, setting: dict[str, An
     guest.warm_up(setting)
     _gather_pages()
     held = walls.held()
+    if not guest.STRANGERS:
+        walls.keep_private()  # guests of its own user, which share its view of processes, get at none of it
     children: dict[int, int] = {}
     frames.send(control, {"ready": True})
     while True:

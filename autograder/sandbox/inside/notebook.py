@@ -78,6 +78,7 @@ class _State:
         sys.stdin = io.StringIO()
         sys.modules["autograder"] = student_package()
         ready_made.answered_by(lambda question: _ask(self.sock, question))
+        frames.send(self.sock, {"ready": True})
         while True:
             message, descriptors = frames.receive_with_descriptor(self.sock)
             if message["op"] == "cell":

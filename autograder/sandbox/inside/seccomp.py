@@ -51,8 +51,14 @@ ALONE: dict[str, tuple[int | None, int | None]] = {
     "bind": (49, 200), "listen": (50, 201), "mkdir": (83, None), "mkdirat": (258, 34), "unlink": (87, None),
     "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276),
     "symlinkat": (266, 36), "linkat": (265, 37), "truncate": (76, 45), "ftruncate": (77, 46),
-    "setpriority": (140, 140), "sched_setaffinity": (203, 122),
+    "setpriority": (140, 140), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "ioprio_set": (251, 30), "setpgid": (109, 154),
 }  # fmt: skip
+# Limits of another process end it, and so does a signal that a socket of ours is told to send it.
+PRLIMIT, FCNTL, IOCTL = (302, 261), (72, 25), (16, 29)
+SECOND_ARGUMENT = 24
+OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+OWNERS_BY_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, audit architecture
 CLONE, CLONE3, SOCKET, PRCTL = (56, 220), (435, 435), (41, 198), (157, 167)
 
@@ -86,6 +92,11 @@ def _program(column: int, architecture: int, alone: bool) -> bytes:
     for numbers in [*REFUSED.values(), *(ALONE.values() if alone else ())]:
         if numbers[column] is not None:
             lines += _if(JUMP_EQUAL, numbers[column] or 0, refuse)
+    if alone:
+        lines += _only_for(PRLIMIT[column], FIRST_ARGUMENT, [*_if(JUMP_EQUAL, 0, ALLOW), (RETURN, 0, 0, refuse)])
+        for call, words in ((FCNTL, OWNERS), (IOCTL, OWNERS_BY_IOCTL)):
+            refused = [line for word in words for line in _if(JUMP_EQUAL, word, refuse)]
+            lines += _only_for(call[column], SECOND_ARGUMENT, [*refused, (RETURN, 0, 0, ALLOW)])
     # Its flags are behind a pointer, where no filter can look; the C library then falls back to clone.
     lines += _if(JUMP_EQUAL, CLONE3[column], ERRNO | errno.ENOSYS)
     lines += [(JUMP_EQUAL, 0, 4, CLONE[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
@@ -98,6 +109,11 @@ def _program(column: int, architecture: int, alone: bool) -> bytes:
         lines += _if(JUMP_EQUAL, family, ALLOW)
     lines += [(RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT), (RETURN, 0, 0, ALLOW)]
     return b"".join(struct.pack("HBBI", *line) for line in lines)
+
+
+def _only_for(number: int, argument: int, then: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+    """Lines that look at an argument of one call, and end there."""
+    return [(JUMP_EQUAL, 0, 1 + len(then), number), (LOAD, 0, 0, argument), *then]
 
 
 def _if(jump: int, value: int, then: int) -> list[tuple[int, int, int, int]]:

@@ -148,8 +148,16 @@ def call_bytes(call: Call) -> bytes:
 
 
 def call_of(body: bytes) -> Call:
-    """The call in a message. Raises `WireError` where there is none."""
-    name, args, kwargs, made, seeds, build = _fields(frames.parse(body).get("call"), 6)
+    """The call in a message. Raises `WireError` where there is none, whatever the bytes are."""
+    message = frames.parse(body)
+    try:
+        return _call(message.get("call"))
+    except (RecursionError, ValueError, TypeError, OverflowError) as error:
+        raise WireError(f"not a call ({type(error).__name__})") from None
+
+
+def _call(data: Any) -> Call:
+    name, args, kwargs, made, seeds, build = _fields(data, 6)
     if type(name) is not str or type(build) is not bool or not (made is None or type(made) is list):
         raise WireError("not a call")
     instance = None

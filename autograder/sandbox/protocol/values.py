@@ -167,7 +167,10 @@ def _decode_array(fields: list[Any]) -> np.ndarray:
     # An axis of none makes the product nothing, and whoever sums over it would make the rest.
     if not data and math.prod(filter(None, shape)) > MAX_ARRAY:
         raise WireError("an empty array with an endless axis")
-    array = np.frombuffer(data, dtype=dtype).reshape([shape[axis] for axis in order])
+    flat = np.frombuffer(data, dtype=dtype)
+    if dtype == "bool":
+        flat = flat.view(np.uint8) != 0  # a byte of 2 is neither true nor false to code that reckons with bytes
+    array = flat.reshape([shape[axis] for axis in order])
     array = _with_gaps(array) if gaps else array.copy()
     return array if order == axes else array.transpose(np.argsort(order))
 

@@ -1,0 +1,84 @@
+"""Which words of a student's code a message may quote.
+
+They stand in a report that its author reads, and could carry what a test passed in, or what the reference answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from autograder.sandbox.inside.perform import KINDS
+from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
+from autograder.sandbox.protocol.values import Other
+
+NUMBER = re.compile(r"\d+(?:\.\d*)?|\.\d+")
+DIGITS = 2  # of a number, and no more
+MAX_LINE = 160  # characters, as `answer_bytes` cuts it
+UNNAMED = "function"
+# What does not cross the wall, in words of the kit's own: `array of complex128`.
+KNOWN = re.compile(r"(sparse\w* )?(array|tensor) of (torch\.)?[a-z]+\d{0,3}|(array|tensor) of \d+ MB")
+TYPES = frozenset(("function", "method", "generator", "module", "type", "set", "complex", "range", "bytes", "object"))
+PLACES = ("<module>", "<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+DEPTH = 4
+
+
+def fit_to_print(answer: Reply | Failure, cells: Sequence[str], asked: bool) -> Reply | Failure:
+    """An answer whose words may stand in a report.
+
+    cells: the notebook's; only their lines are quoted
+    asked: has the reference answered something in this exercise? Then nothing of the student's own is quoted
+    """
+    if isinstance(answer, Reply):
+        return replace(answer, value=_named(answer.value, asked))
+    if answer.kind in (Kind.NOT_STARTED, Kind.MISSING):  # nothing of them is quoted, and lines are counted
+        return answer
+    error = answer.error if answer.error in KINDS else "Exception"
+    if answer.kind is Kind.READY_MADE:
+        return replace(answer, text=coarse(answer.text) if answer.text.isidentifier() else UNNAMED)
+    text = coarse(answer.text) if not asked else ""
+    if answer.kind is Kind.NO_PARAMETER:
+        text = text or "the module has no parameter of a name that is asked for"
+    return Failure(answer.kind, text, error, tuple(line for line in answer.lines if _is_of(cells, line)))
+
+
+def coarse(text: str) -> str:
+    """With numbers cut to two significant digits."""
+    return NUMBER.sub(lambda found: _cut(found[0]), text)
+
+
+def _cut(number: str) -> str:
+    kept, digits, behind = "", 0, False
+    for character in number:
+        behind = behind or character == "."
+        digits += digits > 0 or character not in "0."
+        if digits > DIGITS and behind:
+            break
+        kept += character if digits <= DIGITS else "0"
+    return kept
+
+
+def _is_of(cells: Sequence[str], line: Line) -> bool:
+    """Is it a line of these cells, in a function of theirs?"""
+    text, function = line.text.strip(), line.function
+    defined = re.compile(rf"\b(def|class)\s+{re.escape(function)}\b")
+    if not text or not (function in PLACES or any(map(defined.search, cells))):
+        return False
+    return any(
+        0 < line.number <= len(lines) and any(text == one.strip()[:MAX_LINE].strip() for one in lines)
+        for lines in (cell.splitlines() for cell in cells)
+    )
+
+
+def _named(value: Any, asked: bool, depth: int = 0) -> Any:
+    """A value in which the names of types that did not cross the wall are the kit's own, or cut."""
+    if isinstance(value, Other):
+        name = value.type_name
+        if KNOWN.fullmatch(name) or name in TYPES or name.startswith("something nested"):
+            return value
+        return Other("object" if asked or not name.isidentifier() else coarse(name))
+    if type(value) in (list, tuple) and depth < DEPTH and len(value) <= MAX_LINE:
+        return type(value)(_named(item, asked, depth + 1) for item in value)
+    return value

@@ -1,0 +1,203 @@
+"""A judge that was taken over: it tries what it is told to, and says what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import threading
+from typing import Any
+
+from autograder.judging.serve import wall_in
+from autograder.sandbox.protocol import frames
+
+__all__ = ["STRANGERS", "prepare", "serve", "wall_in", "warm_up"]
+STRANGERS = False
+libc = ctypes.CDLL(None, use_errno=True)
+LEFT = "left-by-a-judge"
+
+
+def warm_up(setting: dict[str, Any]) -> None: ...
+
+
+def prepare(message: dict[str, Any]) -> None: ...
+
+
+def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+    order = frames.receive(sock)
+    try:
+        got = TRIES[order["what"]](sock, *order["args"])
+    except BaseException as error:
+        got = type(error).__name__
+    frames.send(sock, {"got": got})
+
+
+def system_call(number: int, *args: Any) -> str:
+    """The call by its number on x86_64; raises `OSError` if it is refused."""
+    if os.uname().machine != "x86_64":
+        raise PermissionError
+    if libc.syscall(number, *args) == -1:
+        raise OSError(ctypes.get_errno(), "refused")
+    return "done"
+
+
+def thread(sock):
+    threading.Thread(target=print).start()
+    return "started"
+
+
+def fork(sock):
+    if os.fork() == 0:
+        os._exit(0)
+    return "forked"
+
+
+def vfork(sock):
+    # By number, for a return from vfork in Python is no return at all: the flags of fork are those of a plain clone.
+    if libc.syscall(56, signal.SIGCHLD, None, None, None, None) == 0:
+        os._exit(0)
+    raise OSError(ctypes.get_errno(), "refused")
+
+
+def limit_another(sock):
+    resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
+    return "limited"
+
+
+def limit_a_colleague(sock):
+    """Another judge is of the same user."""
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) not in (1, os.getpid(), os.getppid()):
+            resource.prlimit(int(name), resource.RLIMIT_CPU, (1, 1))
+            return "limited"
+    return "alone"
+
+
+def own_by_fcntl(sock):
+    fcntl.fcntl(sock, fcntl.F_SETOWN, os.getppid())
+    return "owned"
+
+
+def own_by_ioctl(sock):
+    fcntl.ioctl(sock, 0x8901, struct.pack("i", os.getppid()))
+    return "owned"
+
+
+def signal_by_fcntl(sock):
+    fcntl.fcntl(sock, fcntl.F_SETSIG, signal.SIGKILL)
+    return "set"
+
+
+def of_the_host(name, flags):
+    def attempt(sock):
+        os.close(os.open(f"/proc/{os.getppid()}/{name}", flags))
+        return "opened"
+
+    return attempt
+
+
+def places():
+    found = {"/", "/tmp", "/dev", "/dev/shm", "/dev/mqueue", "/kit", "/var/tmp", "/run", os.path.dirname(__file__)}
+    with open("/proc/self/mounts") as mounts:
+        found |= {line.split()[1] for line in mounts}
+    return sorted(place for place in found if os.path.isdir(place) and not place.startswith("/proc"))
+
+
+def write_everywhere(sock):
+    written = []
+    for place in places():
+        try:
+            with open(os.path.join(place, LEFT), "w") as file:
+                file.write("x")
+            written.append(place)
+        except OSError:
+            pass
+        try:
+            os.mkdir(os.path.join(place, LEFT + "-folder"))
+            written.append(place)
+        except OSError:
+            pass
+    return written
+
+
+def find(sock):
+    return [place for place in places() if os.path.exists(os.path.join(place, LEFT))]
+
+
+def read(sock, path):
+    if os.path.isdir(path):
+        os.listdir(path)
+    else:
+        with open(path, "rb") as file:
+            file.read()
+    return "read"
+
+
+def rights(sock):
+    with open("/proc/self/status") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return [fields[name].strip().lstrip("0") or "0" for name in ("CapEff", "CapPrm")]
+
+
+def sockets(sock):
+    found = 0
+    for number in range(256):
+        with contextlib.suppress(OSError):
+            found += stat.S_ISSOCK(os.fstat(number).st_mode)
+    return found
+
+
+def allocate(sock):
+    held = []
+    while True:
+        held.append(bytearray(64 * 2**20))
+
+
+TRIES = {
+    "alive": lambda sock: "yes",
+    "fork": fork,
+    "vfork": vfork,
+    "start_a_thread": thread,
+    "run_a_program": lambda sock: subprocess.run(["/usr/bin/true"]).returncode,
+    "exec": lambda sock: os.execv("/usr/bin/true", ["true"]),
+    "socket_of_unix": lambda sock: socket.socket(socket.AF_UNIX).fileno(),
+    "socket_of_internet": lambda sock: socket.socket(socket.AF_INET).fileno(),
+    "socket_of_packets": lambda sock: socket.socket(socket.AF_PACKET, socket.SOCK_RAW).fileno(),
+    "memfd": lambda sock: os.memfd_create("x"),
+    "namespaces": lambda sock: system_call(272, 0x10000000),
+    "mount": lambda sock: system_call(165, b"tmpfs", b"/tmp", b"tmpfs", 0, None),
+    "trace": lambda sock: system_call(101, 16, os.getppid(), None, None),
+    "open_process": lambda sock: os.pidfd_open(os.getppid()),
+    "shared_memory_of_system_v": lambda sock: system_call(29, 1, 4096, 0o1666),
+    "kill": lambda sock: os.kill(os.getppid(), signal.SIGKILL),
+    "kill_by_thread": lambda sock: system_call(234, os.getppid(), os.getppid(), signal.SIGKILL),
+    "queue_a_signal": lambda sock: system_call(129, os.getppid(), signal.SIGKILL, bytes(128)),
+    "limit_another": limit_another,
+    "limit_a_colleague": limit_a_colleague,
+    "own_by_fcntl": own_by_fcntl,
+    "own_by_ioctl": own_by_ioctl,
+    "signal_by_fcntl": signal_by_fcntl,
+    "slow_another": lambda sock: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+    "schedule_another": lambda sock: os.sched_setscheduler(os.getppid(), os.SCHED_IDLE, os.sched_param(0)),
+    "read_the_host": of_the_host("mem", os.O_RDONLY),
+    "write_the_host": of_the_host("mem", os.O_RDWR),
+    "environment_of_the_host": of_the_host("environ", os.O_RDONLY),
+    "write_everywhere": write_everywhere,
+    "read": read,
+    "environment": lambda sock: sorted(os.environ),
+    "rights": rights,
+    "user": lambda sock: os.getuid(),
+    "sockets": sockets,
+    "leave": write_everywhere,
+    "find": find,
+    "end_itself": lambda sock: os.abort(),
+    "exit_hard": lambda sock: os._exit(1),
+    "allocate": allocate,
+}

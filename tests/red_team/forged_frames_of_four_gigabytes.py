@@ -1,0 +1,14 @@
+# Tries frames that say they have 4 GB, and go on for as long as they are read (aimed at the judge).
+# Must be refused by their length, before anything is read.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "says": "size limit"}
+# %%
+import gc, sys
+
+def own_socket():
+    return next(thing for thing in gc.get_objects() if type(thing).__name__ == "_Exercise").sock
+
+def softmax(x, axis=-1):
+    sock = own_socket()
+    sock.sendall(b"\xff\xff\xff\xff")
+    while True:
+        sock.sendall(bytes(2**20))

@@ -1,0 +1,19 @@
+# Tries to have the kernel send signals for it: owners of sockets, timers, death of parents (aimed at the students' host).
+# Must reach none but its own.
+# expect: {"answers": "all", "printed": "done\n"}
+# %%
+import ctypes, fcntl, os, signal, socket
+
+ours, theirs = socket.socketpair()
+for pid in (os.getppid(), 1, 2, 3):
+    try:
+        fcntl.fcntl(ours, fcntl.F_SETOWN, pid)
+        fcntl.fcntl(ours, fcntl.F_SETSIG, signal.SIGSTOP)
+        fcntl.fcntl(ours, fcntl.F_SETFL, fcntl.fcntl(ours, fcntl.F_GETFL) | os.O_ASYNC | os.O_NONBLOCK)
+        if pid not in (os.getpid(), 1, 2, 3):
+            theirs.send(b"x")
+    except OSError:
+        pass
+ours.close()
+ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
+print("done")

@@ -1,0 +1,25 @@
+# Tries questions with handles that nobody gave out, in handles, in lists and as names (aimed at the judge).
+# Must be refused.
+# expect: {"answers": ["attention_scores", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}}
+# %%
+import sys
+from autograder.sandbox.protocol.calls import Call
+from autograder.sandbox.protocol.values import Handle
+
+def softmax(x, axis=-1):
+    return None
+
+def scaled_dot_product_attention(Q, K, V):
+    frame = sys._getframe()
+    while frame is not None and "ask" not in frame.f_locals:
+        frame = frame.f_back
+    ask = frame.f_locals["ask"]
+    softmax
+    inner = Handle("argument 1", ["a"] * 50, {"W": Q})
+    for call in (Call("softmax", [inner]), Call("softmax", [[inner, [inner]]]), Call("argument 1", [Q]), Call("softmax", [Handle("softmax", [], None)]),
+                 Call("softmax", [Handle("__builtins__", [], {"x": Handle("y", [], {})})]), Call("softmax", [Q], {"axis": inner}), Call("ready-made ", [inner])):
+        try:
+            ask(call)
+        except Exception:
+            pass
+    return None
