@@ -22,7 +22,7 @@ from autograder.notebook.calls import CodeOf, exercises_below, in_kernel
 from autograder.notebook.show import name_of, show
 from autograder.notebook.verdict import Progress, Verdict, passed
 from autograder.report import ExerciseResult
-from autograder.sandbox.protocol.calls import Answer, Call, Failure
+from autograder.sandbox.protocol.calls import Call, Failure, Reply
 
 # What passed in this session; it ends with the kernel.
 _passed: set[str] = set()
@@ -109,10 +109,10 @@ class ExerciseInKernel(ExerciseHere):
 
     interrupted = False
 
-    def _answer(self, call: Call) -> Answer:
+    def _perform(self, call: Call) -> Reply | Failure:
         if self.interrupted:
             raise Stopped("not tried, since you stopped the check.")
-        answer = super()._answer(call)
+        answer = super()._perform(call)
         if isinstance(answer, Failure) and answer.error == "KeyboardInterrupt":
             self.interrupted = True
             where = "".join(f" In {one.function}, line {one.number}: `{one.text.strip()}`." for one in answer.lines)

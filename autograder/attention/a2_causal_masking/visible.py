@@ -146,6 +146,11 @@ class TestPaddingMask:
             same(got, np.array([[[1, 1, 1, 1, 0]], [[1, 1, 0, 0, 0]], [[1, 1, 1, 0, 0]]]) == 1)
             expect.dtype(got, np.bool_)
 
+    def test_one_text(self, student):
+        """One text alone, max_length 3: shape (1, 1, 3)."""
+        with shown("A batch of one text has how many axes?", lengths=[2], max_length=3):
+            same(expect.array(student.padding_mask([2], 3)), np.array([[[1, 1, 0]]]) == 1)
+
     def test_full_and_empty(self, student):
         """A text of length 0 has no real word, one of max_length no padding."""
         with shown("What does your code do for 0, and for max_length itself?", lengths=[0, 4], max_length=4):

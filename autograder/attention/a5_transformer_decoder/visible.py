@@ -303,6 +303,15 @@ class TestTransformerDecoder:
     WEIGHTS |= {"output.weight": [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 1.0]]}
     WEIGHTS |= {"output.bias": [0.0, 0.0, 0.5]}
 
+    def test_longest_text(self, student):
+        """A text as long as max_length, 8 tokens, gives a row of logits for each."""
+        import torch
+
+        ids = torch.tensor([[3, 0, 6, 2, 5, 1, 4, 2]])
+        with shown("Which size says how many positions there are?", token_ids=ids):
+            got = student.TransformerDecoder.run(self.WIDE, {}, ids).value
+            expect.shape(expect.tensor(got), (1, 8, 7))
+
     # No two sizes alike: seven tokens, width six, three heads, five numbers between, two blocks, at most eight tokens.
     WIDE = (7, 6, 3, 5, 2, 8)
     IDS = [[3, 0, 6, 2], [5, 5, 1, 4]]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.judging import expect
-from autograder.judging.shown import equal, keeps, same, shown
+from autograder.judging.shown import equal, same, shown
 
 BACK = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
 SIGNAL = np.array([[0.0], [0.0], [4.0], [4.0], [4.0], [0.0]])
@@ -127,7 +127,9 @@ class TestConvolutionByAttention:
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""
         with shown("Which dtype have the weights of a head, and is a float32 times a float64 still a float32?"):
-            keeps(student.convolution_by_attention, TEXT, TAPS, names="X kernel")
+            given = [TEXT.astype(np.float32), TAPS.astype(np.float32)]
+            expect.dtype(self.output(student, *given), np.float32)
+            expect.unchanged(student.convolution_by_attention.inputs_after(*given), given, ["X", "kernel"])
 
 
 def triple(X):
