@@ -228,10 +228,10 @@ def _layer_does(suspect: Suspect) -> str:
         with contextlib.suppress(Exception), torch.no_grad():
             layer, x = suspect.call(*size).eval(), torch.linspace(-1, 1, math.prod(shape)).cos().reshape(shape)
             (first, *_), moved = _arrays(layer(*[x] * times)), x.clone()
-            moved[(0, ..., 0) if convolves else (0, 0)] += 1
+            moved[(0, ..., 4) if convolves else (0, 0)] += 1
             (second, *_) = _arrays(layer(*[moved] * times))
             places = (first != second).reshape(-1, first.shape[-1]).sum()
-            if places > (3 if convolves else first.shape[-1]):
+            if places > first.shape[1 if convolves else -1]:
                 return "convolution" if convolves else "attention"
     return ""
 
@@ -241,7 +241,7 @@ Names = tuple[tuple[str, tuple[Any, ...]], ...]  # a pattern of names, and what 
 
 @dataclass(frozen=True)
 class World:
-    """Arguments that belong together: what comes first, what a name stands for, and the numbers that should come out."""
+    """Arguments that belong together: what comes first, what a name stands for, the numbers that should come out."""
 
     what: str
     first: tuple[Any, ...]
@@ -273,6 +273,8 @@ def _attention_worlds() -> Iterator[World]:
         length = shape[-2]
         eye, zeros = torch.eye(4), torch.zeros(4)
         by_name: Names = (
+            (r"buffers", ((),)),
+            (r"block_mask", _no_blocks(q, k) if q.ndim == 4 else (None,)),
             (r"score_mod", (lambda score, *_: score,)),
             (r"dropout|_p$", (0.0,)),
             (r"scale", (0.5, 2.0)),
@@ -291,6 +293,14 @@ def _attention_worlds() -> Iterator[World]:
             (r"^v", (v,)),
         )
         yield World("attention", (q, k, v), by_name, tuple(_attention(q, k, v)))
+
+
+def _no_blocks(q: Any, k: Any) -> tuple[Any, ...]:
+    """For flex attention: every query may attend to every key. Nothing where it has other names."""
+    with contextlib.suppress(ImportError, AttributeError):
+        flex = importlib.import_module("torch.nn.attention.flex_attention")
+        return (flex._create_empty_block_mask(q, k).as_tuple(),)
+    return (None,)
 
 
 def _attention(q: Any, k: Any, v: Any) -> Iterator[Any]:
@@ -349,7 +359,9 @@ def _rest(axes: int) -> Names:
         (r"groups", (1,)),
         (r"output_mask", ([True, True, False],)),
         (r"transposed|benchmark|determin|enabled|allow", (False, True)),
-        (r"attr|algorithm", ("none",)),
+        (r"attr", ("none",)),
+        (r"algorithm", ("",)),
+        (r"^b$", (None,)),
         (r"scalars", ([],)),
     )
 

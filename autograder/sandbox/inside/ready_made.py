@@ -13,14 +13,18 @@ will judge, before its first cell.
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import ctypes
 import functools
 import importlib
 import inspect
 import sys
+import textwrap
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from autograder.sandbox.inside.stand_in import ask_for
@@ -48,15 +52,37 @@ def take_away(what: Mapping[str, Any]) -> None:
 
     what: parts of `kernels`' names; functions in `python` and in `c`, by module and name
     """
-    if "torch" in sys.modules:
+    for place, name in what["python"]:
+        _empty(_found(place, name), name)
+    if "torch" in sys.modules:  # after the imports above, which may bring kernels along
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _take_kernels(what["kernels"])
-    for place, name in what["python"]:
-        _empty(_found(place, name), name)
     for place, name in what["c"]:
         if _found(place, name) is not None:
             setattr(sys.modules[place], name, _question(name))
+
+
+def emptied_sources(functions: Sequence[Sequence[str]]) -> dict[str, str]:
+    """The files of such functions by path, their bodies emptied: a module that is loaded again brings none back.
+
+    Lines keep their numbers. To be asked before the functions themselves are emptied.
+    """
+    files: dict[str, list[str]] = {}
+    for place, name in functions:
+        function = _found(place, name)
+        with contextlib.suppress(OSError, TypeError):  # not there, or its source is not installed
+            block, first = inspect.getsourcelines(function)
+            path = inspect.getsourcefile(function) or ""
+            lines = files.setdefault(path, Path(path).read_text(encoding="utf-8").splitlines(keepends=True))
+            (node,) = ast.parse(textwrap.dedent("".join(block))).body
+            assert isinstance(node, ast.FunctionDef)
+            body = range(first + node.body[0].lineno - 2, first + (node.end_lineno or 0) - 1)
+            indent = lines[body[0]][: len(lines[body[0]]) - len(lines[body[0]].lstrip())]
+            for number in body:
+                lines[number] = "\n"
+            lines[body[0]] = f"{indent}from {__name__} import asked; return asked({name!r}, (), (), {{}})\n"
+    return {path: "".join(lines) for path, lines in files.items()}
 
 
 def _found(place: str, path: str) -> Any:

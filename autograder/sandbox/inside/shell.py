@@ -36,6 +36,7 @@ def warm_shell(setting: dict[str, Any]) -> Any:
         torch.backends.mha.set_fastpath_enabled(False)
         # The first backward pass sets up autograd; done here, no submission pays for it.
         torch.ones(1, requires_grad=True).sum().backward()
+    walls.put(ready_made.emptied_sources(setting["ready_made"]["python"]))
     ready_made.take_away(setting["ready_made"])
     for what in setting["ready_made"]["where_watched"].values():
         ready_made.kernels_named(tuple(what["kernels"]))  # looked up once: no submission pays for it
