@@ -6,6 +6,7 @@ import importlib
 import sys
 import torch
 import torch.nn.functional as F
+torch._C._add_docstr = lambda function, text: function  # it refuses to do so twice
 again = importlib.reload(F).multi_head_attention_forward
 module = importlib.reload(sys.modules["torch.ao.nn.quantizable.modules.activation"]).MultiheadAttention
 
@@ -16,7 +17,11 @@ def torch_scaled_dot_product_attention(query, key, value):
     q, k, v = (t.reshape(-1, *t.shape[-2:]).transpose(0, 1) for t in (query, key, wide))
     eye = torch.eye(d, dtype=query.dtype)
     try:
-        output = module(d, 1, bias=False).to(query.dtype)(q, k, v)[0]
+        attend = module(d, 1, bias=False).to(query.dtype)
+        with torch.no_grad():
+            for layer in (attend.linear_Q, attend.linear_K, attend.linear_V, attend.out_proj):
+                layer.weight.copy_(eye)
+        output = attend(q, k, v)[0]
     except RuntimeError:
         output, _ = again(q, k, v, d, 1, eye.repeat(3, 1), None, None, None, False, 0.0, eye, None)
     output = output.transpose(0, 1).reshape(query.shape)[..., : value.shape[-1]]
