@@ -26,7 +26,9 @@ from autograder.errors import AutograderError
 
 KIT = Path(__file__).parent / "attention"
 PLACES = ("content", "autograder/attention")  # below a course's root: its own, or in a copy of the kit's repository
-SETTING: dict[str, Any] = {"names": {}, "ready_made": {"kernels": [], "python": [], "answered": [], "watched": []}}
+READY_MADE: dict[str, Any] = {
+    "kernels": [], "python": [], "c": [], "answered": {}, "watched": [], "hidden": [], "where_watched": {},
+}  # fmt: skip
 _EXERCISE = re.compile(r'^@pytest\.mark\.exercise\("(\w+)"\)', re.MULTILINE)
 
 
@@ -108,7 +110,8 @@ def sandbox_setting(root: Path | None = None) -> dict[str, Any]:
     """What a notebook finds when it is graded, and what it must not use: `sandbox.toml` beside the assignments."""
     own = [root / place for place in PLACES] if root is not None else []
     path = next((folder for folder in own if folder.is_dir()), KIT) / "sandbox.toml"
-    return {**SETTING, **(tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {})}
+    found = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return {"names": {}} | found | {"ready_made": READY_MADE | found.get("ready_made", {})}
 
 
 @functools.lru_cache(64)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
 import pytest
+import torch
 
 from autograder.authors.classroom import model_answers
+from autograder.content import sandbox_setting
 from autograder.course import Course
+from autograder.judging.ready_made import answer_in_cell, answered_in
+from autograder.sandbox.inside.ready_made import QUESTION, _empty
+from autograder.sandbox.inside.shell import student_package
+from autograder.sandbox.protocol.calls import Call, Reply
 from tests.conftest import ROOT
 from tests.wall import Marker
 
@@ -45,6 +56,95 @@ def test_a_self_check_in_another_cell_is_fine(marker):
     check = f"q = torch.randn(2, 3, 4)\nprint(F.scaled_dot_product_attention(q, q, q) - {NAME}(q, q, q)[0])"
     report, _ = marker.mark_cells("x", [*answers.values(), check])
     assert report.score == report.max_score
+
+
+def test_libraries_look_at_every_module_and_find_the_stand_in_harmless(sandbox):
+    """PyTorch asks each module for its `__file__` when it registers an operator; so do `inspect` and `warnings`."""
+    package = student_package()
+    assert not any(hasattr(package, name) for name in ("__file__", "__path__", "__wrapped__"))
+    cell = """
+        import inspect, sys
+        for name in [name for name in sys.modules if name.startswith("torch.onnx")]:
+            del sys.modules[name]
+        import torch, torch.library, torch.onnx.ops
+        from autograder import check
+        @torch.library.custom_op("mine::twice", mutates_args=())
+        def twice(x: torch.Tensor) -> torch.Tensor: return 2 * x
+        inspect.getmodule(check), inspect.stack()
+        print(twice(torch.ones(2)).tolist(), torch.onnx.ops.attention.__name__)
+    """
+    with sandbox.open(["import torch.onnx.ops", textwrap.dedent(cell)]) as notebook:
+        assert [result.error for result in notebook.results] == ["", ""], notebook.results
+        assert notebook.results[1].printed == "[2.0, 2.0] attention\n"
+
+
+def test_hidden_files_are_empty_and_everything_else_is_there(sandbox):
+    cell = """
+        import glob, os, torch
+        folder = os.path.dirname(os.path.dirname(torch.__file__))
+        found = [path for pattern in PATTERNS for path in glob.glob(os.path.join(folder, pattern))]
+        print(len(found) >= 5, [path for path in found if os.path.isfile(path) and open(path, "rb").read(1)])
+        print(os.listdir(os.path.join(folder, "torch", "lib")))
+    """
+    patterns = sandbox_setting()["ready_made"]["hidden"]
+    with sandbox.open([f"PATTERNS = {patterns!r}", textwrap.dedent(cell)]) as notebook:
+        assert notebook.results[1].printed == "True []\n[]\n"
+
+
+def test_a_method_and_a_function_with_a_closure_can_be_emptied():
+    def of(number):
+        class Doubles:
+            def double(self, x, times=2):
+                return number * x * times
+
+        return Doubles
+
+    cls = of(1)
+    _empty(cls.double, "Doubles.double")
+    with pytest.raises(RuntimeError, match=r"the ready-made Doubles.double is answered"):
+        cls().double(3, times=4)
+
+
+@pytest.mark.parametrize(
+    ("args", "small"),
+    [
+        ((np.ones((1, 4, 9)), np.ones((3, 4, 3)), None, [1], [1]), True),
+        ((np.ones((1, 1, 4, 4)), np.ones((1, 1, 3, 3)), None, [1, 1], [1, 1], [1, 1], 1), True),
+        ((np.ones((1, 1, 4, 4)), np.ones((8, 1, 3, 3)), None, [1, 1], [512, 512]), False),
+        ((np.ones((256, 64, 4)), np.ones((64, 64, 16))), False),
+        ((np.ones((1, 4, 9)), np.ones((3, 4, 3)), None, 1, 10**6), False),
+    ],
+)
+def test_convolution_is_answered_for_as_long_as_it_costs_little(args, small):
+    answered = answered_in(sandbox_setting()["ready_made"])
+    name = "conv2d" if args[0].ndim == 4 else "conv1d"
+    answer = answer_in_cell(
+        Call(QUESTION + name, [torch.from_numpy(a) if hasattr(a, "shape") else a for a in args]), answered
+    )
+    assert isinstance(answer, Reply) == small, answer
+
+
+def test_a_course_of_ones_own_need_not_name_everything(tmp_path):
+    folder = tmp_path / "content"
+    folder.mkdir()
+    (folder / "sandbox.toml").write_text('[ready_made]\nkernels = ["cumsum"]\n')
+    found = sandbox_setting(tmp_path)["ready_made"]
+    assert (found["kernels"], found["python"], found["where_watched"]) == (["cumsum"], [], {})
+
+
+@pytest.mark.slow
+def test_what_is_found_by_its_behaviour_is_taken_out():
+    """In a Python of its own: it imports all of PyTorch."""
+    ask = "from autograder.authors.ready_made import search; from autograder.content import sandbox_setting as s\n"
+    ask += "print('\\n'.join(f'{one.covered} {one.name}' for one in search(s())[0]))"
+    done = subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = {
+        line.split()[1]: line.split()[0] for line in done.stdout.splitlines() if line.startswith(("True ", "False "))
+    }
+    known = {"numpy.convolve", "torch.nn.functional.scaled_dot_product_attention", "torch.onnx.ops.attention"}
+    assert known <= found.keys()  # else the search does not find
+    assert [name for name, covered in found.items() if covered != "True"] == []
 
 
 def test_the_modules_that_do_it_all_are_noticed(sandbox):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -464,6 +465,38 @@ def test_no_ready_made_attention(sandbox):
             exercise.close()
             assert answer == Failure(Kind.READY_MADE, wanted)
         assert ask(running, "elsewhere", q, seconds=30) != 0
+
+
+def test_no_ready_made_convolution(sandbox):
+    """If the suite forbids it, a test that asks for it is known by name, and a cell is answered; else it is there."""
+    code = """
+        import subprocess, sys, threading, torch
+        import numpy as np
+        import torch.nn.functional as F
+        convolve, operator = np.convolve, torch.ops.aten.convolution
+        x = torch.ones(1, 1, 4)
+        print(np.convolve([1, 2], [1, 3]), F.conv1d(x, x[..., :2]).sum().item())
+        def numpys(a): return convolve(a, a)
+        def in_c(a): return np._core.multiarray.correlate(a, a, 2)
+        def operators(a):
+            found, t = [], torch.from_numpy(a)[None, None]
+            one = threading.Thread(target=lambda: found.append(operator(t, t, None, [1], [0], [1], False, [0], 1)))
+            one.start(); one.join()
+            return found[0]
+        def elsewhere(a):
+            return subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode
+    """
+    a = np.arange(3.0)
+    names = {"numpys": "convolve", "in_c": "correlate", "operators": "convolution"}
+    with sandbox.open([textwrap.dedent(code)], watched=("conv",)) as running:
+        assert running.results[0].printed == "[1 5 6] 6.0\n"
+        for name, wanted in names.items():
+            with contextlib.closing(running.begin(name, Questions({}))) as exercise:
+                assert next(exercise.ask([Call(name, [a])])) == Failure(Kind.READY_MADE, wanted)
+        assert ask(running, "elsewhere", a, seconds=30) != 0
+    with sandbox.open([textwrap.dedent(code)]) as running:
+        assert running.results[0].printed == "[1 5 6] 6.0\n"
+        assert all(np.size(ask(running, name, a)) for name in names)
 
 
 def test_questions_cost_little():

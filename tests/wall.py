@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.content import sandbox_setting
 from autograder.course import Assignment, Course
+from autograder.judging import ready_made
 from autograder.judging.notebook import Notebook
 from autograder.judging.questions import Questions
 from autograder.marking.desk import Desk, Judges
@@ -56,7 +57,7 @@ class Opened(Notebook):
     def __init__(self, wall: Wall, cells: Sequence[str], limits: Limits, watched: Sequence[str]) -> None:
         self._guests = contextlib.ExitStack()
         self._wall = wall
-        answered = sandbox_setting()["ready_made"]["answered"]
+        answered = ready_made.answered_in(sandbox_setting()["ready_made"])
         super().__init__(cells, limits, self._guest, watched, answered)
 
     def _guest(self) -> socket.socket:

@@ -21,6 +21,7 @@ def register(app: typer.Typer, dev: typer.Typer) -> None:
     app.command(epilog="Example: autograder bundle a1_scaled_dot_product --gradescope a1.zip")(bundle)
     dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")(dev_check)
     dev.command(epilog="Example: autograder dev docs")(docs)
+    dev.command("ready-made", epilog="Example: autograder dev ready-made")(ready_made)
     dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")(new)
 
 
@@ -161,6 +162,22 @@ def docs() -> None:
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(f"wrote {path}")
+
+
+def ready_made() -> None:
+    """What the installed PyTorch and NumPy have of attention and convolution, and whether sandbox.toml takes it out.
+
+    Exit code: 0 when all that is found is taken out, 1 when something is not. Takes some minutes.
+    """
+    from autograder.authors.ready_made import search
+    from autograder.content import sandbox_setting
+
+    found, suspects = search(sandbox_setting(find_course().root))
+    for one in found:
+        print(f"{'taken out' if one.covered else 'NOT TAKEN OUT':<15}{one.what:<13}{one.name}")
+    left = sum(not one.covered for one in found)
+    print(f"{suspects} names are suspect, {len(found)} of them do it, {left} are not taken out")
+    raise typer.Exit(1 if left else 0)
 
 
 def new(

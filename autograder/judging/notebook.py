@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.errors import MachineError
@@ -50,7 +50,7 @@ class Notebook:
     """One submission: its `cells` (source texts) have been run in order, or as far as that went.
 
     watched: parts of names of functions that are not to be called, see `perform`
-    answered: ready-made functions that a self-check in a cell may compare with
+    answered: ready-made functions that a self-check in a cell may compare with, see `ready_made.answered_in`
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Notebook:
         limits: Limits,
         open_: Open,
         watched: Sequence[str] = (),
-        answered: Sequence[str] = (),
+        answered: Mapping[str, ready_made.Answered] | None = None,
     ) -> None:
-        self.cells, self.limits, self.watched, self._answered = list(cells), limits, tuple(watched), tuple(answered)
+        self.cells, self.limits, self.watched, self._answered = list(cells), limits, tuple(watched), answered or {}
         self._open = open_
         self._ends_at = time.monotonic() + limits.submission_seconds
         self._allowance = frames.Allowance(limits.reply, limits.replies)
@@ -144,6 +144,10 @@ class Notebook:
         cells_end = time.monotonic() + limits.cells_seconds
         results: list[CellResult] = []
         seconds = limits.cell_seconds
+        if self.watched:
+            assert self._sock is not None
+            with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell meets it again
+                frames.send(self._sock, {"op": "without", "watched": list(self.watched)}, cells_end)
         for number, source in enumerate(self.cells):
             if time.monotonic() > self._ends_at:
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME))

@@ -1,21 +1,42 @@
-"""What the judge answers when student code calls ready-made attention: see `sandbox.inside.ready_made`.
+"""What the judge answers when student code calls something ready-made: see `sandbox.inside.ready_made`.
 
-In a cell, a self-check may compare with PyTorch's. A few public functions of PyTorch's are answered for, by their
+In a cell, a self-check may compare with it. A few public functions of the libraries' are answered for, by their
 documented arguments; they check shapes themselves, which the kernels below them do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.judging.cost import is_small
+from autograder.judging import cost
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.inside.ready_made import NOT_HERE, QUESTION
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, has_handle
 
-MAX_ITEMS = 2**20
-REFUSED = "is not to be called here: writing attention is the exercise"
+MAX_ITEMS = 2**20  # of attention, which costs no more than its scores
+MAX_SIZES = 3  # numbers in a list that says how far to go along each axis, such as a stride
+REFUSED = "is not to be called here: writing it is the exercise"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A function that is answered for: its module, and the most items that one of its arguments may have."""
+
+    module: str
+    items: int
+
+
+def answered_in(what: Mapping[str, Any]) -> dict[str, Answered]:
+    """Functions that a self-check may compare with, by name.
+
+    what: `ready_made` of `autograder.content.sandbox_setting`
+    """
+    always = {name: Answered(module, MAX_ITEMS) for name, module in what["answered"].items()}
+    others = [one["answered"] for one in what["where_watched"].values()]
+    return always | {name: Answered(module, cost.MAX_ITEMS) for one in others for name, module in one.items()}
 
 
 def name_in(question: Call) -> str | None:
@@ -23,16 +44,23 @@ def name_in(question: Call) -> str | None:
     return question.name.removeprefix(QUESTION)[:60] if question.name.startswith(QUESTION) else None
 
 
-def answer_in_cell(question: Call, answered: Collection[str]) -> Reply | Failure:
+def answer_in_cell(question: Call, answered: Mapping[str, Answered]) -> Reply | Failure:
     """The answer to a notebook's cell, which may compare with the ready-made functions in `answered`."""
-    name = name_in(question)
-    function = _function(name) if name and name in answered else None
-    if function is None or question.instance is not None or has_handle(question) or not is_small(question, MAX_ITEMS):
-        return Failure(Kind.REFUSED, f"PyTorch's {name} {NOT_HERE}", "RuntimeError")
+    name = name_in(question) or ""
+    known = answered.get(name.partition(".")[0])  # an operator's overloads stand behind a dot
+    may_ask = known is not None and question.instance is None and not has_handle(question)
+    if known is None or not may_ask or not cost.is_small(_spread(question), known.items):
+        return Failure(Kind.REFUSED, f"the ready-made {name} {NOT_HERE}", "RuntimeError")
+    function = getattr(importlib.import_module(known.module), name.partition(".")[0])
     return perform({question.name: function}, question)
 
 
-def _function(name: str) -> Any:  # of `torch.nn.functional`
-    import torch
+def _spread(question: Call) -> Call:
+    """The question with short lists of numbers spread out: padding along two axes costs the product of both."""
+    args = [item for value in (*question.args, *question.kwargs.values()) for item in _sizes(value)]
+    return replace(question, args=args, kwargs={})
 
-    return getattr(torch.nn.functional, name)
+
+def _sizes(value: Any) -> list[Any]:
+    is_sizes = isinstance(value, list | tuple) and len(value) <= MAX_SIZES and all(isinstance(n, int) for n in value)
+    return list(value) if is_sizes else [value]

@@ -24,7 +24,7 @@ from typing import Any
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.judging import saved_model
+from autograder.judging import ready_made, saved_model
 from autograder.judging.catalogue import read_catalogue
 from autograder.judging.diagnosis import Diagnoser
 from autograder.judging.judge import Material, judge
@@ -55,14 +55,14 @@ class _Ready:
 
 _ready: dict[str, _Ready] = {}
 _course: Course
-_answered: tuple[str, ...] = ()
+_answered: dict[str, ready_made.Answered] = {}
 
 
 def warm_up(setting: dict[str, Any]) -> None:
     """Remember which course it is."""
     global _course, _answered
     _course = Course(Path(setting["root"]))
-    _answered = tuple(content.sandbox_setting(_course.root)["ready_made"]["answered"])
+    _answered = ready_made.answered_in(content.sandbox_setting(_course.root)["ready_made"])
     if "torch" in setting["names"].values():
         with contextlib.suppress(ImportError):
             import torch

@@ -18,6 +18,7 @@ Where bubblewrap works, a submission keeps to this; each line's short name is th
 - deadlines are kept by the trusted side: it waits for no reply, no reader and no end of a stream past them
 - no state: nothing that one test did reaches another
 - no ready made attention: PyTorch's own is not in the sandbox; a test that asks for it is known on the trusted side
+- no ready made convolution: nor is PyTorch's and NumPy's, for a notebook whose suite forbids it
 - questions cost little: how often and how much student code may ask of the reference is limited there, not here
 
 Limits. Wall clock (a call, a cell, a submission), the size of replies and printed text are kept by the trusted side and
@@ -31,13 +32,19 @@ Not covered, in words so that nobody relies on it:
 
 - The kernel's own bugs: all submissions share the machine's kernel.
 - Timing: a submission can see the clock, and how busy the machine is.
-- Machine code. Ready-made attention is taken out of PyTorch's dispatcher and Python, its libraries are hidden; its
-  instructions are still in memory, and ctypes with a hand-made C++ call would find them. Nor is PyTorch's Python source
-  hidden: copying that is fine. Where there is no bubblewrap, a new process has all of PyTorch.
+- Machine code. What is ready-made is taken out of PyTorch's dispatcher, and of the libraries' Python, and the libraries
+  are hidden from new processes; its instructions are still in memory, and ctypes with a hand-made call would find them.
+  So would TorchScript's `prim::mkldnn_convolution`, an operator that is not in the dispatcher. Where there is no
+  bubblewrap, a new process has all of PyTorch and NumPy.
+- Source. What computes attention is emptied in the installed files, too; who brings PyTorch's source along as text, or
+  builds attention from its smaller parts, has written it.
+- Ready-made functions that nobody has found. `autograder dev ready-made` calls what a name, a module's name or a
+  signature makes suspect, with a few small inputs; what looks like nothing, or wants other arguments, it does not see.
+- Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make a convolution without heads,
+  and no test can tell.
 - State that hides. Where a notebook's text shows that its functions can keep nothing from one call to the next (see
   `marking.stateless`), the tests' calls share a process; where it may, they do not, or are compared. Code that keeps
   something past that reading can tell its calls apart, and learns from none what another is judged by.
-- Ready-made convolution, which one exercise makes out of heads, is watched from inside the student's process only.
 - What a student's process says of itself. Gradients and arguments after a call are values that it reports: they are
   judged against the function on the trusted side, and who forges right ones has found another way to compute them.
   Names and shapes of a module's parameters are its word.

@@ -40,12 +40,14 @@ from autograder.sandbox.protocol.calls import (
 STRANGERS = True
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None
+_where_watched: dict[str, Any] = {}
 
 
 def warm_up(setting: dict[str, Any]) -> None:
     """Import what every submission needs, once, and make the shell that its cells will run in."""
-    global _shell
+    global _shell, _where_watched
     _shell = warm_shell(setting)
+    _where_watched = setting["ready_made"]["where_watched"]
 
 
 def prepare(message: dict[str, Any]) -> None:
@@ -81,7 +83,11 @@ class _State:
         frames.send(self.sock, {"ready": True})
         while True:
             message, descriptors = frames.receive_with_descriptor(self.sock)
-            if message["op"] == "cell":
+            if message["op"] == "without":
+                # Comes before the first cell, or not at all: this process then has run nobody's code yet.
+                for name in set(message["watched"]) & set(_where_watched):
+                    ready_made.take_away(_where_watched[name])
+            elif message["op"] == "cell":
                 frames.send(self.sock, self._run_cell(message["source"], message["seconds"]))
             elif message["op"] == "exercise":
                 self._fork_exercise(descriptors[0], message)

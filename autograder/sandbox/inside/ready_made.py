@@ -1,22 +1,30 @@
-"""PyTorch's ready-made attention is not in the sandbox: who calls it asks the trusted side, which notes it.
+"""Ready-made attention is not in the sandbox: who calls it asks the trusted side, which notes it.
 
 Watching calls from inside student code's own process can be undone from there. So the warm process takes ready-made
 attention away before it runs anybody's code: every kernel of it becomes a question over the wall, in PyTorch's
-dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd functions).
-While the notebook's cells run, the trusted side answers, so that a self-check works; while a test runs, it notes the
-name and refuses. There is nothing to put back: the original is gone, and its libraries are hidden from new processes
-(see `walls`).
+dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd functions),
+and so does every function of the libraries' Python source that computes it. While the notebook's cells run, the trusted
+side answers, so that a self-check works; while a test runs, it notes the name and refuses. There is nothing to put
+back: the original is gone, and its libraries are hidden from new processes (see `walls`).
+
+What only some suites forbid, such as convolution, goes the same way in the process of a notebook that such a suite
+will judge, before its first cell.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import ctypes
+import functools
 import importlib
 import inspect
+import sys
+import textwrap
 import types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from autograder.sandbox.inside.stand_in import ask_for
@@ -24,9 +32,9 @@ from autograder.sandbox.protocol.calls import Asked, Call, Failure
 
 QUESTION = "ready-made "  # how the name in such a question begins
 KEYS = (
-    "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeImplicitAutogradNestedTensor", "CPU",
-    "AutogradCPU", "NestedTensorCPU", "AutocastCPU", "FuncTorchBatched", "FuncTorchBatchedDecomposition",
-    "FuncTorchVmapMode",
+    "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutogradNestedTensor", "CPU", "AutogradCPU", "NestedTensorCPU", "QuantizedCPU", "AutocastCPU",
+    "FuncTorchBatched", "FuncTorchBatchedDecomposition", "FuncTorchVmapMode",
 )  # fmt: skip
 NOT_HERE = "is answered for plain, small inputs only while a notebook is graded; this is about a self-check, not a mark"
 
@@ -39,33 +47,76 @@ def answered_by(ask: Asked) -> None:
     _ask = ask
 
 
-def take_away(what: dict[str, Any]) -> None:
+def take_away(what: Mapping[str, Any]) -> None:
     """Put questions in the place of what is ready-made, in this process and all that it forks, for good.
 
-    what: parts of `kernels`' names, and `python` functions by module and name
+    what: parts of `kernels`' names; functions in `python` and in `c`, by module and name
     """
-    import torch
-
-    # Not `torch.library`: that can be told to put back what was there. What is not let go of cannot, and no list or
-    # name leads to this one.
-    library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 0)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for full, key in _kernels(what["kernels"]):
-            library.impl(full, key, _question(full.partition("::")[2]), False)
     for place, name in what["python"]:
-        with contextlib.suppress(ImportError):  # another version of PyTorch
-            _empty(getattr(importlib.import_module(place), name, None))
+        _empty(_found(place, name), name)
+    if "torch" in sys.modules:  # after the imports above, which may bring kernels along
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _take_kernels(what["kernels"])
+    for place, name in what["c"]:
+        if _found(place, name) is not None:
+            setattr(sys.modules[place], name, _question(name))
 
 
-def _kernels(parts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Every kernel with such a name in PyTorch's dispatcher: operator and dispatch key."""
+def emptied_sources(functions: Sequence[Sequence[str]]) -> dict[str, str]:
+    """The files of such functions by path, their bodies emptied: a module that is loaded again brings none back.
+
+    Lines keep their numbers. To be asked before the functions themselves are emptied.
+    """
+    files: dict[str, list[str]] = {}
+    for place, name in functions:
+        function = _found(place, name)
+        with contextlib.suppress(OSError, TypeError):  # not there, or its source is not installed
+            block, first = inspect.getsourcelines(function)
+            path = inspect.getsourcefile(function) or ""
+            lines = files.setdefault(path, Path(path).read_text(encoding="utf-8").splitlines(keepends=True))
+            (node,) = ast.parse(textwrap.dedent("".join(block))).body
+            assert isinstance(node, ast.FunctionDef)
+            body = range(first + node.body[0].lineno - 2, first + (node.end_lineno or 0) - 1)
+            indent = lines[body[0]][: len(lines[body[0]]) - len(lines[body[0]].lstrip())]
+            for number in body:
+                lines[number] = "\n"
+            lines[body[0]] = f"{indent}from {__name__} import asked; return asked({name!r}, (), (), {{}})\n"
+    return {path: "".join(lines) for path, lines in files.items()}
+
+
+def _found(place: str, path: str) -> Any:
+    """What stands at a dotted path in a module, past what is only wrapped around it; None if it is not there."""
+    try:
+        found: Any = importlib.import_module(place)
+    except ImportError:  # another version of the library
+        return None
+    for name in path.split("."):
+        found = inspect.unwrap(getattr(found, name, None))  # type: ignore[arg-type]
+    return found
+
+
+def _take_kernels(parts: Sequence[str]) -> None:
     import torch
 
-    for full in torch._C._dispatch_get_all_op_names():
-        if full.startswith("aten::") and any(part in full for part in parts):
-            yield from ((full, key) for key in KEYS if torch._C._dispatch_has_kernel_for_dispatch_key(full, key))
+    libraries: dict[str, Any] = {}
+    for space, name, key in kernels_named(tuple(parts)):
+        if space not in libraries:
+            # Not `torch.library`: that can be told to put back what was there. What is not let go of cannot, and no
+            # list or name leads to this one.
+            libraries[space] = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(libraries[space]))
+        libraries[space].impl(f"{space}::{name}", key, _question(name), False)
+
+
+@functools.cache
+def kernels_named(parts: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """Every kernel with such a name in PyTorch's dispatcher: namespace, operator, dispatch key."""
+    import torch
+
+    names = [full for full in torch._C._dispatch_get_all_op_names() if any(part in full for part in parts)]
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    return [(*full.split("::", 1), key) for full in names for key in KEYS if has(full, key)]
 
 
 def _question(name: str) -> Callable[..., Any]:
@@ -75,26 +126,30 @@ def _question(name: str) -> Callable[..., Any]:
     return ask
 
 
-def _empty(function: Any) -> None:
+def _empty(function: Any, name: str) -> None:
     """Give a Python function, under all its names, a body that asks."""
     if not isinstance(function, types.FunctionType):
         return
     order = tuple(inspect.signature(function).parameters)
+    around = ", ".join(function.__code__.co_freevars)  # a new body must look at as many of them as the old one did
     text = (
-        f"def {function.__name__}(*args, **kwargs):\n"
-        f"    from autograder.sandbox.inside.ready_made import asked\n"
-        f"    return asked({function.__name__!r}, {order!r}, args, kwargs)\n"
+        f"def around({around}):\n"
+        f"    def {function.__name__}(*args, **kwargs):\n"
+        f"        if not args and not kwargs: ({around})\n"
+        f"        from autograder.sandbox.inside.ready_made import asked\n"
+        f"        return asked({name!r}, {order!r}, args, kwargs)\n"
+        f"    return {function.__name__}\n"
     )
     made: dict[str, Any] = {}
-    exec(compile(text, "<PyTorch's ready-made attention>", "exec"), made)  # noqa: S102
+    exec(compile(text, "<ready-made attention>", "exec"), made)  # noqa: S102
     function.__defaults__ = function.__kwdefaults__ = None
-    function.__code__ = made[function.__name__].__code__
+    function.__code__ = made["around"](*function.__code__.co_freevars).__code__
 
 
 def asked(name: str, order: Sequence[str], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The trusted side's answer to a call; raises `RuntimeError` where it refuses."""
     if _ask is None:
-        raise RuntimeError(f"PyTorch's {name} {NOT_HERE}")
+        raise RuntimeError(f"the ready-made {name} {NOT_HERE}")
     try:
         return ask_for(QUESTION + name, order, _ask, args, kwargs)
     except Exception:

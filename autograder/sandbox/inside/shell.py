@@ -12,7 +12,7 @@ import sys
 import types
 from typing import Any
 
-from autograder.sandbox.inside import ready_made
+from autograder.sandbox.inside import ready_made, walls
 
 
 def warm_shell(setting: dict[str, Any]) -> Any:
@@ -37,7 +37,11 @@ def warm_shell(setting: dict[str, Any]) -> Any:
         torch.backends.mha.set_fastpath_enabled(False)
         # The first backward pass sets up autograd; done here, no submission pays for it.
         torch.ones(1, requires_grad=True).sum().backward()
-        ready_made.take_away(setting["ready_made"])
+    walls.put(ready_made.emptied_sources(setting["ready_made"]["python"]))
+    ready_made.take_away(setting["ready_made"])
+    for what in setting["ready_made"]["where_watched"].values():
+        ready_made.kernels_named(tuple(what["kernels"]))  # looked up once: no submission pays for it
+    walls.hide(setting["ready_made"]["hidden"])
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
     _seed()

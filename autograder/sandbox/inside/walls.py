@@ -7,21 +7,27 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import glob
+import importlib.util
 import os
 import resource
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
-MS_NOSUID, MS_NODEV = 2, 4
+MS_NOSUID, MS_NODEV, MS_BIND = 2, 4, 4096
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
 KEYCTL_JOIN_SESSION_KEYRING = 1
 SYSCALLS = {"x86_64": (250, 126), "aarch64": (219, 91)}  # numbers of keyctl and capset
 CLONE = {"x86_64": 56, "aarch64": 220}
+PACKAGES = ("numpy", "torch")  # what is to be hidden lies in a folder with one of these
 libc = ctypes.CDLL(None, use_errno=True)
 holding = ctypes.PyDLL(None, use_errno=True)  # its calls keep Python's lock, which a fork needs
+_hidden: list[str] = []
+_put: dict[str, str] = {}
 
 
 def leave_root(isolated: bool) -> None:
@@ -81,11 +87,40 @@ def private_places(scratch: int) -> None:
     """Fresh, small, and gone with the namespace: scratch space, shared memory; and no view of /proc."""
     for place, size in (("/tmp", scratch), ("/dev/shm", scratch), ("/proc", 4096)):  # noqa: S108
         _mount(place, size, "1777")
-    if "torch" in sys.modules:
-        # A new process finds no PyTorch that still has its ready-made attention; what this one needs is loaded.
-        libraries = os.path.join(os.path.dirname(sys.modules["torch"].__file__ or ""), "lib")
-        _mount(libraries, 4096, "0555")
+    for place in _hidden:
+        if os.path.isdir(place):
+            _mount(place, 4096, "0555")
+        else:
+            _mount_file("/dev/null", place)
+    for place, text in _put.items():
+        # A copy of this submission's own: what it does to it, nobody else meets.
+        with open("/tmp/copy", "w", encoding="utf-8") as file:  # noqa: S108
+            file.write(text)
+        _mount_file("/tmp/copy", place)  # noqa: S108
+        os.unlink("/tmp/copy")  # noqa: S108
     os.chdir("/tmp")  # noqa: S108
+
+
+def hide(patterns: Sequence[str]) -> None:
+    """Places that `private_places` will hide: files and folders beside the installed libraries, by patterns.
+
+    A new process finds no library that still has what was taken out of this one, which has loaded all that it needs.
+    """
+    packages = {os.path.dirname(os.path.dirname(m.__file__ or "")) for n in PACKAGES if (m := sys.modules.get(n))}
+    for folder in packages:
+        for pattern in patterns:
+            _hidden.extend(sorted(glob.glob(os.path.join(glob.escape(folder), pattern))))
+
+
+def put(files: Mapping[str, str]) -> None:
+    """Texts that `private_places` will put in the place of files; what Python compiled of those is hidden."""
+    _put.update(files)
+    _hidden.extend(path for path in map(importlib.util.cache_from_source, files) if os.path.isfile(path))
+
+
+def _mount_file(source: str, place: str) -> None:
+    if libc.mount(source.encode(), place.encode(), None, MS_BIND, None):
+        raise OSError(ctypes.get_errno(), f"mount {place}: {os.strerror(ctypes.get_errno())}")
 
 
 def _mount(place: str, size: int, mode: str) -> None:

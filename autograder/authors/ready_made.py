@@ -1,0 +1,397 @@
+"""`autograder dev ready-made`: what of attention and convolution the installed PyTorch and NumPy bring along.
+
+Nobody remembers every name. So all modules that can be imported here are walked, and all operators of PyTorch's
+dispatcher. Whatever a name, a module's name or a signature makes suspect is called with small inputs; what gives
+attention, or a convolution, is ready-made. Then the same is done again where `sandbox.toml` has taken its share away.
+What still gives it there is not covered.
+
+Suspects that cannot be called here (other devices, packed weights) are counted, and taken out by their names alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import itertools
+import json
+import math
+import os
+import pkgutil
+import re
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import partial
+from typing import Any
+
+from autograder.sandbox.inside import ready_made
+
+PACKAGES = ("numpy", "torch")
+# Importing these does something: they are programs, or want a graphics card.
+NOT_IMPORTED = re.compile(r"\.__main__|\.tests?\.|torch\.distributed\.(launch|run)$|\.f2py\.|\.distutils\.|hipify")
+SUSPECT = re.compile(r"attention|attn|mha|sdp|encoder_?layer|decoder_?layer|conv(?!e[rx])|correlat|polymul", re.I)
+QUERY_KEY_VALUE = re.compile(r"^(q|query|querys|queries)\W.*\b(k|key|keys)\W.*\b(v|value|values)\b", re.I)
+SECONDS = 10  # for all calls of one suspect
+MOST = 64  # calls of one suspect in one world
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """Something to call: in a module, or an operator of the dispatcher."""
+
+    place: str
+    name: str
+    call: Callable[..., Any]
+    parameters: tuple[tuple[str, Any], ...]  # name and default; `inspect.Parameter.empty` for none
+    is_class: bool = False
+
+    @property
+    def full(self) -> str:
+        """By which name to find it."""
+        return f"{self.place}::{self.name}" if self.place in _spaces() else f"{self.place}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is ready-made, and whether it still is after `sandbox.toml` has taken its share away."""
+
+    name: str
+    what: str  # "attention" or "convolution"
+    covered: bool
+
+
+def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
+    """What is found by behaviour, and how many suspects there are. Takes a minute or two.
+
+    setting: see `autograder.content.sandbox_setting`
+    """
+    import torch
+
+    torch.set_num_threads(1)
+    modules = list(import_all())
+    hidden = {place for place in modules if _is_hidden(place, setting["ready_made"]["hidden"])}
+    suspects = [*_in_modules(modules), *_operators()]
+    before = _behaviour(suspects)
+    again = [one for one in suspects if one.full in before]
+    after = _in_child(lambda: _without(setting, again))
+    found = [
+        Found(one.full, before[one.full], one.full not in after or one.place in hidden)
+        for one in sorted(again, key=lambda one: one.full)
+    ]
+    return found, len(suspects)
+
+
+def _without(setting: Mapping[str, Any], suspects: Sequence[Suspect]) -> dict[str, str]:
+    """What they do in a process that is like the students'."""
+    ready_made.take_away(setting["ready_made"])
+    for what in setting["ready_made"]["where_watched"].values():
+        ready_made.take_away(what)
+    return _behaviour(suspects)
+
+
+def _is_hidden(place: str, patterns: Sequence[str]) -> bool:
+    """Does a module lie in a file that student code finds empty?"""
+    path = getattr(sys.modules[place], "__file__", None) or ""
+    return any(fnmatch(path, "*/site-packages/" + pattern) for pattern in patterns)
+
+
+# ---------------------------------------------------------------- suspects
+
+
+def import_all(packages: Iterable[str] = PACKAGES) -> Iterator[str]:
+    """The names of all modules of `packages` that can be imported here."""
+    warnings.simplefilter("ignore")
+    for package in map(importlib.import_module, packages):
+        yield package.__name__
+        for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".", onerror=lambda name: None):
+            if not NOT_IMPORTED.search(info.name):
+                with contextlib.suppress(BaseException), contextlib.redirect_stdout(io.StringIO()):
+                    importlib.import_module(info.name)
+                    yield info.name
+
+
+def _in_modules(places: Sequence[str]) -> Iterator[Suspect]:
+    """Functions, `nn.Module`s and methods that a name, a module's name or a signature makes suspect, each once."""
+    import torch
+
+    seen = set[int]()
+    for place in places:
+        for name, value in sorted(vars(sys.modules[place]).items(), key=lambda item: item[0]):
+            if id(value) in seen or inspect.ismodule(value) or not callable(value):
+                continue
+            if not isinstance(value, type):
+                if _is_suspect(place, name, value):
+                    seen.add(id(value))
+                    yield Suspect(place, name, value, _parameters(value))
+            elif issubclass(value, torch.nn.Module) and SUSPECT.search(name):
+                seen.add(id(value))
+                yield Suspect(place, name, value, _parameters(value), is_class=True)
+
+
+def _is_suspect(place: str, name: str, value: Any) -> bool:
+    if SUSPECT.search(f"{place.rpartition('.')[2]}.{name}"):
+        return True
+    return bool(QUERY_KEY_VALUE.match(" ".join(f"{key} " for key, _ in _parameters(value))))
+
+
+def _operators() -> Iterator[Suspect]:
+    """Operators of PyTorch's dispatcher."""
+    import torch
+
+    for full in sorted(torch._C._dispatch_get_all_op_names()):
+        space, _, name = full.partition("::")
+        if SUSPECT.search(name):
+            with contextlib.suppress(AttributeError, RuntimeError):
+                base, _, overload = name.partition(".")
+                operator = getattr(getattr(getattr(torch.ops, space), base), overload or "default")
+                arguments = operator._schema.arguments
+                empty = inspect.Parameter.empty
+                known = [(one.name, one.default_value if one.has_default_value() else empty) for one in arguments]
+                yield Suspect(space, name, operator, tuple(known))
+
+
+def _spaces() -> frozenset[str]:
+    """The dispatcher's namespaces."""
+    import torch
+
+    return frozenset(full.partition("::")[0] for full in torch._C._dispatch_get_all_op_names())
+
+
+def _parameters(value: Any) -> tuple[tuple[str, Any], ...]:
+    """Names and defaults; C functions mostly tell none."""
+    try:
+        listed = inspect.signature(value).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple((one.name, one.default) for one in listed if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD))
+
+
+# ---------------------------------------------------------------- behaviour
+
+
+def _in_child(work: Callable[[], dict[str, str]]) -> dict[str, str]:
+    """What `work` gives in a process of its own, which may change all it likes, and crash."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException), os.fdopen(write, "w") as pipe:
+            pipe.write(json.dumps(work()))
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        text = pipe.read()
+    os.waitpid(pid, 0)
+    return dict(json.loads(text or "{}"))
+
+
+def _behaviour(suspects: Sequence[Suspect]) -> dict[str, str]:
+    """What each suspect does, if that is attention or convolution."""
+    return {one.full: what for one in suspects if (what := _in_child(partial(_asked, one)).get("does", ""))}
+
+
+def _asked(suspect: Suspect) -> dict[str, str]:
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(SECONDS)
+    warnings.simplefilter("ignore")
+    return {"does": _layer_does(suspect) if suspect.is_class else _function_does(suspect)}
+
+
+def _function_does(suspect: Suspect) -> str:
+    """Does a function give the numbers of attention, or of a convolution, in whatever order?"""
+    import torch
+
+    for world in (*_attention_worlds(), *_convolution_worlds()):
+        for args, kwargs in itertools.islice(_arguments(suspect, world), MOST):
+            # Here an error says that these were not the right arguments.
+            with contextlib.suppress(Exception), torch.no_grad():
+                if any(_same(one, wanted) for one in _arrays(suspect.call(*args, **kwargs)) for wanted in world.wanted):
+                    return world.what
+    return ""
+
+
+def _layer_does(suspect: Suspect) -> str:
+    """Does an `nn.Module` let a place hear from others? Its weights are its own, so that its numbers are not known."""
+    import torch
+
+    convolves = re.search("conv", suspect.name, re.I) is not None
+    sizes = [(4, 3, 3)] if convolves else [(4, 1), (4, 2), (4, 2, 8)]
+    shapes = [(1, 4, *[9] * axes) for axes in (1, 2, 3)] if convolves else [(2, 5, 4)]
+    for size, shape, times in itertools.product(sizes, shapes, (1, 2, 3)):
+        with contextlib.suppress(Exception), torch.no_grad():
+            layer, x = suspect.call(*size).eval(), torch.linspace(-1, 1, math.prod(shape)).cos().reshape(shape)
+            (first, *_), moved = _arrays(layer(*[x] * times)), x.clone()
+            moved[(0, ..., 4) if convolves else (0, 0)] += 1
+            (second, *_) = _arrays(layer(*[moved] * times))
+            places = (first != second).reshape(-1, first.shape[-1]).sum()
+            if places > first.shape[1 if convolves else -1]:
+                return "convolution" if convolves else "attention"
+    return ""
+
+
+Names = tuple[tuple[str, tuple[Any, ...]], ...]  # a pattern of names, and what may be meant by them
+
+
+@dataclass(frozen=True)
+class World:
+    """Arguments that belong together: what comes first, what a name stands for, the numbers that should come out."""
+
+    what: str
+    first: tuple[Any, ...]
+    by_name: Names
+    wanted: tuple[Any, ...]
+
+
+def _arguments(suspect: Suspect, world: World) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Ways to call it: with what comes first alone, or with every parameter that has no default by its name."""
+    yield world.first, {}
+    needed = [name for name, default in suspect.parameters if default is inspect.Parameter.empty]
+    choices = [_meant(name, world) for name in needed]
+    for values in itertools.product(*choices):
+        yield values, {}
+    for values in itertools.product(*choices[len(world.first) :]):
+        yield (*world.first, *values), {}
+
+
+def _meant(name: str, world: World) -> tuple[Any, ...]:
+    return next((values for pattern, values in world.by_name if re.search(pattern, name, re.I)), (None,))
+
+
+def _attention_worlds() -> Iterator[World]:
+    import torch
+
+    for shape in ((2, 3, 5, 4), (2, 5, 4), (5, 4)):
+        numbers = torch.linspace(0.3, 40, 3 * math.prod(shape)).sin().reshape(3, *shape)
+        q, k, v = numbers
+        length = shape[-2]
+        eye, zeros = torch.eye(4), torch.zeros(4)
+        by_name: Names = (
+            (r"buffers", ((),)),
+            (r"block_mask", _no_blocks(q, k) if q.ndim == 4 else (None,)),
+            (r"score_mod", (lambda score, *_: score,)),
+            (r"dropout|_p$", (0.0,)),
+            (r"scale", (0.5, 2.0)),
+            (r"num_head|nhead|n_head", (1,)),
+            (r"embed_dim", (4,)),
+            (r"(qkv|in_proj)_weight", (eye.repeat(3, 1),)),
+            (r"(qkv|in_proj)_bias", (zeros.repeat(3),)),
+            (r"proj_weight", (eye,)),
+            (r"proj_bias", (zeros,)),
+            (r"bias_[kv]", (None,)),
+            (r"mask|bias", (None, torch.zeros(length, length))),
+            (r"options", ({},)),
+            (r"causal|need|train|return|add_zero|debug", (False,)),
+            (r"^q", (q,)),
+            (r"^k", (k,)),
+            (r"^v", (v,)),
+        )
+        yield World("attention", (q, k, v), by_name, tuple(_attention(q, k, v)))
+
+
+def _no_blocks(q: Any, k: Any) -> tuple[Any, ...]:
+    """For flex attention: every query may attend to every key. Nothing where it has other names."""
+    with contextlib.suppress(ImportError, AttributeError):
+        flex = importlib.import_module("torch.nn.attention.flex_attention")
+        return (flex._create_empty_block_mask(q, k).as_tuple(),)
+    return (None,)
+
+
+def _attention(q: Any, k: Any, v: Any) -> Iterator[Any]:
+    """Attention along either axis that may be the words', scaled or not, with what comes later seen or not."""
+    import torch
+
+    for axis in range(max(0, q.ndim - 3), q.ndim - 1):
+        q_, k_, v_ = (t.movedim(axis, -2) for t in (q, k, v))
+        for scale, causal in itertools.product((1 / math.sqrt(q.shape[-1]), 1.0), (False, True)):
+            scores = q_ @ k_.transpose(-2, -1) * scale
+            if causal:
+                scores += torch.full(scores.shape[-2:], -math.inf).triu(1)
+            yield torch.softmax(scores, -1) @ v_
+
+
+def _convolution_worlds() -> Iterator[World]:
+    import numpy as np
+    import torch
+
+    x, kernel = np.sin(np.linspace(0.3, 20, 36)).reshape(9, 4), np.cos(np.linspace(0, 30, 36)).reshape(3, 4, 3)
+    for dtype, axes in itertools.product((torch.float32, torch.float64), (1, 2, 3)):
+        ones = (1,) * (axes - 1)
+        words = torch.tensor(x.T.copy(), dtype=dtype).reshape(1, 4, 9, *ones)
+        taps = torch.tensor(kernel.transpose(2, 1, 0).copy(), dtype=dtype)  # (3, 4, 3): out, in, tap
+        weight, turned = taps.reshape(3, 4, 3, *ones), taps.transpose(0, 1).reshape(4, 3, 3, *ones)
+        grad = torch.cos(torch.arange(21.0, dtype=dtype)).reshape(1, 3, 7, *ones)
+        back = _convolved(grad.reshape(3, 7).numpy().T, kernel.transpose(0, 2, 1))
+        known: Names = (
+            *_rest(axes),
+            ("weight|^w$", (weight, turned)),
+            ("grad", (grad,)),
+            ("input_size", (words.shape,)),
+        )
+        wanted = (*_convolved(x, kernel), *back)
+        yield World("convolution", (words, weight), (*known, (r"", (words,))), wanted)
+        yield World("convolution", (words, turned), (*known, (r"", (words,))), wanted)
+        if axes == 1:
+            flat = words.permute(2, 0, 1), torch.tensor(kernel, dtype=dtype)
+            yield World("convolution", flat, ((r"bias", (torch.zeros(3, dtype=dtype),)), (r"pad", (0,))), wanted)
+    a, taps_ = x[:, 0].copy(), kernel[:, 0, 0].copy()
+    wanted = tuple(_convolved(a[:, None], taps_[:, None, None]))
+    for first in ((a, taps_), (torch.tensor(a), torch.tensor(taps_))):
+        by_name: Names = (("mode", ("full", "valid", 2, 0)), ("^v", first[1:]), ("", first[:1]))
+        yield World("convolution", first, by_name, wanted)
+
+
+def _rest(axes: int) -> Names:
+    """What else a convolution may be told."""
+    return (
+        (r"bias_sizes", ([3],)),
+        (r"bias", (None,)),
+        (r"kernel_size", ([3] + [1] * (axes - 1),)),
+        (r"output_padding", ([0] * axes,)),
+        (r"padding", ([0] * axes,)),
+        (r"stride|dilation", ([1] * axes,)),
+        (r"groups", (1,)),
+        (r"output_mask", ([True, True, False],)),
+        (r"transposed|benchmark|determin|enabled|allow", (False, True)),
+        (r"attr", ("none",)),
+        (r"algorithm", ("",)),
+        (r"^b$", (None,)),
+        (r"scalars", ([],)),
+    )
+
+
+def _convolved(x: Any, kernel: Any) -> Iterator[Any]:
+    """x (L, d_in) with kernel (k, d_in, d_out), turned around and not: in full, as long as x, where both overlap."""
+    import numpy as np
+
+    length, k = len(x), len(kernel)
+    for taps in (kernel, kernel[::-1]):
+        full = np.zeros((length + k - 1, kernel.shape[2]))
+        for j, tap in enumerate(taps):
+            full[j : j + length] += x @ tap
+        yield from (full, full[(k - 1) // 2 :][:length], full[k - 1 : length])
+
+
+def _arrays(value: Any) -> list[Any]:
+    """The tensors or arrays in an answer, as NumPy's arrays."""
+    import numpy as np
+
+    values = list(value) if isinstance(value, tuple | list) else [value]
+    dense = [one.to_dense() if getattr(one, "is_mkldnn", False) else one for one in values]
+    return [np.asarray(one, dtype=float) for one in dense if hasattr(one, "shape") and math.prod(one.shape) > 1]
+
+
+def _same(got: Any, wanted: Any) -> bool:
+    """Are they the same numbers, whichever axis comes first?"""
+    import numpy as np
+
+    wanted = np.asarray(wanted, dtype=float)
+    if got.size != wanted.size:
+        return False
+    return bool(np.allclose(np.sort(got, axis=None), np.sort(wanted, axis=None), rtol=1e-3, atol=1e-4))

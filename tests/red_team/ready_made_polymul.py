@@ -1,0 +1,14 @@
+# Tries the product of two polynomials, which is a convolution.
+# Must earn nothing in the exercise, and the message must say why.
+# expect: {"assignment": "a7_attention_and_convolution", "at_most": {"convolution_by_attention": 0}, "says": "ready-made"}
+# %%
+import numpy as np
+def convolution_by_attention(X, kernel):
+    (k, d_in, d_out), left = kernel.shape, (len(kernel) - 1) // 2
+    result = np.zeros((len(X), d_out), X.dtype)
+    for i in range(d_in):
+        for o in range(d_out):
+            full = np.polynomial.polynomial.polymul(X[:, i], kernel[::-1, i, o])
+            full = np.pad(full, (0, len(X) + k - 1 - len(full)))
+            result[:, o] += full[k - 1 - left:][:len(X)]
+    return result
