@@ -18,11 +18,13 @@ import random
 import resource
 import struct
 import sys
+import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgpack
@@ -39,7 +41,7 @@ from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_bytes, call_of
-from autograder.submission import code_cells, parse_notebook
+from autograder.submission import code_cells, read_notebook
 from tests.in_process import COURSE, judged, material
 
 SECONDS, MEMORY = 4.0, 1.5 * 2**30  # of one input
@@ -79,7 +81,7 @@ def targets() -> dict[str, Target]:
         "calls.call_of": Target(_allowing(call_of, frames.WireError), calls, *packed),
         "questions.answer": Target(_Asking(), calls, *packed),
         "verdict.read_verdict": Target(_Verdicts.read, _Verdicts.seeds(), *packed),
-        "submission.parse_notebook": Target(_read_notebook, _notebooks(), json.loads, _as_json),
+        "submission.read_notebook": Target(_read_notebook, _notebooks(), json.loads, _as_json),
         "saved_model.parse": Target(_allowing(parse_model, Unusable), _models(), _header, _with_header),
     }
 
@@ -199,10 +201,13 @@ class _Asking:
 
 
 def _read_notebook(data: bytes) -> None:
-    try:
-        notebook = parse_notebook(data.decode("utf-8", "replace"), "x.ipynb")
-    except SubmissionError:
-        return
+    with tempfile.NamedTemporaryFile(suffix=".ipynb") as file:
+        file.write(data)
+        file.flush()
+        try:
+            notebook = read_notebook(Path(file.name))
+        except SubmissionError:
+            return
     for cell in code_cells(notebook):
         frames.body({"cells": [cell.source]})
 

@@ -53,22 +53,23 @@ def test_nothing_written_behind_the_reference_is_found_later(sandbox):
     """An answer of the reference's, left in scratch space and in shared memory, is not there in another exercise."""
     leave = """
 import os
-def keep(number):
+def keep(word):
     for place in ("/tmp/kept", "/dev/shm/kept"):
-        open(place, "a").write(f"{number} ")
+        if word not in kept():
+            open(place, "a").write(word)
 def kept():
     return [open(p).read() for p in ("/tmp/kept", "/dev/shm/kept") if os.path.exists(p)]
 """
     answers = model_answers(A1) | {"softmax": TOO_LARGE}
-    answers |= attention(then="keep(round(float(weights.sum(-1).max()), 3))")
+    answers |= attention(then="keep('right' if abs(weights.sum(-1) - 1).max() < 1e-3 else 'wrong')")
     last = "torch_scaled_dot_product_attention"
     answers[last] = f"def {last}(query, key, value):\n    attention_scores; softmax\n    raise ValueError(str(kept()))"
     results, _, _ = judged(sandbox, A1, [leave, *answers.values()])
     assert results["scaled_dot_product_attention"].score == results["scaled_dot_product_attention"].max_score
     assert results[last].score == 0
     messages = " ".join(test.message for test in results[last].tests)
-    assert "2.0 " in messages  # what its own code has left, whose weights sum to two; of no use to anybody
-    assert "1.0 " not in messages, messages
+    assert "wrong" in messages  # what its own code has left, whose weights sum to two; of no use to anybody
+    assert "right" not in messages, messages
 
 
 KEEPS = {
@@ -158,6 +159,6 @@ def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
     cells = {"softmax": loop + "    return x / x.sum(axis=axis, keepdims=True)"}
     results, _, _ = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=2, call_seconds_again=1)
     tests = {test.name: test for test in results["softmax"].tests}
-    assert tests["test_one_row"].state == tests["test_many_rows"].state == "passed"
+    assert tests["test_one_row"].state == tests["test_many_rows"].state == "passed", tests
     stopped = [test for test in tests.values() if test.stopped]
     assert stopped and all("Is there a loop" in test.message for test in stopped)
