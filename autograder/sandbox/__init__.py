@@ -37,6 +37,9 @@ Not covered, in words so that nobody relies on it:
 - State that hides. Where a notebook's text shows that its functions can keep nothing from one call to the next (see
   `marking.stateless`), the tests' calls share a process; where it may, they do not, or are compared. Code that keeps
   something past that reading can tell its calls apart, and learns from none what another is judged by.
+- What a report says. An exception's text, a type's name and a traceback's lines are quoted, with numbers cut to two
+  digits, only if nothing has been answered by the reference in that exercise (see `judging.words`). Shapes, the keys of
+  a dict and a wrong value are the student's own, too: code that hides an input in them can show some of it.
 - Ready-made convolution, which one exercise makes out of heads, is watched from inside the student's process only.
 - What a student's process says of itself. Gradients and arguments after a call are values that it reports: they are
   judged against the function on the trusted side, and who forges right ones has found another way to compute them.
