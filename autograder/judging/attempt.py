@@ -104,6 +104,8 @@ class Tests:
 def attempt(tests: Tests, exercise: Exercise) -> Attempt:
     """Judge one exercise as `exercise` answers, with whatever stands behind names there."""
     with contextlib.closing(exercise):
+        # Before anything else is asked: what it draws can then show no hidden test's input.
+        picture = draw(exercise, tests.example, tests.tests[0].exercise) if tests.example and tests.tests else None
         answers = _Answers(exercise)
         if tests.rehearsal is not None:
             answers.ask_ahead(tests.rehearsal, tests.tests)
@@ -121,9 +123,8 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
             calls += student.calls if heard is None else heard
         outcomes = answers.ask_again(outcomes)
         started = any(not isinstance(o.error, NotStarted | Missing) for o in outcomes)
-        picture = draw(exercise, tests.example, outcomes[0].test.exercise) if tests.example and started else None
     asked = frozenset(exercise.questions.asked)
-    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture)
+    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture if started else None)
 
 
 class _Answers:

@@ -83,7 +83,8 @@ def _is_harmless(value: Any, items: int) -> bool:
         if len(shape) > MAX_AXES or max(shape, default=1) > MAX_AXIS or math.prod(shape) > items:
             return False
         number = _number(value)
-        return number is None or _is_harmless_number(number)
+        # One number with axes around it is a size, too; NaN and infinity are none.
+        return number is None or bool(shape and not math.isfinite(number)) or _is_harmless_number(number)
     if isinstance(value, list | tuple | dict):
         held = list(value.values()) if isinstance(value, dict) else value
         return len(held) <= MAX_ITEMS and all(_is_harmless(item, items) for item in held)

@@ -14,7 +14,7 @@ from autograder.sandbox.inside.perform import KINDS
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
 from autograder.sandbox.protocol.values import Other
 
-NUMBER = re.compile(r"\d+(?:\.\d*)?|\.\d+")
+NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 DIGITS = 2  # of a number, and no more
 MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 UNNAMED = "function"
@@ -53,11 +53,11 @@ def _cut(number: str) -> str:
     kept, digits, behind = "", 0, False
     for character in number:
         behind = behind or character == "."
-        digits += digits > 0 or character not in "0."
+        digits += character != "." and (digits > 0 or character != "0")
         if digits > DIGITS and behind:
             break
         kept += character if digits <= DIGITS else "0"
-    return kept
+    return kept.rstrip(".")
 
 
 def _is_of(cells: Sequence[str], line: Line) -> bool:

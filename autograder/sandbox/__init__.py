@@ -1,8 +1,20 @@
 """Running code nobody trusts.
 
-A warm process (NumPy, PyTorch and IPython imported) starts once in bubblewrap and forks for every submission, which
-forks for the tests. See `server` for the processes inside, `shell` for what a submission finds there, `walls` for what
-it cannot get past, `client` for the trusted side, `limits` for the numbers.
+Four kinds of process take part. Who knows what:
+
+    worker           the command itself: submissions as bytes, the gradebook. Reads no word that student code has said,
+      │  │           but one verdict a submission, field by field (`marking.verdict`)
+      │  └─ judges' host    warm, behind a wall: suite, reference, known mistakes. Has seen no submission
+      │       └─ judge      a fork for one submission: talks to its notebook, gives the verdict, ends
+      └─ students' host     warm, behind a wall: NumPy, PyTorch, IPython. Nothing of the course
+           └─ notebook      a fork for one submission, in namespaces of its own: has run the cells
+                └─ exercise    a fork for the calls of one exercise
+
+The worker opens a notebook and a judge, and hands the judge the notebook's socket: what is said there passes by it.
+See `inside.host` for the two hosts, `inside.notebook` for what is behind the students' wall, `inside.walls` and
+`inside.seccomp` for what it cannot get past, `outside` for starting and ending, `limits` for the numbers. A judge may
+start no process, open no socket, signal nobody and write nowhere; it sees the kit, the course's sources, and no
+submission. If it is crashed, blocked or filled, that costs the submission that did it, with the reason.
 
 Where bubblewrap works, a submission keeps to this; each line's short name is the name of its test:
 
@@ -16,7 +28,7 @@ Where bubblewrap works, a submission keeps to this; each line's short name is th
 - size of what comes back: a message, all of them together, and what they become in memory have limits
 - one cause, one loss: what loops, exits, crashes or takes too much memory loses the tests that met it, and no others
 - deadlines are kept by the trusted side: it waits for no reply, no reader and no end of a stream past them
-- no state: nothing that one test did reaches another
+- no state: nothing reaches another exercise; two calls with the same arguments give the same answer, or lose marks
 - no ready made attention: PyTorch's own is not in the sandbox; a test that asks for it is known on the trusted side
 - no ready made convolution: nor is PyTorch's and NumPy's, for a notebook whose suite forbids it
 - questions cost little: how often and how much student code may ask of the reference is limited there, not here
@@ -42,9 +54,12 @@ Not covered, in words so that nobody relies on it:
   signature makes suspect, with a few small inputs; what looks like nothing, or wants other arguments, it does not see.
 - Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make a convolution without heads,
   and no test can tell.
-- State that hides. Where a notebook's text shows that its functions can keep nothing from one call to the next (see
-  `marking.stateless`), the tests' calls share a process; where it may, they do not, or are compared. Code that keeps
-  something past that reading can tell its calls apart, and learns from none what another is judged by.
+- Notes that code leaves for itself. Before any reference has answered, all exercises are judged in one place, and code
+  that means to can hand its own values on from one to the next. They tell it nothing that it was not asked. What is
+  judged behind the reference runs anew in a place of its own.
+- What a report says. An exception's text, a type's name and a traceback's lines are quoted, with numbers cut to two
+  digits, only if nothing has been answered by the reference in that exercise (see `judging.words`). Shapes, the keys of
+  a dict and a wrong value are the student's own, too: code that hides an input in them can show some of it.
 - What a student's process says of itself. Gradients and arguments after a call are values that it reports: they are
   judged against the function on the trusted side, and who forges right ones has found another way to compute them.
   Names and shapes of a module's parameters are its word.
