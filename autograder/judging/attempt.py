@@ -166,15 +166,28 @@ class _Answers:
 
     def ask_ahead(self, rehearsal: Rehearsal, tests: Sequence[Test]) -> None:
         """Ask all that the tests are known to ask; what a call without an answer leads to is not asked."""
-        left = rehearsal.plan(tests)
-        while left:
-            got = list(self._exercise.ask_bytes([(one.call, one.place[0]) for one in left]))
-            self._got |= {one.place: answer for one, answer in zip(left, got, strict=False)}
-            if len(got) == len(left) and isinstance(got[-1], bytes):
+        plan = rehearsal.plan(tests)
+        moot = set[Place]()
+        for one, answer in zip(plan, self._together([(one.call, one.place[0]) for one in plan]), strict=False):
+            self._got[one.place] = answer
+        for one in plan[len(self._got) :]:
+            if one.place not in moot:
+                self._got[one.place] = self._alone(one.call, one.place[0])
+                if isinstance(self._got[one.place], NoAnswer):
+                    moot |= {o.place for t in tests for o in _behind(rehearsal.heard.get(t, ()), one.place)}
+
+    def _together(self, calls: Sequence[tuple[Call, bytes]]) -> Iterator[bytes | Failure]:
+        """Answers to calls that are made all at once, until one does not come.
+
+        They travel together, so whose answer it is that did not come shows only when the next are asked alone.
+        """
+        for answer in self._exercise.ask_bytes(calls):
+            if isinstance(answer, NoAnswer):
                 return
-            culprit = left[len(got) - 1].place
-            moot = {one.place for test in tests for one in _behind(rehearsal.heard.get(test, ()), culprit)}
-            left = [one for one in left[len(got) :] if one.place not in moot]
+            yield answer
+
+    def _alone(self, call: Call, body: bytes) -> bytes | Failure | NoAnswer:
+        return next(self._exercise.ask_bytes([(call, body)]))
 
     def as_reference(self, test: Test, rehearsal: Rehearsal | None) -> Sequence[Heard] | None:
         """What a test heard, if it is to the byte what it heard from the reference; else None."""
@@ -193,9 +206,11 @@ class _Answers:
         """
         passed = {o.test: self._first[o.test] for o in outcomes if o.error is None and o.test in self._first}
         calls = {body: (call, got) for call, body, got in reversed(passed.values())}
-        again = self._exercise.ask_bytes([(call, body) for body, (call, _) in calls.items()])
+        asked = [(call, body) for body, (call, _) in calls.items()]
+        again: list[bytes | Failure | NoAnswer] = [*self._together(asked)]
+        again += [self._alone(call, body) for call, body in asked[len(again) :]]
         errors: dict[bytes, Exception] = {}
-        for (body, (call, first)), second in zip(calls.items(), again, strict=False):
+        for (body, (call, first)), second in zip(calls.items(), again, strict=True):
             if second != first and not same(_read(first), answer := _read(second)):
                 lost = isinstance(answer, NoAnswer)
                 errors[body] = as_exception(call.name, answer) if lost else Mismatch(KEPT)  # type: ignore[arg-type]

@@ -131,7 +131,8 @@ class Notebook:
         try:
             with inner:
                 frames.send_with_descriptor(self._sock, message, inner, time.monotonic() + FORK_SECONDS)
-            uses = frames.receive(outer, time.monotonic() + FORK_SECONDS, self._allowance).get("uses")
+            few = frames.Allowance(MAX_USES * 100, MAX_USES * 100)
+            uses = frames.receive(outer, time.monotonic() + FORK_SECONDS, few).get("uses")
             if not isinstance(uses, list) or len(uses) > MAX_USES:
                 raise frames.WireError("not a list of names")
             return outer, frozenset(word for word in uses if isinstance(word, str))
@@ -229,18 +230,20 @@ class Exercise:
         try:
             if self._sock is None:
                 self._sock, self.uses = self._notebook.fork(self._name, self.questions)
-            deadline = self._deadline()
+            seconds = self._seconds if len(calls) == 1 else min(self._seconds, limits.foreseen_seconds)
+            deadline = self._deadline(seconds)
             frames.send(self._sock, {"calls": packed}, deadline)
             for call, body in calls:
                 if body is not None:
                     self.questions.prepare(call)
-                deadline = self._deadline()
+                deadline = self._deadline(seconds)
                 while (got := frames.receive_body(self._sock, deadline, allowance)).startswith(QUESTION):
                     answer = self.questions.answer(_question(got))
                     frames.send(self._sock, {"answer": answer_bytes(answer)}, deadline)
                 yield self._noted() or got
         except frames.Deadline:
-            seconds, self._seconds = self._seconds, limits.call_seconds_again
+            if len(calls) == 1:
+                self._seconds = limits.call_seconds_again
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} seconds")
         except (frames.Closed, Gone):
             yield self._lost(Why.GONE, "the Python process ended during the call")
@@ -248,8 +251,8 @@ class Exercise:
             text = str(error) if isinstance(error, frames.WireError) else type(error).__name__
             yield self._lost(Why.UNREADABLE, text[:200])
 
-    def _deadline(self) -> float:
-        return min(time.monotonic() + self._seconds, self._notebook._ends_at)
+    def _deadline(self, seconds: float) -> float:
+        return min(time.monotonic() + seconds, self._notebook._ends_at)
 
     def _noted(self) -> Failure | None:
         """A call of ready-made attention is known on this side, whatever the process says of it."""

@@ -27,6 +27,8 @@ class Limits:
     call_seconds: float = 3.0
     # After a call that was stopped, the same exercise's next tests: still a thousand times what honest work needs.
     call_seconds_again: float = 1.0
+    # Calls that a suite is known to make are asked all at once; if one takes longer, it is made again by itself.
+    foreseen_seconds: float = 1.0
     # One looping exercise costs its tests 3 s and then 1 s each; a whole looping notebook must still end.
     submission_seconds: float = 180.0
     # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB. All processes of a
