@@ -122,13 +122,13 @@ def read_until(descriptor, words, seconds):
 
 
 def test_all_done_says_so(notebook, sandbox):
-    page = check_notebook._page(notebook(model_answers(A1)), sandbox)
+    page = check_notebook._page(notebook(model_answers(A1)), sandbox.students)
     assert "Every visible check passes" in page
     assert page.count("✓ passed") == 4
 
 
 def test_colours_leave_the_words_alone(notebook, sandbox, capsys):
-    found = list(check_notebook.verdicts(check_notebook.read(notebook({})), sandbox))
+    found = list(check_notebook.verdicts(check_notebook.read(notebook({})), sandbox.students))
     assert [verdict.passed for verdict in found] == [False] * 4
     console = Console(force_terminal=True, width=100)
     console.print(check_notebook._coloured("✓ passed [bold]x[/bold]"))

@@ -10,9 +10,8 @@ FORMS = [{"failure": 5}, {"failure": ["raised", "x", ["ValueError"], [[1, 2, 3]]
          {"failure": ["no such kind", "", "", []]}, {"reply": [["list", [["other", 3]]], ["list", []], None, ["dict", []], ["dict", []]]}]
 calls = []
 
-def framed(body):
+def sendable(answer):
     calls.append(1)
-    body = msgpack.packb(FORMS[len(calls) % len(FORMS)])
-    return len(body).to_bytes(4, "big") + body
+    return msgpack.packb(FORMS[len(calls) % len(FORMS)])
 
-sys.modules["autograder.sandbox.inside.notebook"].frames.framed = framed
+sys.modules["autograder.sandbox.inside.notebook"]._sendable = sendable

@@ -2,14 +2,13 @@
 # Must end that call; no memory of ours may be taken.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "seconds": 60, "says": "could not be read"}
 # %%
-from autograder.sandbox.protocol import frames
+import sys
 
-def framed(body):
+def sendable(answer):
     count = 30_000_000
-    body = b"\x81\xa5reply\xdd" + count.to_bytes(4, "big") + b"\x90" * count
-    return len(body).to_bytes(4, "big") + body
+    return b"\x81\xa5reply\xdd" + count.to_bytes(4, "big") + b"\x90" * count
 
-frames.framed = framed
+sys.modules["autograder.sandbox.inside.notebook"]._sendable = sendable
 
 def softmax(x, axis=-1):
     return x

@@ -1,6 +1,6 @@
 # Tries to be right only from the second call on, and to learn from earlier questions.
-# Must be judged call by call.
-# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.5}}
+# Must lose the tests that met the wrong call; no call learns what another is judged by.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0.8}}
 # %%
 import numpy as np
 
