@@ -50,6 +50,7 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # After editing a notebook in source/: its text twin, and what students get.
 sync: .venv/installed

@@ -21,7 +21,7 @@ grading = "NBGRADER_EXECUTION" in os.environ
 _HOMES = {
     "check": "autograder.notebook.check",
     "explore": "autograder.notebook.explore",
-    "heatmap": "autograder.notebook.heatmap",
+    "heatmap": "autograder.reports.heatmap",
     "highlight": "autograder.attention.workshop.looking",
     "hint": "autograder.notebook.hint",
     "look": "autograder.attention.workshop.looking",

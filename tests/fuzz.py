@@ -31,12 +31,12 @@ from typing import Any
 import msgpack
 import numpy as np
 
+from autograder.attention.saved_model import Unusable
+from autograder.attention.saved_model import parse as parse_model
 from autograder.errors import SubmissionError
 from autograder.judging.cost import is_small
 from autograder.judging.notebook import read
 from autograder.judging.questions import Questions
-from autograder.judging.saved_model import Unusable
-from autograder.judging.saved_model import parse as parse_model
 from autograder.judging.words import fit_to_print
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import CellResult, Picture, Verdict

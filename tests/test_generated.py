@@ -11,6 +11,7 @@ import pytest
 from autograder.authors import upkeep
 from autograder.course import BRING
 from autograder.submission import code_cells, grade_id
+from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE, judged, material
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
@@ -109,3 +110,15 @@ def test_the_shape_alone_is_worth_at_most_a_tenth(assignment):
         shape = sum(test.weight for test in mine if test.name == "test_shape")
         assert shape <= total / 10, exercise.name
         assert len(mine) >= 4, exercise.name
+
+
+def test_contributing_names_the_rooms_that_there_are():
+    """The table of rooms, top down, is what `make lint` holds imports against."""
+    import tomllib
+
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = [room for layer in contracts[0]["layers"] for room in layer.split(" | ")]
+    table = (ROOT / "CONTRIBUTING.md").read_text().split("| room of")[1].split("\n\n")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    named = [word for line in rows for word in re.findall(r"^\| `(\w+)`|· `(\w+)`:", line)]
+    assert [first or second for first, second in named] == [room for room in layers if room != "__main__"]

@@ -13,7 +13,7 @@ from autograder.authors import visible_page
 from autograder.judging.example import ROUNDED
 from autograder.notebook.calls import exercises_below, in_cells, in_kernel
 from autograder.notebook.check import examine
-from autograder.notebook.heatmap import Heatmap
+from autograder.reports.heatmap import Heatmap
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 from tests.test_right_ways import CASES as WAYS

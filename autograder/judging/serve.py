@@ -24,7 +24,7 @@ from typing import Any
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.judging import ready_made, saved_model
+from autograder.judging import ready_made
 from autograder.judging.catalogue import read_catalogue
 from autograder.judging.diagnosis import Diagnoser
 from autograder.judging.judge import Material, judge
@@ -159,7 +159,8 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
     plan, model = ready.assignment.saved_model, task["model"]
     extra = ""
     if model is not None and plan is not None:
-        extra = saved_model.sentence(ModelFile(*model), plan, ready.assignment.reference())
+        said = content.saved_model_policy(_course.root)
+        extra = said(ModelFile(*model), plan, ready.assignment.reference())
     return Verdict(results, cells, extra)
 
 

@@ -19,9 +19,9 @@ from autograder.judging.questions import Questions
 from autograder.judging.student import Stopped
 from autograder.judging.suite import Suite
 from autograder.notebook.calls import CodeOf, exercises_below, in_kernel
-from autograder.notebook.show import name_of, show
 from autograder.notebook.verdict import Progress, Verdict, passed
 from autograder.report import ExerciseResult
+from autograder.reports.show import name_of, show
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 
 # What passed in this session; it ends with the kernel.

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from autograder import content
-from autograder.notebook.show import block, name_of, paragraph, show, with_code
+from autograder.reports.show import block, name_of, paragraph, show, with_code
 
 LEVELS = 3
 # How often each was asked for in this session, so that the next level is known. Nothing writes it down.

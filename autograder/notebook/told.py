@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from autograder.judging.shown import ASKS, WENT_IN
-from autograder.notebook.show import with_code
+from autograder.reports.show import with_code
 
 LONG = 160  # characters; what went in is folded away from there on
 

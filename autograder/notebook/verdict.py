@@ -11,11 +11,11 @@ import numpy as np
 
 from autograder import content
 from autograder.judging.example import ROUNDED
-from autograder.notebook.heatmap import Heatmap, side_by_side
-from autograder.notebook.show import block, paragraph, with_code
 from autograder.notebook.told import Told
 from autograder.report import ExerciseResult, Picture, TestResult
 from autograder.reports import rubric
+from autograder.reports.heatmap import Heatmap, side_by_side
+from autograder.reports.show import block, paragraph, with_code
 
 BAR = 24  # characters
 WIDTH = 80  # characters; nbgrader cuts what is longer when it prints a failed cell

@@ -10,9 +10,9 @@ from html import escape
 
 import numpy as np
 
-from autograder.notebook.heatmap import heatmap
-from autograder.notebook.show import block, paragraph, with_code
 from autograder.report import ExerciseResult, TestResult
+from autograder.reports.heatmap import heatmap
+from autograder.reports.show import block, paragraph, with_code
 
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
 STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}

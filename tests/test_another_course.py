@@ -1,0 +1,116 @@
+"""The engine grades a course about something else, with nothing of attention there to import."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.conftest import ROOT
+
+SOLUTIONS = {
+    "b1_sorting": {
+        "ranks": "def ranks(x):\n    return np.argsort(np.argsort(x))",
+        "median": "def median(x):\n    return float(np.sort(x)[[(len(x) - 1) // 2, len(x) // 2]].mean())",
+    },
+    "b2_chance": {"normalised": "def normalised(counts):\n    return counts / counts.sum()"},
+}
+SUITES = {
+    "b1_sorting": '''
+@pytest.mark.exercise("ranks")
+class TestRanks:
+    def test_values(self, student, reference):
+        """Each number's place in order."""
+        for x in (np.array([3.0, 1.0, 2.0]), np.array([0.5, -1.0, 7.0, 2.0])):
+            expect.equal(expect.array(student.ranks(x)), reference.ranks(x), "Which place has the smallest?")
+
+
+@pytest.mark.exercise("median")
+class TestMedian:
+    @pytest.mark.weight(2)
+    def test_odd(self, student):
+        """The middle one of three."""
+        expect.close(student.median(np.array([9.0, 1.0, 4.0])), 4.0, "Sorted, which one is in the middle?")
+
+    def test_even(self, student):
+        """Halfway between the two in the middle."""
+        expect.close(student.median(np.array([9.0, 1.0, 4.0, 2.0])), 3.0, "How many are in the middle?")
+''',
+    "b2_chance": '''
+@pytest.mark.exercise("normalised")
+class TestNormalised:
+    def test_sum(self, student, reference):
+        """Chances add up to one."""
+        x = np.array([1.0, 2.0, 5.0])
+        expect.close(student.normalised(x), reference.normalised(x), "What do yours add up to?")
+''',
+}
+HEAD = "import numpy as np\nimport pytest\n\nfrom autograder.judging import expect\n"
+MISTAKES = """import numpy as np
+
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+@mistake("order-not-ranks", hint="Is the first number where the smallest is, or how many are smaller?")
+def ranks(x):
+    return np.argsort(x)
+"""
+
+
+def write_notebook(path, name, code_of):
+    cells = [new_code_cell("import numpy as np", id="imports")]
+    for exercise in SOLUTIONS[name]:
+        data = {"schema_version": 3, "task": False}
+        solution = data | {"grade": False, "solution": True, "locked": False, "grade_id": exercise}
+        check = data | {"grade": True, "solution": False, "locked": True, "grade_id": f"test-{exercise}", "points": 3}
+        cells.append(new_code_cell(code_of(exercise), id=exercise, metadata={"nbgrader": solution}))
+        cells.append(new_code_cell(f'check("{exercise}")', id=f"c-{exercise}", metadata={"nbgrader": check}))
+    path.parent.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=cells), path)
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """The kit without its course, and another course beside it."""
+    kit, course = tmp_path / "kit", tmp_path / "course"
+    shutil.copytree(ROOT / "autograder", kit / "autograder", ignore=shutil.ignore_patterns("attention", "__pycache__"))
+    course.mkdir()
+    (course / "nbgrader_config.py").write_text("")
+    for name, solved in SOLUTIONS.items():
+        stem = name.partition("_")[2]
+        write_notebook(course / "source" / name / f"{stem}.ipynb", name, solved.__getitem__)
+        (course / "solutions" / name).mkdir(parents=True)
+        text = "import numpy as np\n\n\n" + "\n\n\n".join(solved.values())
+        (course / "solutions" / name / f"{stem}.py").write_text(text + "\n")
+        (course / "content" / name).mkdir(parents=True)
+        (course / "content" / name / "suite.py").write_text(HEAD + SUITES[name])
+    (course / "content" / "b1_sorting" / "mistakes.py").write_text(MISTAKES)
+    (course / "content" / "sandbox.toml").write_text('[names]\nnp = "numpy"\n')
+    return kit, course
+
+
+def test_a_course_about_something_else_is_graded(elsewhere):
+    kit, course = elsewhere
+    wrong = {"ranks": "def ranks(x):\n    return np.argsort(x)", "median": "def median(x):\n    return float(x.mean())"}
+    for name, solved in SOLUTIONS.items():
+        notebook = f"{name.partition('_')[2]}.ipynb"
+        write_notebook(course / "submitted" / "ana" / name / notebook, name, solved.__getitem__)
+        write_notebook(course / "submitted" / "ben" / name / notebook, name, lambda e, s=solved: wrong.get(e, s[e]))
+    command = [sys.executable, "-P", "-m", "autograder", "grade", "submitted", "--json", "marks.json"]
+    environment = os.environ | {"PYTHONPATH": str(kit)}
+    done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    reports = {(r["student"], r["assignment"]): r for r in json.loads((course / "marks.json").read_text())}
+    assert {key: report["score"] for key, report in reports.items()} == {
+        ("ana", "b1_sorting"): 6, ("ana", "b2_chance"): 3, ("ben", "b1_sorting"): 0, ("ben", "b2_chance"): 3,
+    }  # fmt: skip
+    ranks, _ = reports["ben", "b1_sorting"]["exercises"]
+    assert ranks["diagnosis"] == "order-not-ranks"
