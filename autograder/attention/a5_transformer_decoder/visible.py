@@ -309,7 +309,9 @@ class TestTransformerDecoder:
 
         ids = torch.tensor([[3, 0, 6, 2, 5, 1, 4, 2]])
         with shown("Which size says how many positions there are?", token_ids=ids):
-            got = student.TransformerDecoder.run(self.WIDE, {}, ids).value
+            shapes = student.TransformerDecoder.build(*self.WIDE)
+            weights = {name: torch.zeros(shape) for name, shape in shapes.items()}
+            got = student.TransformerDecoder.run(self.WIDE, weights, ids).value
             expect.shape(expect.tensor(got), (1, 8, 7))
 
     # No two sizes alike: seven tokens, width six, three heads, five numbers between, two blocks, at most eight tokens.

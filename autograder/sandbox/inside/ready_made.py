@@ -112,6 +112,8 @@ def _take_kernels(parts: Sequence[str]) -> None:
 @functools.cache
 def kernels_named(parts: tuple[str, ...]) -> list[tuple[str, str, str]]:
     """Every kernel with such a name in PyTorch's dispatcher: namespace, operator, dispatch key."""
+    if "torch" not in sys.modules:
+        return []
     import torch
 
     names = [full for full in torch._C._dispatch_get_all_op_names() if any(part in full for part in parts)]
