@@ -160,7 +160,7 @@ def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
     assert run_autograder(gradescope, fill(released, model_answers(A1)))["score"] == 20
     results = run_autograder(gradescope, fill(released, wrong), name="my copy (1).ipynb")
     assert 15 < results["score"] < 20
-    assert "no-scaling" in results["output"]
+    assert "no scaling" in results["output"]
     nothing = run_autograder(gradescope)
     assert nothing["score"] == 0
     assert f"no {A1.notebook.name}" in nothing["output"]

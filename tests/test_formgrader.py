@@ -57,7 +57,7 @@ def test_by_hand_and_by_tests(own_course, chromium):
         assert float(field.get_attribute("placeholder")) == pytest.approx(earned, abs=0.01)
         rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
         assert "✗ not yet" in rubric.inner_text()
-        assert "no-scaling" in rubric.inner_text()
+        assert "no scaling" in rubric.inner_text()
         reads_well(page, rubric)
 
         enter(page, "#test-attention_scores", "4.5")

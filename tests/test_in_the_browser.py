@@ -40,7 +40,7 @@ def test_formgraders_buttons_release_autograde_and_write_feedback(jupyterlab, ch
     page.goto((course.root / "feedback" / "sam" / assignment.name / "scaled_dot_product.html").as_uri())
     rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
     assert "✗ not yet" in rubric.inner_text()
-    assert "no-scaling" in rubric.inner_text()
+    assert "no scaling" in rubric.inner_text()
     page.close()
 
 

@@ -8,6 +8,7 @@ from nbgrader.validator import Validator
 
 from autograder.authors.classroom import fill, mistake, model_answers
 from autograder.commands.check_notebook import read, verdicts
+from autograder.judging.shown import ASKS, WENT_IN
 from tests.conftest import ROOT
 from tests.in_process import COURSE
 
@@ -37,12 +38,14 @@ def test_validate_and_check_agree_on_every_exercise(assignment, answers, tmp_pat
     nbformat.write(fill(ROOT / "assignments" / assignment.name / path.name, answers), path)
     failed = {cell["source"]: cell["raw_error"] for cell in Validator().validate(str(path)).get("failed", [])}
     assert failed.pop("YOUR ANSWER HERE") == "You did not provide a response."
-    said = list(verdicts(read(path), sandbox))
+    said = list(verdicts(read(path), sandbox.students))
     assert set(failed) == {f'check("{verdict.result.name}")' for verdict in said if not verdict.passed}
     for verdict in said:
         for test in verdict.result.tests:
             if verdict.result.started and test.message:
-                assert words(test.message) in words(failed[f'check("{verdict.result.name}")'])
+                told = test.message.partition(WENT_IN)[0].split(ASKS)  # laid out on lines of their own
+                    said_there = words(failed[f'check("{verdict.result.name}")'])
+                    assert all(words(part) in said_there for part in told)
 
 
 def words(text):
