@@ -44,8 +44,8 @@ def test_validate_and_check_agree_on_every_exercise(assignment, answers, tmp_pat
         for test in verdict.result.tests:
             if verdict.result.started and test.message:
                 told = test.message.partition(WENT_IN)[0].split(ASKS)  # laid out on lines of their own
-                    said_there = words(failed[f'check("{verdict.result.name}")'])
-                    assert all(words(part) in said_there for part in told)
+                said_there = words(failed[f'check("{verdict.result.name}")'])
+                assert all(words(part) in said_there for part in told)
 
 
 def words(text):
