@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
+import psutil
 import pytest
 
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
@@ -172,3 +176,30 @@ def test_nothing_is_imported_from_the_current_folder(submitted, tmp_path, start)
     assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
     assert done.returncode == 0, done.stderr
     assert "20 / 20" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_ended_from_outside_it_leaves_nothing_behind(submitted, tmp_path, how):
+    """No process, no control group, no folder of its own."""
+    words = [sys.executable, "-P", "-m", "autograder", "grade", str(submitted), "--jobs", "2", "--json", "marks.json"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "tmp")}
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        [*words, "--course", str(ROOT), "--sandbox", "process"], cwd=tmp_path, env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    below = []
+    for _ in range(300):
+        below = psutil.Process(process.pid).children(recursive=True)
+        if len(below) >= 2:
+            break
+        time.sleep(0.1)
+    process.send_signal(how)
+    process.wait(timeout=30)
+    _, alive = psutil.wait_procs(below, timeout=10)
+    assert below
+    assert not alive
+    assert not list((tmp_path / "tmp").glob("autograder-*"))
+    assert not list(Path("/sys/fs/cgroup").glob(f"**/autograder-{process.pid}-*"))

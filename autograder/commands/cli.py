@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -149,6 +150,8 @@ desk.register(app, dev)
 
 def main() -> None:
     """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
+    # Asked to end, it ends what it has started: processes, control groups, folders. (A shell says 128 + 15, too.)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         app()
     except AutograderError as error:

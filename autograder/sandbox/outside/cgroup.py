@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,11 +46,20 @@ class ControlGroup:
 
     def close(self) -> None:
         """Remove the group; its last processes may need a moment to go."""
-        for _ in range(50):
+        for _ in range(200):
             left = [folder for folder in self.folders if folder.exists() and not _removed(folder)]
             if not left:
                 return
+            self._kill(left[0])
             time.sleep(0.01)
+
+    @staticmethod
+    def _kill(folder: Path) -> None:
+        """End what is still in the group: a fork may outlive its parent for a moment, and one being started longer."""
+        with contextlib.suppress(OSError, ValueError):
+            for pid in (folder / "cgroup.procs").read_text().split():
+                if int(pid) > 1:  # 0 stands for what this process cannot see, and means its own group
+                    os.kill(int(pid), signal.SIGKILL)
 
     def _read(self, *names: str) -> str:
         return next((f / name).read_text() for f in self.folders for name in names if (f / name).exists())
