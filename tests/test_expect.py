@@ -294,10 +294,12 @@ def test_parts():
     assert said(parts, [np.ones(2)]) == "gave back a list of 1 value, where an array belongs."
 
 
-def test_responds_takes_a_function_of_all_its_arguments():
-    responds(lambda x, y: x * y, [np.ones(2), np.ones(2)], [np.zeros(2), np.zeros(2)])
-    responds(lambda x, y: x, [np.ones(2), np.ones(2)], [np.zeros(2), None])
-    responds(lambda x: (x, x > 0), [np.ones(2)], [np.zeros(2)])
+def test_responds_takes_a_function_of_its_arguments():
+    one, other = [np.full(2, 2.0), np.full(2, 3.0)], [np.zeros(2), np.ones(2)]
+    responds(lambda x, y: x * y, one, other)
+    responds(lambda x, y: x + 1, one, other)  # one forgotten argument is for the tests of values
+    responds(lambda x, y: x + 1, one, [np.zeros(2), None])
+    responds(lambda x: (x, x > 0), [np.full(2, 2.0)], [np.zeros(2)])
     last_digits = iter([1.0, 1.0 + 1e-15, 2.0])
     responds(lambda x: np.array(next(last_digits)), [np.ones(2)], [np.zeros(2)])
 
@@ -308,16 +310,16 @@ def test_responds_finds_random_and_remembered_numbers():
         assert said(responds, call, [np.ones(2)], [np.zeros(2)]) == "the same arguments give another result each time."
 
 
-def test_responds_names_the_argument_without_influence():
+def test_responds_finds_an_answer_that_is_none():
     args, others = [np.ones(2), np.ones(2)], [np.zeros(2), np.zeros(2)]
-    assert said(responds, lambda x, y: x, args, others) == (
-        "the result does not depend on argument 2. Is every argument used?"
-    )
     assert said(responds, lambda Q, K: K, args, others, ["Q", "K"]) == (
-        "the result does not depend on Q. Is every argument used?"
+        "an argument came back as it was. What is to be done with it?"
     )
-    assert said(responds, lambda Q, K: (K, np.full(1, np.nan)), args, others, ["Q"]).startswith(
-        "the result does not depend on Q."
+    assert said(responds, lambda Q, K: np.full(1, np.nan), args, others, ["Q", "K"]) == (
+        "the result stays the same with other values in Q and K. What is it made from?"
+    )
+    assert said(responds, lambda Q, K: np.full(3, 0.5), args, [np.zeros(2), None]) == (
+        "the result stays the same with other values in argument 1. What is it made from?"
     )
 
 

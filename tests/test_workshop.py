@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from autograder import highlight, look, loss_curve, news, own_or_plain
+from autograder.attention import saved_model
 from autograder.attention.workshop.plain_decoder import PlainDecoder
-from autograder.judging import saved_model
 from autograder.submission import Submission, model_beside
 from tests.conftest import ROOT
 from tests.in_process import COURSE, judged
