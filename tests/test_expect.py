@@ -300,7 +300,7 @@ def test_responds_takes_a_function_of_its_arguments():
     responds(lambda x, y: x + 1, one, other)  # one forgotten argument is for the tests of values
     responds(lambda x, y: x + 1, one, [np.zeros(2), None])
     responds(lambda x: (x, x > 0), [np.full(2, 2.0)], [np.zeros(2)])
-    last_digits = iter([1.0, 1.0 + 1e-15, 2.0])
+    last_digits = iter([5.0, 5.0 + 1e-15, 2.0])
     responds(lambda x: np.array(next(last_digits)), [np.ones(2)], [np.zeros(2)])
 
 
