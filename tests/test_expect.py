@@ -295,7 +295,7 @@ def test_parts():
 
 
 def test_responds_takes_a_function_of_its_arguments():
-    one, other = [np.full(2, 2.0), np.full(2, 3.0)], [np.zeros(2), np.ones(2)]
+    one, other = [np.full(2, 2.0), np.full(2, 5.0)], [np.zeros(2), np.ones(2)]
     responds(lambda x, y: x * y, one, other)
     responds(lambda x, y: x + 1, one, other)  # one forgotten argument is for the tests of values
     responds(lambda x, y: x + 1, one, [np.zeros(2), None])
