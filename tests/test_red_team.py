@@ -43,7 +43,8 @@ def read(path):
     """Expectations and cells of an attack."""
     head, *cells = re.split(r"^# %%.*\n", path.read_text(), flags=re.MULTILINE)
     (line,) = re.findall(r"^# expect: (.*)$", head, flags=re.MULTILINE)
-    return json.loads(line), cells
+    repeated = re.compile(r"^# repeat (\d+): (.*)$", re.MULTILINE)  # a long cell, written short
+    return json.loads(line), [repeated.sub(lambda found: found[2] * int(found[1]), cell) for cell in cells]
 
 
 @pytest.fixture(scope="module")
