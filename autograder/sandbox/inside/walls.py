@@ -161,5 +161,7 @@ def set_limits(limits: dict[str, Any]) -> None:
         resource.RLIMIT_CPU: int(limits["submission_seconds"]) + 1,
     }
     for limit, value in soft.items():
+        _, lower = resource.getrlimit(limit)  # a machine's keeper may allow less; it cannot be raised again
+        value = value if lower == resource.RLIM_INFINITY else min(value, lower)
         resource.setrlimit(limit, (value, value))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
