@@ -26,6 +26,7 @@ from autograder.sandbox.protocol.calls import (
     call_bytes,
     call_of,
 )  # fmt: skip
+from tests.messages import anything
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -40,12 +41,6 @@ numbers = arrays.arrays(
     dtype=st.sampled_from([np.float32, np.float64, np.int64, np.bool_, np.uint8]),
     shape=arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
 )
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=16)
-    | st.sampled_from(["array", "tensor", "tuple", "list", "dict", "other", "scalar", "float64"]),
-    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=20,
-)  # fmt: skip
 
 
 @given(plain)
