@@ -65,6 +65,7 @@ def contents(wheel):
 def test_the_wheel_holds_no_suite_no_solution_and_no_catalogue(contents):
     assert "autograder/attention/a1_scaled_dot_product/visible.py" in contents
     assert "autograder/attention/a1_scaled_dot_product/hints.toml" in contents
+    assert "autograder/py.typed" in contents
     outside = [name for name in contents if not name.startswith("autograder/") and ".dist-info/" not in name]
     assert outside == []
     for name in contents:

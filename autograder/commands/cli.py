@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from autograder import __version__
 from autograder.commands import desk
 from autograder.commands.grading import How, grade_class, grade_files, show
 from autograder.commands.options import SandboxKind, must_be_writable, warn
@@ -24,8 +25,19 @@ dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
 app.add_typer(dev, name="dev")
 
 
+def say_version(wanted: bool) -> None:
+    """Print the version and end, if `--version` stands there."""
+    if wanted:
+        print(f"autograder {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def autograder() -> None:
+def autograder(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
+    ] = False,
+) -> None:
     """Grade exercises on multi-head attention."""
 
 
