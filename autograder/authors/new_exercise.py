@@ -6,6 +6,7 @@ exercise that works, so that `autograder dev check` is green before the first ed
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,10 +59,17 @@ def _home(course: Course) -> Path:
     raise CourseError(f"{course.root} holds no {' and no '.join(PLACES)}; work in a copy of the kit's repository")
 
 
-def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
+def must_be_names(assignment: str, exercise: str) -> None:
+    """Raises `CourseError` if one of the names is no good, or there is nothing to make an exercise from."""
     for name in (assignment, exercise):
-        if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
+        if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
             raise CourseError(f"{name!r} is no name for Python: letters, digits and _, and no digit in front")
+    if not TEMPLATES.is_dir():
+        raise CourseError("what students install cannot begin exercises; work with a copy of the kit's repository")
+
+
+def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
+    must_be_names(assignment, exercise)
     _home(course)
     for other in course.assignments().values():
         if exercise in [e.name for e in other.exercises]:

@@ -22,6 +22,8 @@ def register(app: typer.Typer, dev: typer.Typer) -> None:
     dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")(dev_check)
     dev.command(epilog="Example: autograder dev docs")(docs)
     dev.command("ready-made", epilog="Example: autograder dev ready-made")(ready_made)
+    dev.command("new-course", epilog="Example: autograder dev new-course statistics")(new_course)
+    dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")(new_assignment)
     dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")(new)
 
 
@@ -178,6 +180,34 @@ def ready_made() -> None:
     left = sum(not one.covered for one in found)
     print(f"{suspects} names are suspect, {len(found)} of them do it, {left} are not taken out")
     raise typer.Exit(1 if left else 0)
+
+
+def new_course(
+    folder: Annotated[Path, typer.Argument(help="Where the course goes; empty, or not there yet.")],
+    assignment: Annotated[str, typer.Argument(help="Its first assignment.")] = "a1_first",
+    exercise: Annotated[str, typer.Argument(help="The function that students write there.")] = "row_centred",
+) -> None:
+    """A course of your own, on any subject: configuration, one assignment, one exercise.
+
+    It works from the start: the model answer has full marks, the stub 0. Rewrite it piece by piece.
+    """
+    from autograder.authors.new_course import begin_course
+
+    for path in begin_course(folder, assignment, exercise):
+        print(f"wrote {path}")
+    print(f"Now: cd {folder}, then autograder dev check")
+
+
+def new_assignment(
+    assignment: Annotated[str, typer.Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
+    exercise: Annotated[str, typer.Argument(help="The function that students write first.")],
+) -> None:
+    """An assignment of your own, with one exercise that works from the start, its text twin and its release."""
+    from autograder.authors.new_course import begin_assignment
+
+    for path in begin_assignment(find_course(), assignment, exercise):
+        print(f"wrote {path}")
+    print("Now: autograder dev check")
 
 
 def new(
