@@ -2,6 +2,7 @@
 # make test   set up, run everything CI runs
 # make lab    set up, open JupyterLab on the course
 # make fuzz   set up, read changed messages of strangers for ten minutes
+# make docs   set up, build the pages with search into site/
 # make bench  set up, time a class against stock nbgrader, write docs/benchmark.md (half an hour)
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ BIN := .venv/bin
 # nbgrader calls `alembic` by name, so the environment must be on the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench fuzz demo test lab sync lint quick
+.PHONY: install bench coverage docs fuzz demo test lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
@@ -51,6 +52,11 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# A link or an anchor that leads nowhere ends it with an error. (The variable keeps an announcement out of the way.)
+docs: .venv/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "Look at it, with search: $(BIN)/python -m http.server --directory site"
 
 # After editing a notebook in source/: its text twin, and what students get.
 sync: .venv/installed

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import sandbox
+from autograder.authors import diagrams
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.report import ExerciseResult, Report, TestResult
@@ -91,6 +92,8 @@ def pages(course: Course, app: Any) -> dict[Path, str]:
         docs / "reference-command-line.md": command_line(app),
         docs / "reference-json.md": json_reference(),
         docs / "security.md": security(),
+        docs / "processes.svg": diagrams.processes(),
+        docs / "rooms.svg": diagrams.rooms(course.root / "pyproject.toml"),
     }
 
 
