@@ -48,3 +48,14 @@ def test_what_runs_before_a_commit_is_what_make_lint_runs_and_fetches_nothing():
     for hook in hooks:
         tool = hook["entry"].removeprefix(".venv/bin/").split(" --")[0]
         assert f"$(BIN)/{tool}" in lint
+
+
+MADE = {"known-mistakes.md", "visible-checks.md", "reference-command-line.md", "reference-json.md", "benchmark.md"}
+
+
+def test_lines_of_hand_written_pages_are_at_most_100_wide():
+    """Tables cannot be broken; what is written by a command is as wide as it is."""
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        lines = page.read_text().splitlines() if page.name not in MADE else []
+        wide = [line for line in lines if len(line) > 100 and not line.startswith(("|", "    "))]
+        assert wide == [], page.name
