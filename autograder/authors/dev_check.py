@@ -60,7 +60,7 @@ class Checked:
 
 
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
-    """Check the assignments named in `only`, or all. Raises `CourseError` where one of them is not there."""
+    """Check the assignments named in `only`, or all. Raises `CourseError` if one of them is not there."""
     names = only or list(course.assignments())
     with Desk(course, "auto") as desk:
         for name in names:
@@ -70,7 +70,7 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
 
 
 def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
-    """Every finding; where the files cannot even be read, that one alone."""
+    """Every finding; if the files cannot even be read, that one alone."""
     try:
         _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
         source = nbformat.read(assignment.notebook, as_version=4)

@@ -27,9 +27,9 @@ IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, he
 
 
 def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Path]:
-    """Add `exercise` to `assignment`, which is begun where there is none; yields each file written.
+    """Add `exercise` to `assignment`, which is begun if there is none; yields each file written.
 
-    Raises `CourseError` where a name is no good or taken, or the course does not hold its own suites.
+    Raises `CourseError` if a name is no good or taken, or the course does not hold its own suites.
     """
     _must_be_possible(course, assignment, exercise)
     folder = course.root / "source" / assignment
@@ -52,7 +52,7 @@ def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Pat
 
 
 def _home(course: Course) -> Path:
-    """Where the course keeps its content. Raises `CourseError` where it keeps none of its own."""
+    """Where the course keeps its content. Raises `CourseError` if it keeps none of its own."""
     for place in PLACES:
         if (course.root / place).is_dir():
             return course.root / place

@@ -66,7 +66,7 @@ def grade(
     ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
     sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
+        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, and warns if not.")
     ] = SandboxKind.auto,
     folder: Annotated[
         Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")

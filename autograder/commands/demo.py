@@ -101,7 +101,7 @@ CLASS = (
 def run(folder: Path, course: Course, console: Console) -> None:
     """Build the class below `folder`, grade it, and print its marks and where to look.
 
-    Raises `CourseError` where `folder` holds something that is not an earlier demo.
+    Raises `CourseError` if `folder` holds something that is not an earlier demo.
     """
     _fresh(folder, course)
     assignments = list(Course(folder).assignments().values())

@@ -33,7 +33,7 @@ def regrade(
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
     sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
+        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, and warns if not.")
     ] = SandboxKind.auto,
 ) -> None:
     """After a suite or points changed: who gains and who loses, and by how much. Nothing is written without --write.
@@ -62,7 +62,7 @@ def report(
 ) -> None:
     """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs attention.
 
-    Shown in the terminal where no file is asked for. Of two marks for the same student and assignment, the later
+    Shown in the terminal if no file is asked for. Of two marks for the same student and assignment, the later
     counts. Whose work is like whose is not judged.
     """
     from autograder.reports import class_report
@@ -87,7 +87,7 @@ def export(
         Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
     ] = None,
 ) -> None:
-    """Marks in the forms that other programs read; several at once where asked for."""
+    """Marks in the forms that other programs read; several at once if asked for."""
     from autograder.reports import export as forms
     from autograder.reports.marks_file import read_marks, write
 
@@ -136,7 +136,7 @@ def bundle(
 
 
 def dev_check(
-    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all where none.")] = None,
+    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
 ) -> None:
     """After editing the course: is it fit for students? Names file, cell and remedy of all that is not in order.
 
@@ -211,7 +211,7 @@ def new_assignment(
 
 
 def new(
-    assignment: Annotated[str, typer.Argument(help="Where it goes; begun where there is no such assignment.")],
+    assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
     exercise: Annotated[str, typer.Argument(help="The function's name.")],
 ) -> None:
     """The skeleton of an exercise of your own: cells, hidden suite, visible check, known mistakes, hints.

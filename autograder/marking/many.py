@@ -150,7 +150,7 @@ class _Gone(Exception):
 
 
 def _is_lost(error: BaseException | None) -> bool:
-    # Dask says KilledWorker, and CancelledError where the scheduler forgot a task.
+    # Dask says KilledWorker, and CancelledError if the scheduler forgot a task.
     return isinstance(error, BrokenExecutor) or type(error).__name__ in ("KilledWorker", "CancelledError")
 
 

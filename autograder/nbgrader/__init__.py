@@ -58,7 +58,7 @@ def api(root: Path) -> Any:
 
     # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
     warnings.filterwarnings("ignore", module="nbgrader")
-    # nbgrader calls `alembic` by name, which is not on the path where the environment has not been activated.
+    # nbgrader calls `alembic` by name, which is not on the path if the environment has not been activated.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     config = Config()
     configure(config)

@@ -63,7 +63,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return Exporter
 
     def start(self) -> None:
-        """Grade; raises `NbGraderException` where not all could be, or another run is under way."""
+        """Grade; raises `NbGraderException` if not all could be, or another run is under way."""
         with in_nbgraders_words(self.log), only_one_run(Path(self.coursedir.root)), tables_looked_for_once():
             super().start()
 
@@ -195,7 +195,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return replace(task, exercises=exercises_worth(self.points, self.course_assignment), pictures=True)
 
     def _points(self) -> dict[str, float]:
-        """The gradebook's points by cell; raises `NbGraderException` where the assignment was not released."""
+        """The gradebook's points by cell; raises `NbGraderException` if the assignment was not released."""
         name = self.course_assignment.name
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
             try:
@@ -224,7 +224,7 @@ class Ahead:
         self._results = workers.mark(tasks)
 
     def take(self, task: Task) -> Marked | None:
-        """The result of a task; None where the workers were given another, and it has to be done here."""
+        """The result of a task; None if the workers were given another, and it has to be done here."""
         for given, marked in self._results:
             if given.student == task.student:
                 return marked if given == task or marked.report.reason else None
@@ -232,7 +232,7 @@ class Ahead:
 
 
 def _stamp_of(notebook: Path) -> str | None:
-    """The stamp in an autograded notebook; None where it is not there or was not finished."""
+    """The stamp in an autograded notebook; None if it is not there or was not finished."""
     try:
         return str(json.loads(notebook.read_text(encoding="utf-8"))["metadata"]["autograder"][STAMP])
     except (OSError, ValueError, KeyError, TypeError):
@@ -251,7 +251,7 @@ def in_nbgraders_words(log: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def only_one_run(root: Path) -> Iterator[None]:
-    """Hold the course for this run; the system frees it with its owner. Raises `CourseError` where another has it."""
+    """Hold the course for this run; the system frees it with its owner. Raises `CourseError` if another has it."""
     try:
         with FileLock(root / LOCK, blocking=False):
             yield

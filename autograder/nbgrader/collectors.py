@@ -26,7 +26,7 @@ class Canvas(FileNameCollectorPlugin):
     """
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """The student and the notebook, or None where the file is none of Canvas's."""
+        """The student and the notebook, or None if the file is none of Canvas's."""
         found = re.match(rf"(?P<name>[^_]+)_(?:LATE_)?(?P<user>\d+)_\d+_{NOTEBOOK}", Path(submitted_file).name)
         return found and {"student_id": f"{found['name']}_{found['user']}", "file_id": found["file_id"]}
 
@@ -39,7 +39,7 @@ class Moodle(FileNameCollectorPlugin):
     """
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """The student and the notebook, or None where the file is none of Moodle's."""
+        """The student and the notebook, or None if the file is none of Moodle's."""
         path = Path(submitted_file)
         whole = f"{path.parent.name}/{path.name}" if "_assignsubmission_" in path.parent.name else path.name
         found = re.match(rf"(?P<name>[^_]+)_\d+_assignsubmission_file_?/?{NOTEBOOK}", whole)

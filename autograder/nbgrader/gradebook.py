@@ -30,7 +30,7 @@ def grade_into_gradebook(
     """Grade what was submitted and has changed; what became of each submission that was looked at.
 
     settings: traits of `Autograde` (`jobs`, `scheduler`, `force`); kind: the sandbox's
-    Raises `CourseError` where an assignment was not released, or another run is under way.
+    Raises `CourseError` if an assignment was not released, or another run is under way.
     """
     from autograder.nbgrader import api
 
@@ -74,7 +74,7 @@ def _grade(
 
 
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
-    """Assignments that somebody has handed in, and how many have; raises `CourseError` where nobody has anything."""
+    """Assignments that somebody has handed in, and how many have; raises `CourseError` if nobody has anything."""
     folder = course.root / "submitted"
     found = []
     for name, assignment in course.assignments().items():

@@ -25,7 +25,7 @@ class Exercises(ExportPlugin):
     """One row an exercise. The late penalty is the notebook's, and stands in each of its rows; it is not subtracted."""
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write the file named with `--to`, `grades.csv` where none is."""
+        """Write the file named with `--to`, `grades.csv` if none is."""
         rows = (row for submission in _submissions(gradebook, self) for row in _rows(submission))
         path = Path(self.to or "grades.csv")
         write(path, as_csv(HEAD, rows))

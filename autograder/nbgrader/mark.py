@@ -31,11 +31,11 @@ class Mark(NbGraderPreprocessor):
     sandbox = Enum(
         ["auto", "bubblewrap", "process"],
         default_value="auto",
-        help="bubblewrap: insist on it; process: limits only; auto: bubblewrap, and a warning where it does not work.",
+        help="bubblewrap: insist on it; process: limits only; auto: bubblewrap, and a warning if it does not work.",
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Grade one notebook in place. Raises `MachineError` where it could not be graded."""
+        """Grade one notebook in place. Raises `MachineError` if it could not be graded."""
         own = given(resources)
         assignment = own.assignment
         cells = code_cells(nb)
@@ -69,7 +69,7 @@ class Mark(NbGraderPreprocessor):
 
 
 def _show_extra(nb: NotebookNode, extra: str) -> None:
-    """Below the last cell that names the saved model's file; where none does any more, below the last cell of code."""
+    """Below the last cell that names the saved model's file; if none does any more, below the last cell of code."""
     cells = [cell for cell in nb.cells if cell.cell_type == "code"]
     below = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
     data = {"text/plain": extra, "text/html": rubric.extra_as_html(extra)}
