@@ -2,7 +2,7 @@
 
 - Gradescope: a zip with `setup.sh` and `run_autograder` at its root, which grades with the same hidden suites.
   https://gradescope-autograders.readthedocs.io/en/latest/specs/
-- GitHub Classroom: a workflow that runs the visible checks, worth the assignment's points when all pass.
+- GitHub Classroom: a workflow that runs the visible checks, worth the assignment's points if all pass.
   https://github.com/classroom-resources/autograding-grading-reporter
 """
 

@@ -41,7 +41,7 @@ STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not know
 
 @dataclass(frozen=True)
 class Notebook:
-    """A saved notebook: its code cells but the checks, the exercise of each (or ""), and what it has checks for."""
+    """A saved notebook: its code cells without the checks, the exercise of each (or ""), and what it has checks for."""
 
     cells: list[Cell]
     owners: list[str]

@@ -26,7 +26,7 @@ app.add_typer(dev, name="dev")
 
 
 def say_version(wanted: bool) -> None:
-    """Print the version and end, if `--version` stands there."""
+    """Print the version and end, if `--version` is given."""
     if wanted:
         print(f"autograder {__version__}")
         raise typer.Exit
@@ -50,7 +50,7 @@ def grade(
     assignment: Annotated[
         str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one for each core.")] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
     ] = None,
@@ -74,7 +74,7 @@ def grade(
 ) -> None:
     """Grade notebooks with the hidden suites. Low marks are no failure.
 
-    A run that was interrupted goes on where it stopped when it is started again.
+    If a run was interrupted, start it again: it goes on where it stopped.
 
     Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
     reason), 2 when the call itself is wrong.

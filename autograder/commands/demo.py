@@ -44,7 +44,7 @@ CRASH = textwrap.dedent(
 
 @dataclass(frozen=True)
 class Student:
-    """Somebody in the demo's class, and what they hand in."""
+    """A student of the demo's class, and what they hand in."""
 
     name: str
     about: str
@@ -53,7 +53,7 @@ class Student:
 
 @dataclass(frozen=True)
 class Row:
-    """A student's marks, one an assignment."""
+    """A student's marks, one for each assignment."""
 
     student: Student
     scores: list[Score]

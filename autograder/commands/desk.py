@@ -14,7 +14,7 @@ from autograder.course import find_course
 
 
 def register(app: typer.Typer, dev: typer.Typer) -> None:
-    """Enter the commands, each with a line to paste."""
+    """Add the commands, each with a line to paste."""
     app.command(epilog="Example: autograder regrade a1_scaled_dot_product --write")(regrade)
     app.command(epilog="Example: autograder report marks.json --html class.html")(report)
     app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")(export)
@@ -31,12 +31,12 @@ def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
     write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
-    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one for each core.")] = 0,
     sandbox: Annotated[
         SandboxKind, typer.Option(help="auto uses bubblewrap if it works, and warns if not.")
     ] = SandboxKind.auto,
 ) -> None:
-    """After a suite or points changed: who gains and who loses, and by how much. Nothing is written without --write.
+    """After a suite or points have changed: who gains, who loses, and by how much. Without --write nothing is written.
 
     Manual grades and comments are kept. Needs the gradebook that nbgrader wrote.
     """
@@ -60,10 +60,10 @@ def report(
     csv: Annotated[Path | None, typer.Option(help="Write the numbers as a table.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers as JSON.")] = None,
 ) -> None:
-    """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs attention.
+    """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs help.
 
-    Shown in the terminal if no file is asked for. Of two marks for the same student and assignment, the later
-    counts. Whose work is like whose is not judged.
+    If you ask for no file, it is shown in the terminal. If there are two marks for the same student and assignment, the
+    later one counts. Nobody's work is compared with anybody else's.
     """
     from autograder.reports import class_report
     from autograder.reports.class_statistics import class_statistics
@@ -81,7 +81,7 @@ def report(
 
 def export(
     marks: Marks,
-    csv: Annotated[Path | None, typer.Option(help="Write a table, one row an exercise.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a table, one row for each exercise.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test suite a submission.")] = None,
     gradescope: Annotated[
         Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
@@ -138,7 +138,7 @@ def bundle(
 def dev_check(
     assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
 ) -> None:
-    """After editing the course: is it fit for students? Names file, cell and remedy of all that is not in order.
+    """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
 
     Every stub fails as not started, every solution passes, points add up, each exercise has visible checks, hints and
     at least three known mistakes that its hidden tests reject, release and text twin are in step, and no secret is in

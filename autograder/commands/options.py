@@ -22,7 +22,7 @@ class SandboxKind(StrEnum):
 
 
 def must_be_writable(path: Path | None) -> None:
-    """Said before the class is graded, not after."""
+    """Raise `AutograderError` if `path` cannot be written: before the class is graded, not after."""
     if path is None or path == Path("-"):
         return
     if not os.access(path if path.exists() else path.parent, os.W_OK) or path.is_dir():

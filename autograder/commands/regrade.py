@@ -66,7 +66,7 @@ class Comparison:
 
     @property
     def gain(self) -> float:
-        """Points gained; lost if below 0."""
+        """Points gained; below 0, points lost."""
         return round(_total(self.after) - _total(self.before), 2)
 
     @property
@@ -153,7 +153,7 @@ def _must(result: dict[str, Any], what: str) -> None:
 
 
 def _settled(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) -> None:
-    """nbgrader lets every manual grade wait for a person again; only those with something new below them should."""
+    """nbgrader lets every manual grade wait for a person again. Only those with something new below should wait."""
     settled = {
         (one.student, name)
         for one in found

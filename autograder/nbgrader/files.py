@@ -20,7 +20,7 @@ MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied al
 
 
 class Exporter(NotebookExporter):
-    """Reads what was submitted as the command line does, so that both grade the same cells."""
+    """Reads submissions as the command line does, so that both grade the same cells."""
 
     optimistic_validation = True  # checked once at the end, not after every step
 

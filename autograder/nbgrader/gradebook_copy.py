@@ -22,7 +22,7 @@ FOLDER = ".regrades"  # beside the gradebook
 
 
 def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
-    """Save `students` of one assignment; the folder it went to."""
+    """Save `students` of one assignment. Returns the folder."""
     place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{datetime.now():%Y-%m-%dT%H-%M-%S.%f}"
     place.mkdir(parents=True)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
@@ -37,7 +37,7 @@ def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
 
 
 def undo(nbgrader: Any, assignment: str) -> list[str]:
-    """Bring back what the last regrade of `assignment` changed; the students it was about.
+    """Bring back what the last regrade of `assignment` changed. Returns the students it was about.
 
     Raises `AutograderError` if there is nothing to undo.
     """
