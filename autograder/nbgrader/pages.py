@@ -153,7 +153,7 @@ def _inert(value: Any) -> Any:
 
 
 def open_course(self: Any) -> Any:
-    """nbgrader's own, unless somebody handed the course in: to open it runs its configuration, and a link can do that."""
+    """nbgrader's own, unless somebody handed the course in: opening it runs its configuration, which a link can do."""
     path = self.get_argument("path", "")
     if path and is_handed_in(Path(path).resolve()):
         raise HTTPError(403, "this is a folder of submissions, not a course")
