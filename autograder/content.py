@@ -112,6 +112,12 @@ def saved_model_policy(root: Path) -> Callable[[Any, Any, ModuleType], str]:
     return sentence
 
 
+def own_text(root: Path, name: str) -> str:
+    """A file beside the assignments of the course at `root`; empty if it has none."""
+    paths = [root / place / name for place in PLACES]
+    return next((path.read_text(encoding="utf-8") for path in paths if path.is_file()), "")
+
+
 @functools.cache
 def sandbox_setting(root: Path | None = None) -> dict[str, Any]:
     """What a notebook finds when it is graded, and what it must not use: `sandbox.toml` beside the assignments."""

@@ -94,7 +94,8 @@ def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
         return f"{len(findings)} to mend"
     written = sum(_points(c) for c in nbformat.read(assignment.notebook, as_version=4).cells if _by_hand(c))
     mistakes = len(list(read_catalogue(assignment.suite)))
-    counted = f"{len(assignment.exercises)} exercises, {assignment.max_score:g} points by tests"
+    number = len(assignment.exercises)
+    counted = f"{number} exercise{'s' * (number != 1)}, {assignment.max_score:g} points by tests"
     return f"in order: {counted} and {written:g} by hand, {mistakes} known mistakes"
 
 
