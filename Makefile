@@ -43,10 +43,11 @@ quick: .venv/installed
 	$(BIN)/python -m pytest -m "not slow" -x $(TOGETHER)
 
 # The same tests, measured: which lines and branches of the engine they reach, and which they miss. Measuring makes them
-# half as slow again, so it is not part of `make test`.
+# take half as long again, so it is not part of `make test`, and a test that fails here because it was too slow does not
+# count: whether they pass is for `make test` to say.
 coverage: .venv/installed
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(TOGETHER)
+	-$(BIN)/coverage run -m pytest $(TOGETHER)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report
