@@ -134,6 +134,12 @@ def test_the_command_line_checks_a_notebook_without_a_course(laptop):
     assert "3 of 4 exercises" in said
 
 
+def test_a_course_cannot_begin_with_what_students_install(laptop):
+    done, said = run(laptop / "venv/bin/autograder", "dev", "new-course", "mine", cwd=laptop)
+    assert (done.returncode, (laptop / "mine").exists()) == (2, False)
+    assert "work with a copy of the kit's repository" in said
+
+
 @pytest.mark.parametrize("words", [("grade", "a1"), ("demo",), ("dev", "sync")])
 def test_what_needs_a_course_says_so_in_a_line(laptop, words):
     done, said = run(laptop / "venv/bin/autograder", *words, cwd=laptop)
