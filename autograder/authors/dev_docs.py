@@ -52,6 +52,7 @@ KEYS = {
         "stopped": "true if the code gave no answer: a loop, an exit, a crash, too much memory",
     },
 }
+COMMANDS_HEAD = "`autograder --version` prints the version. Each command explains itself if you add `--help`.\n"
 JSON_HEAD = """\
 # Reference: the JSON of `autograder grade`
 
@@ -146,7 +147,7 @@ def command_line(app: Any) -> str:
     import typer
 
     group = typer.main.get_command(app)
-    parts = ["# Reference: the command line\n", MADE]
+    parts = ["# Reference: the command line\n", MADE, COMMANDS_HEAD]
     for name, command in _commands("autograder", group):
         parts += [f"## `{name}`\n", _text(command.help or ""), "", *_parameters(command), ""]
         if not command.epilog:
