@@ -170,3 +170,55 @@ def test_maps_with_odd_keys_are_refused_or_harmless():
         theirs.sendall(len(body).to_bytes(4, "big") + body)
         with pytest.raises(frames.WireError):
             frames.receive(ours, time.monotonic() + 1)
+
+
+NOTHING = ["dict", []]
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"call": ["f", ["list", []], NOTHING, None, None, 1]}, "not a call"),
+        ({"call": ["f", ["tuple", []], NOTHING, None, None, False]}, "not a list"),
+        ({"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False]}, "not named values"),
+        ({"call": [[]]}, "not 6 fields"),
+        ({"failure": [1, "", "", []]}, "not a failure"),
+        ({"failure": ["raised", "", "", [["f", "1", ""]]]}, "not a line"),
+        ({"failure": ["no such kind", "", "", []]}, "not an answer (ValueError)"),
+        ({"reply": [None, ["list", []], None, NOTHING, ["dict", [["W", ["list", [-1]]]]]]}, "not a shape"),
+    ],
+)
+def test_what_has_not_the_agreed_form_is_refused_by_name(message, said):
+    read = call_of if "call" in message else answer_of
+    with pytest.raises(frames.WireError) as error:
+        read(frames.body(message))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (["handle", ["f", "x", None]], "not a handle"),
+        (["handle", ["f", [1], None]], "not a handle"),
+        (["dict", [[1, 2, 3]]], "not a pair"),
+        (["list", 1], "not a list of items"),
+        (["no such tag", 1], "an unknown tag"),
+    ],
+)
+def test_values_that_have_not_the_agreed_form_are_refused_by_name(data, said):
+    with pytest.raises(frames.WireError, match=said):
+        values.decode(data)
+
+
+def test_what_is_too_deep_or_too_large_is_named_and_not_sent():
+    deep = []
+    for _ in range(values.MAX_DEPTH + 1):
+        deep = [deep]
+    inner = values.decode(values.encode(deep))
+    while isinstance(inner, list):
+        (inner,) = inner
+    assert inner.type_name == "something nested too deeply"
+    large = np.broadcast_to(np.float64(0), (values.MAX_ARRAY // 8 + 1,))
+    assert values.decode(values.encode(large)).type_name == "array of 16 MB"
+    assert repr(values.decode(["other", "set"])) == "a value of type set"
+    assert values.decode(["dict", [[["list", []], 1]]]) == {"(list)": 1}
