@@ -2,6 +2,8 @@
 # make test   set up, run everything CI runs
 # make lab    set up, open JupyterLab on the course
 # make fuzz   set up, read changed messages of strangers for ten minutes
+# make coverage   run all tests once more, and say which lines of the engine they reach
+# make docs   set up, build the pages with search into site/
 # make bench  set up, time a class against stock nbgrader, write docs/benchmark.md (half an hour)
 
 PYTHON ?= python3
@@ -11,7 +13,7 @@ BIN := .venv/bin
 # nbgrader calls `alembic` by name, so the environment must be on the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench fuzz demo test lab sync lint quick
+.PHONY: install bench coverage docs fuzz demo test lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
@@ -40,6 +42,16 @@ test: install lint
 quick: .venv/installed
 	$(BIN)/python -m pytest -m "not slow" -x $(TOGETHER)
 
+# The same tests, measured: which lines and branches of the engine they reach, and which they miss. Measuring makes them
+# take half as long again, so it is not part of `make test`, and a test that fails here because it was too slow does not
+# count: whether they pass is for `make test` to say.
+coverage: .venv/installed
+	$(BIN)/coverage erase
+	-$(BIN)/coverage run -m pytest $(TOGETHER)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report
+
 fuzz: .venv/installed
 	$(BIN)/python -m tests.fuzz --minutes 10
 
@@ -51,6 +63,11 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# A link or an anchor that leads nowhere ends it with an error. (The variable keeps an announcement out of the way.)
+docs: .venv/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "Look at it, with search: $(BIN)/python -m http.server --directory site"
 
 # After editing a notebook in source/: its text twin, and what students get.
 sync: .venv/installed

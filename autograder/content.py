@@ -3,9 +3,9 @@
     suite.py      the hidden suite                      mistakes.py   the catalogue of known mistakes
     visible.py    the checks that students have         pictures.py   an example to draw for some exercises
     hints.toml    help in three levels
-    left_to_grading.toml   for authors, where there is one: known mistakes that the visible side does not show, and why
+    left_to_grading.toml   for authors, if there is one: known mistakes that the visible side does not show, and why
 
-A course keeps these folders in `content/`, one for each assignment. Where it has none, those that came with the kit
+A course keeps these folders in `content/`, one for each assignment. If it has none, those that came with the kit
 count. Students have the second line and the hints alone; nothing there imports PyTorch before it is needed.
 """
 
@@ -42,7 +42,7 @@ class Hint:
 
     section: heading in the notebook
     paper, link: section of a paper, and its address
-    example: other numbers worked through by hand, for who is truly stuck; empty where there is none
+    example: other numbers worked through by hand, for who is truly stuck; empty if there is none
     """
 
     nudge: str
@@ -95,13 +95,13 @@ def _hints(assignment: str) -> dict[str, Hint]:
 
 
 def pictures(folder: Path) -> Mapping[str, Any]:
-    """The examples to draw (`Example`) by exercise; none where the folder has no `pictures.py`."""
+    """The examples to draw (`Example`) by exercise; none if the folder has no `pictures.py`."""
     path = folder / "pictures.py"
     return dict(load(path).PICTURES) if path.is_file() else {}
 
 
 def example_for(exercise: str) -> Any:
-    """The kit's example (`Example`) for an exercise; None where it has none. Raises `UnknownExercise`."""
+    """The kit's example (`Example`) for an exercise; None if it has none. Raises `UnknownExercise`."""
     return pictures(KIT / assignment_of(exercise)).get(exercise)
 
 
@@ -110,6 +110,12 @@ def saved_model_policy(root: Path) -> Callable[[Any, Any, ModuleType], str]:
     own = [folder for place in PLACES if (folder := root / place).is_dir()]
     sentence: Callable[[Any, Any, ModuleType], str] = load((own[0] if own else KIT) / "saved_model.py").sentence
     return sentence
+
+
+def own_text(root: Path, name: str) -> str:
+    """A file beside the assignments of the course at `root`; empty if it has none."""
+    paths = [root / place / name for place in PLACES]
+    return next((path.read_text(encoding="utf-8") for path in paths if path.is_file()), "")
 
 
 @functools.cache

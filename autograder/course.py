@@ -53,7 +53,7 @@ class Assignment:
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
-        """Its exercises in order. Raises `CourseError` where a check cell is not in order."""
+        """Its exercises in order. Raises `CourseError` if a check cell is not in order."""
         return _exercises(self.notebook, self.notebook.stat().st_mtime_ns)
 
     @property
@@ -71,7 +71,7 @@ class Assignment:
 
     @property
     def saved_model(self) -> ModelPlan | None:
-        """Where a model file may be handed in, what it is put into, as the notebook's metadata has it."""
+        """What a model file is put into, if one may be handed in, as the notebook's metadata has it."""
         return _saved_model(self.notebook, self.notebook.stat().st_mtime_ns)
 
     @property
@@ -109,7 +109,7 @@ class Assignment:
         return frozenset("".join(cell["source"]) for cell in cells)  # a list of lines, or a text
 
     def reference(self) -> ModuleType:
-        """The solution as a module. Raises `CourseError` where it cannot be imported."""
+        """The solution as a module. Raises `CourseError` if it cannot be imported."""
         return _load(self.solution)
 
 
@@ -136,7 +136,7 @@ class Course:
         return next((a for a in self.assignments().values() if a.notebook.name == name), None)
 
     def of_exercise(self, name: str) -> Assignment:
-        """The assignment that holds an exercise; raises `CourseError` where none does."""
+        """The assignment that holds an exercise; raises `CourseError` if none does."""
         for assignment in self.assignments().values():
             if any(exercise.name == name for exercise in assignment.exercises):
                 return assignment

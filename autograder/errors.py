@@ -46,7 +46,7 @@ class AutograderError(Exception):
     """The root of every error the kit raises on purpose."""
 
     def _render_traceback_(self) -> list[str]:
-        """IPython shows this, and none of our lines, where a notebook runs into it."""
+        """IPython shows this, and none of our lines, if a notebook runs into it."""
         return [f"autograder: {self}"]
 
 

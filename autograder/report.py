@@ -32,7 +32,7 @@ class CellResult:
 class TestResult:
     """One test's outcome. `sentence` is what the student reads; `score` and `max_score` are points.
 
-    `stopped` is set where the student's code gave no answer: a loop, an exit, a crash, too much memory.
+    `stopped` is set if the student's code gave no answer: a loop, an exit, a crash, too much memory.
     """
 
     __test__ = False
@@ -129,7 +129,7 @@ class Verdict:
 class Report:
     """One submission of one assignment: graded, or failed with a reason.
 
-    `extra` is a sentence on what brings no points, such as a saved model; empty where there is nothing to say.
+    `extra` is a sentence on what brings no points, such as a saved model; empty if there is nothing to say.
     """
 
     student: str
@@ -141,7 +141,7 @@ class Report:
 
     @property
     def status(self) -> Literal["graded", "failed"]:
-        """`failed` where there is a reason."""
+        """`failed` if there is a reason."""
         return "failed" if self.reason else "graded"
 
     @property

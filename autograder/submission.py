@@ -24,7 +24,7 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A student's id stands in formgrader's pages as it is: between tags, in an attribute, in a script's text.
 ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
-MODEL = "model.safetensors"  # beside the notebook, where an assignment takes one
+MODEL = "model.safetensors"  # beside the notebook, if an assignment takes one
 MAX_MODEL = 4 * 2**20  # bytes; the summarizer's has 0.4 MB
 MAX_CELLS = 5_000  # a long notebook has 200
 OLD_KEYS = ("cell_type", "language", "level", "source", "input", "code", "text")  # of a cell, in formats 1 to 3
@@ -32,9 +32,9 @@ OLD_KEYS = ("cell_type", "language", "level", "source", "input", "code", "text")
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's notebook of one assignment, not yet read. `problem` is set where it cannot be found.
+    """One student's notebook of one assignment, not yet read. `problem` is set if it cannot be found.
 
-    `takes_model` is set where the assignment takes a saved model beside the notebook.
+    `takes_model` is set if the assignment takes a saved model beside the notebook.
     """
 
     student: str
@@ -136,7 +136,7 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
 
 
 def model_beside(submission: Submission) -> ModelFile | None:
-    """The saved model beside a notebook, not yet looked into; None where there is none, or none is taken."""
+    """The saved model beside a notebook, not yet looked into; None if there is none, or none is taken."""
     path = submission.path.with_name(MODEL)
     if not submission.takes_model or not os.path.lexists(path):
         return None
@@ -174,7 +174,7 @@ def is_plain_check(source: str) -> bool:
 
 
 def grade_id(cell: Any) -> str:
-    """nbgrader's name of a cell; empty where it has none."""
+    """nbgrader's name of a cell; empty if it has none."""
     metadata = cell.get("metadata")
     data = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = data.get("grade_id") if isinstance(data, dict) else None
@@ -184,7 +184,7 @@ def grade_id(cell: Any) -> str:
 def find_submissions(paths: list[Path], course: Course, only: str | None = None) -> list[Submission]:
     """What there is to grade below `paths`: notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.
 
-    Raises `SubmissionError` where a path leads to nothing that can be graded.
+    Raises `SubmissionError` if a path leads to nothing that can be graded.
     """
     found: list[Submission] = []
     for path in paths:
@@ -243,7 +243,7 @@ def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submi
 
 
 def of_assignment(student: str, folder: Path, assignment: Assignment, only: str | None = None) -> Iterator[Submission]:
-    """The submission in a student's folder of an assignment; nothing where `only` asks for another assignment."""
+    """The submission in a student's folder of an assignment; nothing if `only` asks for another assignment."""
     if only is not None and assignment.name != only:
         return
     path = folder / assignment.notebook.name

@@ -62,6 +62,14 @@ def own_course(tmp_path: Path) -> Course:
 
 
 @pytest.fixture(scope="session")
+def marks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `autograder grade --json` wrote of a small class; see `tests.classes`."""
+    from tests.classes import report_of_a_class  # which reads the course; most tests' workers need not
+
+    return report_of_a_class(tmp_path_factory.mktemp("report"))
+
+
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     with browser.chromium() as opened:
         yield opened

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.conftest import ROOT
+from tests.terminal import autograder
 
 SOLUTIONS = {
     "b1_sorting": {
@@ -78,10 +80,24 @@ def write_notebook(path, name, code_of):
 
 
 @pytest.fixture
-def elsewhere(tmp_path):
-    """The kit without its course, and another course beside it."""
-    kit, course = tmp_path / "kit", tmp_path / "course"
-    shutil.copytree(ROOT / "autograder", kit / "autograder", ignore=shutil.ignore_patterns("attention", "__pycache__"))
+def kit(tmp_path):
+    """The kit without its course."""
+    folder, left_out = tmp_path / "kit", shutil.ignore_patterns("attention", "__pycache__")
+    shutil.copytree(ROOT / "autograder", folder / "autograder", ignore=left_out)
+    return folder
+
+
+def with_kit(kit, words, cwd):
+    """A command with nothing but that kit to import."""
+    return subprocess.run(
+        words, cwd=cwd, env=os.environ | {"PYTHONPATH": str(kit)}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def elsewhere(kit, tmp_path):
+    """That kit, and another course beside it."""
+    course = tmp_path / "course"
     course.mkdir()
     (course / "nbgrader_config.py").write_text("")
     for name, solved in SOLUTIONS.items():
@@ -105,8 +121,7 @@ def test_a_course_about_something_else_is_graded(elsewhere):
         write_notebook(course / "submitted" / "ana" / name / notebook, name, solved.__getitem__)
         write_notebook(course / "submitted" / "ben" / name / notebook, name, lambda e, s=solved: wrong.get(e, s[e]))
     command = [sys.executable, "-P", "-m", "autograder", "grade", "submitted", "--json", "marks.json"]
-    environment = os.environ | {"PYTHONPATH": str(kit)}
-    done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
+    done = with_kit(kit, command, course)
     assert done.returncode == 0, done.stdout + done.stderr
     reports = {(r["student"], r["assignment"]): r for r in json.loads((course / "marks.json").read_text())}
     assert {key: report["score"] for key, report in reports.items()} == {
@@ -114,3 +129,52 @@ def test_a_course_about_something_else_is_graded(elsewhere):
     }  # fmt: skip
     ranks, _ = reports["ben", "b1_sorting"]["exercises"]
     assert ranks["diagnosis"] == "order-not-ranks"
+
+
+GUIDE = (ROOT / "docs" / "your-own-course.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_path):
+    """Every command of the page, in one terminal, with that kit."""
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL) for line in block.splitlines()]
+    assert sum(line.startswith("autograder grade") for line in lines) == 2
+    script = f'set -e\nautograder() {{ {sys.executable} -P -m autograder "$@"; }}\n' + "\n".join(lines)
+    done = with_kit(kit, ["bash", "-c", script], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("in order:") == 3
+    assert "source, a1_first: 3 / 3" in done.stdout
+    assert "assignments, a1_first: 0 / 3" in done.stdout
+    assert "a2_chance: in order: 2 exercises, 6 points by tests" in done.stdout
+    course = tmp_path / "statistics"
+    for path in re.findall(r"^\| `(\S+)`", GUIDE, re.MULTILINE):
+        assert (course / path).is_file() or path.endswith("pictures.py"), path
+    again = [sys.executable, "-P", "-m", "autograder", "dev"]
+    done = with_kit(kit, [*again, "sync"], course)
+    assert "in step with source/" in done.stdout
+    done = with_kit(kit, [*again, "new-assignment", "a2_chance", "other"], course)
+    assert (done.returncode, "there is an assignment 'a2_chance' already" in done.stderr) == (2, True)
+    # What the page says of the package that students install.
+    shutil.copytree(course / "content", kit / "autograder" / "attention")
+    code = "from autograder import check, hint\ndef spread(X): return X\ncheck('spread'); hint('spread')"
+    done = with_kit(kit, [sys.executable, "-P", "-c", code], tmp_path)
+    assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
+    assert "spread: hint 1 of 3" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["full"], "is there already; name a folder that is empty"),
+        (["submitted/course"], "is among submissions"),
+        (["fresh", "1_first", "mean"], "'1_first' is no name for Python"),
+        (["fresh", "a1_first", "lambda"], "'lambda' is no name for Python"),
+    ],
+)
+def test_where_a_course_cannot_begin_a_line_says_why_and_nothing_is_written(tmp_path, words, said):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("")
+    done = autograder("dev", "new-course", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert [path.name for path in tmp_path.rglob("*")] == ["full", "thesis.tex"]

@@ -17,35 +17,17 @@ import psutil
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.classroom import fill, hand_in, model_answers
 from autograder.course import Course
 from autograder.nbgrader import api
 from autograder.nbgrader.autograde import LOCK
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.submission import grade_id
+from tests.classes import NAME, class_of
 from tests.conftest import copy_course
+from tests.terminal import grade
 
 pytestmark = pytest.mark.slow
-NAME = "a3_heads"
-SLOW = "import time\ntime.sleep(0.6)"  # so that a run can be interrupted in the middle
-
-
-def class_of(course, count, slow=False):
-    """A class with right, wrong and unfinished submissions; the last one cannot be read."""
-    assignment = course.assignment(NAME)
-    assert api(course.root).generate_assignment(NAME)["success"]
-    released = course.root / "assignments" / NAME / assignment.notebook.name
-    answers = model_answers(assignment)
-    kinds = [answers, answers | mistake(assignment, "heads-interleaved"), {}]
-    for number in range(count - 1):
-        notebook = fill(released, kinds[number % 3])
-        if slow:
-            notebook.cells.insert(0, nbformat.v4.new_code_cell(SLOW))
-        hand_in(notebook, course.root / "submitted", f"student-{number:02}", assignment)
-    broken = course.root / "submitted" / "zoe" / NAME
-    broken.mkdir(parents=True)
-    (broken / assignment.notebook.name).write_text("{")
-    return course
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +51,6 @@ def slow_course(thirteen, tmp_path):
     return Course(shutil.copytree(thirteen.root, tmp_path / "course"))
 
 
-def run(course, *words, wait=True):
-    command = [sys.executable, "-m", "autograder", "grade", *words]
-    process = subprocess.Popen(
-        command, cwd=course.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-    return (process, *process.communicate(timeout=240)) if wait else process
-
-
 def scores(course):
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
         return {one.student.id: one.score for one in book.assignment_submissions(NAME)}
@@ -92,7 +66,7 @@ def autograded(course):
 
 
 def test_the_one_command_leaves_what_nbgrader_autograde_leaves(course):
-    done, out, _ = run(course, "--gradebook", "--jobs", "2", "--feedback")
+    done, out, _ = grade(course, "--gradebook", "--jobs", "2", "--feedback")
     assert done.returncode == 1, out
     assert "9 graded, 1 could not be graded" in out
     assert "zoe, a3_heads: heads.ipynb is not a Jupyter notebook" in out
@@ -108,20 +82,20 @@ def test_the_one_command_leaves_what_nbgrader_autograde_leaves(course):
 
 
 def test_only_what_changed_is_graded_again(course):
-    run(course, "--gradebook", "--jobs", "1", "--quiet")
-    _, out, _ = run(course, "--gradebook", "--jobs", "1", "--quiet")
+    grade(course, "--gradebook", "--jobs", "1", "--quiet")
+    _, out, _ = grade(course, "--gradebook", "--jobs", "1", "--quiet")
     assert "0 graded, 9 unchanged since they were graded, 1 could not be graded" in out
     assignment = course.assignment(NAME)
     released = course.root / "assignments" / NAME / assignment.notebook.name
     hand_in(fill(released, model_answers(assignment)), course.root / "submitted", "student-02", assignment)
-    _, out, _ = run(course, "--gradebook", "--quiet")
+    _, out, _ = grade(course, "--gradebook", "--quiet")
     assert "1 graded, 8 unchanged" in out
     assert scores(course)["student-02"] == 20
     solution = course.root / "solutions" / NAME / "heads.py"
     solution.write_text(solution.read_text() + "\n# another version of the course\n")
-    _, out, _ = run(course, "--gradebook", "--quiet")
+    _, out, _ = grade(course, "--gradebook", "--quiet")
     assert "9 graded, 1 could" in out
-    _, out, _ = run(course, "--gradebook", "--quiet", "--force")
+    _, out, _ = grade(course, "--gradebook", "--quiet", "--force")
     assert "9 graded, 1 could" in out
 
 
@@ -146,7 +120,7 @@ def _read(course):
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_was_interrupted_goes_on(slow_course, how):
-    process = run(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
+    process = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 3)
     below = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(how)
@@ -154,7 +128,7 @@ def test_a_run_that_was_interrupted_goes_on(slow_course, how):
     until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in below), 20)
     before = len(finished(slow_course))
     assert 3 <= before < 12
-    _, out, _ = run(slow_course, "--gradebook", "--jobs", "2", "--quiet")
+    _, out, _ = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet")
     graded, unchanged = (
         int(word) for word in (out.split(" graded,")[0].split()[-1], out.split(" unchanged")[0].split()[-1])
     )
@@ -166,12 +140,12 @@ def test_a_run_that_was_interrupted_goes_on(slow_course, how):
 
 
 def test_a_second_run_says_so_and_hosts_that_are_killed_lose_nothing(slow_course):
-    first = run(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
+    first = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
     for one in psutil.Process(first.pid).children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
             one.kill()
-    second, out, _ = run(slow_course, "--gradebook")
+    second, out, _ = grade(slow_course, "--gradebook")
     assert second.returncode == 2
     assert "another run is grading" in out
     assert "Traceback" not in out
@@ -183,7 +157,7 @@ def test_a_second_run_says_so_and_hosts_that_are_killed_lose_nothing(slow_course
 
 def test_a_report_that_was_interrupted_goes_on(slow_course):
     words = ("submitted", "--json", "marks.json", "--jobs", "2")
-    process = run(slow_course, *words, wait=False)
+    process = grade(slow_course, *words, wait=False)
     part = slow_course.root / "marks.json.part"
     until(lambda: part.exists() and part.read_text().count("\n") >= 3)
     process.kill()
@@ -191,14 +165,14 @@ def test_a_report_that_was_interrupted_goes_on(slow_course):
     assert not (slow_course.root / "marks.json").exists()
     with part.open("a") as file:
         file.write('{"stamp": "cut o')
-    done, out, _ = run(slow_course, *words)
+    done, out, _ = grade(slow_course, *words)
     assert done.returncode == 1, out
     assert "going on: " in out
     assert not part.exists()
     marks = json.loads((slow_course.root / "marks.json").read_text())
     assert [entry["student"] for entry in marks] == [f"student-{n:02}" for n in range(12)] + ["zoe"]
     whole = slow_course.root / "whole.json"
-    run(slow_course, "submitted", "--json", whole.name, "--jobs", "1")
+    grade(slow_course, "submitted", "--json", whole.name, "--jobs", "1")
     assert json.loads(whole.read_text()) == marks
 
 
@@ -210,7 +184,7 @@ def test_what_does_not_go_together_says_so(course):
         (("--gradebook", "--assignment", "a1_scaled_dot_product"), "nothing handed in"),
         (("submitted", "--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler answers"),
     ):
-        done, out, _ = run(course, *words)
+        done, out, _ = grade(course, *words)
         assert done.returncode == 2, out
         assert sentence in out
         assert "Traceback" not in out
@@ -245,7 +219,7 @@ def cluster(tmp_path):
 
 def test_many_machines_one_of_which_is_lost(slow_course, cluster):
     address, processes = cluster
-    grader = run(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
+    grader = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
     until(lambda: len(finished(slow_course)) >= 2)
     for process in psutil.Process(processes[1].pid).children(recursive=True):
         process.kill()
@@ -253,7 +227,7 @@ def test_many_machines_one_of_which_is_lost(slow_course, cluster):
     out, _ = grader.communicate(timeout=240)
     assert "12 graded, 1 could not be graded" in out
     assert len(scores(slow_course)) == 12
-    _, out, _ = run(slow_course, "--gradebook", "--scheduler", address, "--quiet")
+    _, out, _ = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet")
     assert "0 graded, 12 unchanged" in out
 
 

@@ -20,14 +20,7 @@ from autograder.marking.many import grade_many
 from autograder.submission import find_submissions
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
-
-
-def autograder(*words, cwd=ROOT):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "140"}
-    return subprocess.run(
-        [sys.executable, "-m", "autograder", *map(str, words)],
-        cwd=cwd, capture_output=True, text=True, check=False, env=environment,
-    )  # fmt: skip
+from tests.terminal import autograder
 
 
 @pytest.fixture(scope="module")

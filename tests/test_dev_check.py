@@ -12,7 +12,7 @@ from autograder.course import Course
 from autograder.judging.suite import Suite
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
-from tests.test_command_line import autograder
+from tests.terminal import autograder
 
 A1 = "a1_scaled_dot_product"
 

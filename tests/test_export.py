@@ -23,14 +23,13 @@ from autograder.reports import export
 from autograder.reports.marks_file import read_marks
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
-from tests.test_command_line import autograder
-from tests.test_report import STRANGE, marks  # noqa: F401
+from tests.terminal import autograder
 
 A1 = ASSIGNMENTS[0]
 
 
 @pytest.fixture
-def exported(marks, tmp_path):  # noqa: F811
+def exported(marks, tmp_path):
     words = ("--csv", tmp_path / "e.csv", "--junit", tmp_path / "j.xml", "--gradescope", tmp_path / "gradescope")
     done = autograder("export", marks, *words)
     assert done.returncode == 0, done.stderr
@@ -115,7 +114,7 @@ def test_a_students_name_leads_nowhere_else(tmp_path):
         assert len(path.relative_to(tmp_path).parts) == 3
 
 
-def test_a_call_without_a_form_says_which_there_are(marks):  # noqa: F811
+def test_a_call_without_a_form_says_which_there_are(marks):
     done = autograder("export", marks)
     assert done.returncode == 2
     assert "--junit" in done.stderr

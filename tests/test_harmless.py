@@ -15,65 +15,13 @@ from autograder.commands.grading import How, grade_class
 from autograder.nbgrader import api
 from autograder.nbgrader.harmless import MAX_MARKDOWN, shortened
 from autograder.nbgrader.pages import ATTRIBUTES, TAGS, Page
+from tests.attacks import ATTACKS
 from tests.conftest import ROOT, copy_course
 from tests.in_process import ASSIGNMENTS
 
 NAME = "a1_scaled_dot_product"
 NOTEBOOK = "scaled_dot_product"
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-
-ATTACKS = [
-    "<script>window.acted = 'script'</script>",
-    "<img src=x onerror=\"window.acted = 'onerror'\">",
-    "<svg onload=\"window.acted = 'svg'\"></svg>",
-    '<iframe src="https://evil.example/frame"></iframe>',
-    '<link rel="stylesheet" href="https://evil.example/style.css">',
-    "![picture](https://evil.example/pixel.png)",
-    "![picture][far]\n\n[far]: https://evil.example/reference.png",
-    "[click](javascript:window.acted='link')",
-    "[click]( \tJaVaScRiPt:window.acted='link')",
-    "[click](java&#115;cript:window.acted='link')",
-    "[click](&lt;javascript:1>)",
-    "[click][odd]\n\n[odd]: javascript:window.acted='reference'",
-    "[click](data:text/html,x)",
-    r"$\href{javascript:window.acted='formula'}{x}$",
-    "```html\n<script>window.acted = 'fence'</script>\n```",
-    # link definitions that patterns over the source did not see
-    "[click][a\nb]\n\n[a\nb]: javascript:window.acted='two-lines'",
-    "[click][a\\]b]\n\n[a\\]b]: javascript:window.acted='bracket'",
-    "1) [a]: javascript:window.acted='numbered'\n\n[click][a]",
-    "[click][t]\n\n[t]:\n  javascript:window.acted='titled'\n  \"a title\"",
-    "- one\n\n  [in-list]: javascript:window.acted='in-list'\n\n[click][in-list]",
-    "> - > [in-quote]: javascript:window.acted='in-quote'\n\n[click][in-quote]",
-    "![a\nb](https://evil.example/label.png)",
-    "![p][p\nq]\n\n[p\nq]: https://evil.example/two-lines.png 'a title'",
-    # other ways to write an address
-    "- > 1. [click](javascript:window.acted='nested')",
-    "[click](&#106;avascript:window.acted='entity') [click](&#x4a;avascript&colon;window.acted='entities')",
-    "<javascript:window.acted='autolink'> <https://evil.example/autolink>",
-    "[click](<java\tscript:window.acted='tab'>) [click](\x01javascript:window.acted='control')",
-    "[click](vbscript:window.acted) [click](https:javascript:window.acted='scheme')",
-    "[click](files/javascript:window.acted='files') [click](/files/javascript:window.acted='files')",
-    "[click](//evil.example/x) [click](/formgrader/manage_students) [click](\\\\evil.example)",
-    "![p](//evil.example/pixel.png) ![p](pixel.png) ![p](\\\\evil.example/pixel.png)",
-    "![p](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9IndpbmRvdy5hY3RlZD0xIi8+)",
-    "[click](data:text/html;base64,PHNjcmlwdD53aW5kb3cuYWN0ZWQ9MTwvc2NyaXB0Pg==)",
-    '[click](https://example.org "x\\" onmouseover=\\"window.acted=\'title\'") <a title="a\'b" onclick=window.acted=1>',
-    "![p](attachment:missing.png 'a\" onerror=\"window.acted=1')",
-    "|[click](javascript:window.acted='table')|\n|-|\n|![p](https://evil.example/table.png)|",
-    # HTML that ends where it should not, and code
-    "<!-- --><script>window.acted = 'comment'</script> -->\n\n<!--><img src=x onerror=window.acted=1>-->",
-    "<![CDATA[ ><img src=x onerror=window.acted=1> ]]> <?x ><img src=x onerror=window.acted=1>?>",
-    '~~~ "><script>window.acted=1</script>\nx\n~~~\n\n```html onload=window.acted=1\n<img src=x>\n```',
-    '```mermaid\n<img src=x onerror=window.acted=1>\nclick A href "javascript:window.acted=1"\n```',
-    # what formgrader finds its own fields by
-    '# written-roles\n\n<h1 id="test-softmax" class="score">x</h1>',
-    # formulas
-    "$\\href1{javascript:1}{x}$ and $\\class_{a}{b}$ and $$\\cssId{a}{b}$$",
-    "\\begin{equation}\\require{html}\\style{background: url(https://evil.example/style.png)}{x}\\end{equation}",
-    '$\\bbox[background:url(https://evil.example/box.png)]{x}$ $\\mmlToken{mi}[href="javascript:1"]{x}$',
-    "$$\n\\href\n{javascript:1}{x}\n$$ and \\\\(\\data{a=b}{x}\\\\) and $\\hr<wbr>ef{javascript:1}{x}$",
-]
 
 
 def shown(source, attachments=None, page=None):

@@ -13,9 +13,9 @@ from nbgrader.api import Gradebook
 
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
+from tests.classes import marks
 from tests.conftest import copy_course
-from tests.test_command_line import autograder
-from tests.test_round_trip import marks
+from tests.terminal import autograder
 
 pytestmark = pytest.mark.slow
 A1 = "a1_scaled_dot_product"

@@ -13,8 +13,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import CONFIG
+from tests.classes import NAME, class_of
 from tests.conftest import copy_course
-from tests.test_class import NAME, class_of, run
+from tests.terminal import grade
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,7 @@ def test_a_class_in_postgresql(tmp_path, database):
     with (course.root / CONFIG).open("a") as file:
         file.write(f"c.CourseDirectory.db_url = {database!r}\n")
     class_of(course, 10)
-    done, out, _ = run(course, "--gradebook", "--jobs", "2", "--quiet", "--feedback")
+    done, out, _ = grade(course, "--gradebook", "--jobs", "2", "--quiet", "--feedback")
     assert done.returncode == 1, out
     assert "9 graded, 1 could not be graded" in out
     assert not (course.root / "gradebook.db").exists()
@@ -65,7 +66,7 @@ def test_a_class_in_postgresql(tmp_path, database):
         scores = {one.student.id: one.score for one in book.assignment_submissions(NAME)}
     assert len(scores) == 9
     assert [scores[f"student-{n:02}"] for n in (0, 3, 6)] == [20] * 3
-    _, out, _ = run(course, "--gradebook", "--quiet")
+    _, out, _ = grade(course, "--gradebook", "--quiet")
     assert "0 graded, 9 unchanged" in out
     nbgrader = subprocess.run(
         ["nbgrader", "autograde", NAME, "--student", "student-00", "--force"],

@@ -26,6 +26,7 @@ from autograder.sandbox.protocol.calls import (
     call_bytes,
     call_of,
 )  # fmt: skip
+from tests.messages import anything
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -40,12 +41,6 @@ numbers = arrays.arrays(
     dtype=st.sampled_from([np.float32, np.float64, np.int64, np.bool_, np.uint8]),
     shape=arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
 )
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=16)
-    | st.sampled_from(["array", "tensor", "tuple", "list", "dict", "other", "scalar", "float64"]),
-    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=20,
-)  # fmt: skip
 
 
 @given(plain)
@@ -175,3 +170,55 @@ def test_maps_with_odd_keys_are_refused_or_harmless():
         theirs.sendall(len(body).to_bytes(4, "big") + body)
         with pytest.raises(frames.WireError):
             frames.receive(ours, time.monotonic() + 1)
+
+
+NOTHING = ["dict", []]
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"call": ["f", ["list", []], NOTHING, None, None, 1]}, "not a call"),
+        ({"call": ["f", ["tuple", []], NOTHING, None, None, False]}, "not a list"),
+        ({"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False]}, "not named values"),
+        ({"call": [[]]}, "not 6 fields"),
+        ({"failure": [1, "", "", []]}, "not a failure"),
+        ({"failure": ["raised", "", "", [["f", "1", ""]]]}, "not a line"),
+        ({"failure": ["no such kind", "", "", []]}, "not an answer (ValueError)"),
+        ({"reply": [None, ["list", []], None, NOTHING, ["dict", [["W", ["list", [-1]]]]]]}, "not a shape"),
+    ],
+)
+def test_what_has_not_the_agreed_form_is_refused_by_name(message, said):
+    read = call_of if "call" in message else answer_of
+    with pytest.raises(frames.WireError) as error:
+        read(frames.body(message))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (["handle", ["f", "x", None]], "not a handle"),
+        (["handle", ["f", [1], None]], "not a handle"),
+        (["dict", [[1, 2, 3]]], "not a pair"),
+        (["list", 1], "not a list of items"),
+        (["no such tag", 1], "an unknown tag"),
+    ],
+)
+def test_values_that_have_not_the_agreed_form_are_refused_by_name(data, said):
+    with pytest.raises(frames.WireError, match=said):
+        values.decode(data)
+
+
+def test_what_is_too_deep_or_too_large_is_named_and_not_sent():
+    deep = []
+    for _ in range(values.MAX_DEPTH + 1):
+        deep = [deep]
+    inner = values.decode(values.encode(deep))
+    while isinstance(inner, list):
+        (inner,) = inner
+    assert inner.type_name == "something nested too deeply"
+    large = np.broadcast_to(np.float64(0), (values.MAX_ARRAY // 8 + 1,))
+    assert values.decode(values.encode(large)).type_name == "array of 16 MB"
+    assert repr(values.decode(["other", "set"])) == "a value of type set"
+    assert values.decode(["dict", [[["list", []], 1]]]) == {"(list)": 1}

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.judging.catalogue import read_catalogue
 from tests.conftest import ROOT
+from tests.in_process import ASSIGNMENTS
 
 pytestmark = pytest.mark.slow
 
@@ -37,16 +39,24 @@ def checkout(tmp_path_factory):
 
 def run(command, folder):
     # The environment is made once, by whoever runs the tests; here it is taken as up to date.
-    words = command.replace("make ", "make -o .venv/installed ").split()
+    script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
     environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "120"}
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, env=environment
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout
 
 
-def test_the_readme_has_two_main_commands_and_fits_a_screen():
-    assert commands("README.md")[:2] == ["make demo", "make test"]
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 60
+MAIN = ["make demo", "make test"]
+LOOK = [". .venv/bin/activate", "autograder grade demo/submitted/chloe/a1_scaled_dot_product"]
+
+
+def test_the_readme_begins_with_a_picture_and_two_commands_and_is_short():
+    text = (ROOT / "README.md").read_text()
+    assert commands("README.md")[:4] == MAIN + LOOK
+    assert text.index("![") < text.index("make demo")
+    assert len(text.split()) <= 600
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", (ROOT / "README.md").read_text()):
         assert (ROOT / picture).is_file()
     for page in re.findall(r"\]\(([A-Z]+\.md)\)", (ROOT / "README.md").read_text()):
@@ -64,6 +74,16 @@ def test_make_demo_grades_a_class_and_says_where_to_look(checkout):
         assert " 0 / 20" not in lines[student]
     page = re.search(r"What a student reads: +(\S+)", out)[1]
     assert "autograder-rubric" in (checkout / page).read_text()
+    said = " ".join(run("\n".join(LOOK), checkout).split())
+    quoted = re.search(r"^    attention_scores: .*\n(?:    .*\n)+", (ROOT / "README.md").read_text(), re.MULTILINE)[0]
+    assert " ".join(quoted.split()) in said
+    assert "scaled_dot_product_attention: 5 of 5 points" in said
+    assert "judged with the right one in its place" in said
+
+
+def test_make_docs_builds_the_pages(checkout):
+    run("make docs", checkout)
+    assert (checkout / "site" / "search" / "search_index.json").is_file()
 
 
 def test_ci_and_the_readme_run_the_same_tests():
@@ -72,7 +92,7 @@ def test_ci_and_the_readme_run_the_same_tests():
 
 def test_the_instructors_commands_in_order(checkout):
     """As they stand in the README, on a course with one submission."""
-    mine = [line for line in commands("README.md") if line not in ("make demo", "make test")]
+    mine = [line for line in commands("README.md") if line not in MAIN + LOOK]
     assert mine[0] == "make sync"
     assert "in step with source/" in run(mine[0], checkout)
     from autograder.course import Course
@@ -139,6 +159,9 @@ def test_nothing_untracked_is_left_by_demo_and_tests():
         ".venv/x",
         "grades.csv",
         "marks.json",
+        "site/index.html",
+        ".coverage",
+        "htmlcov/index.html",
     ):
         done = subprocess.run(["git", "check-ignore", "-q", name], cwd=ROOT, check=False)
         assert done.returncode == 0, name
@@ -154,7 +177,5 @@ def test_pages_name_no_file_that_is_not_there():
 
 
 def test_the_number_of_known_mistakes_is_todays():
-    from tests.test_known_mistakes import CASES
-
     said = re.search(r"\[(\d+) known wrong implementations\]", (ROOT / "README.md").read_text())
-    assert int(said[1]) == len(CASES)
+    assert int(said[1]) == sum(len(list(read_catalogue(a.suite))) for a in ASSIGNMENTS)

@@ -14,9 +14,9 @@ from nbgrader.api import Gradebook
 
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.nbgrader import api
+from tests.attacks import ATTACKS
 from tests.browser import lab
 from tests.conftest import copy_course
-from tests.test_harmless import ATTACKS
 
 pytestmark = pytest.mark.slow
 NAME = "a1_scaled_dot_product"

@@ -14,7 +14,7 @@ from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
-from tests.test_command_line import autograder
+from tests.terminal import autograder
 
 pytestmark = pytest.mark.slow
 A1 = "a1_scaled_dot_product"

@@ -10,36 +10,13 @@ import re
 
 import pytest
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.reports.class_statistics import class_statistics
 from autograder.reports.marks_file import read_marks
-from tests.conftest import ROOT
+from tests.classes import STRANGE
 from tests.in_process import ASSIGNMENTS
-from tests.test_command_line import autograder
+from tests.terminal import autograder
 
 A1, A2 = ASSIGNMENTS[:2]
-STRANGE = '=<img src=x onerror="alert(1)">'  # a student's folder may have any name without a slash
-LOOP = "def softmax(x, axis=-1):\n    while True:\n        pass"
-
-
-@pytest.fixture(scope="module")
-def marks(tmp_path_factory):
-    """A class: right twice, one mistake twice, one loop, untouched, unreadable; only the right ones did a2."""
-    folder = tmp_path_factory.mktemp("report")
-    right = model_answers(A1)
-    wrong = right | mistake(A1, "no-scaling", "attention_scores")
-    released = ROOT / "assignments" / A1.name / A1.notebook.name
-    for student, answers in {
-        "ada": right, "ben": right, "chloe": wrong, "dmitri": wrong, "eve": {}, "farid": right | {"softmax": LOOP},
-    }.items():  # fmt: skip
-        hand_in(fill(released, answers), folder / "submitted", student, A1)
-    hand_in(fill(released, {}), folder / "submitted", STRANGE, A1).write_text("{")
-    released = ROOT / "assignments" / A2.name / A2.notebook.name
-    for student in ("ada", "ben"):
-        hand_in(fill(released, model_answers(A2)), folder / "submitted", student, A2)
-    done = autograder("grade", folder / "submitted", "--json", folder / "marks.json")
-    assert done.returncode == 1, done.stderr
-    return folder / "marks.json"
 
 
 def test_marks_read_back_are_the_marks_that_were_written(marks):

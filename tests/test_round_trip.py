@@ -15,6 +15,7 @@ from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.marking.many import grade_many
 from autograder.nbgrader import api
 from autograder.submission import find_submissions, grade_id
+from tests.classes import marks
 from tests.conftest import copy_course
 
 pytestmark = pytest.mark.slow
@@ -58,13 +59,6 @@ def graded(tmp_path_factory):
 
 def gradebook(course):
     return Gradebook(f"sqlite:///{course.root}/gradebook.db")
-
-
-def marks(book, assignment, student):
-    """The gradebook's automatic marks by exercise."""
-    submission = book.find_submission(assignment.name, student)
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades if grade.cell.cell_type == "code"]
-    return {grade.name.removeprefix("test-"): grade.auto_score for grade in grades}
 
 
 def test_model_answers_get_all_and_untouched_releases_nothing(graded):

@@ -32,7 +32,7 @@ from autograder.reports.marks_file import read_marks
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
 from tests.conftest import copy_course
 from tests.in_process import ASSIGNMENTS, COURSE
-from tests.test_command_line import autograder
+from tests.terminal import autograder
 from tests.wall import Marker
 
 A1 = ASSIGNMENTS[0]

@@ -10,8 +10,8 @@ from nbgrader.api import Gradebook
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
 from autograder.submission import code_cells, find_submissions, read_notebook
+from tests.classes import marks
 from tests.in_process import ASSIGNMENTS
-from tests.test_round_trip import marks
 from tests.wall import Marker
 
 MISTAKES = {

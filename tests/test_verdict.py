@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.sandbox.protocol import frames
 from tests import fuzz
-from tests.test_protocol import anything
+from tests.messages import anything
 
 EXERCISES = fuzz._Verdicts.exercises
 

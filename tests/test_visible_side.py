@@ -16,7 +16,7 @@ from autograder.notebook.check import examine
 from autograder.reports.heatmap import Heatmap
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
-from tests.test_right_ways import CASES as WAYS
+from tests.ways import CASES as WAYS
 
 PICTURES = {name: example for a in ASSIGNMENTS for name, example in content.pictures(a.content).items()}
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)

@@ -65,6 +65,7 @@ def contents(wheel):
 def test_the_wheel_holds_no_suite_no_solution_and_no_catalogue(contents):
     assert "autograder/attention/a1_scaled_dot_product/visible.py" in contents
     assert "autograder/attention/a1_scaled_dot_product/hints.toml" in contents
+    assert "autograder/py.typed" in contents
     outside = [name for name in contents if not name.startswith("autograder/") and ".dist-info/" not in name]
     assert outside == []
     for name in contents:
@@ -131,6 +132,12 @@ def test_the_command_line_checks_a_notebook_without_a_course(laptop):
     assert "scaled_dot_product_attention: 6 of 6 visible checks pass" in said
     assert f"torch_scaled_dot_product_attention: {HOW_TO_GET_IT}" in said
     assert "3 of 4 exercises" in said
+
+
+def test_a_course_cannot_begin_with_what_students_install(laptop):
+    done, said = run(laptop / "venv/bin/autograder", "dev", "new-course", "mine", cwd=laptop)
+    assert (done.returncode, (laptop / "mine").exists()) == (2, False)
+    assert "work with a copy of the kit's repository" in said
 
 
 @pytest.mark.parametrize("words", [("grade", "a1"), ("demo",), ("dev", "sync")])

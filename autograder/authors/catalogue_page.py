@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from autograder import content
 from autograder.course import Assignment, Course
 from autograder.judging.catalogue import Mistake, read_catalogue
 from autograder.judging.here import Here
@@ -13,30 +14,15 @@ from autograder.judging.suite import Suite
 from autograder.report import ExerciseResult
 
 Row = tuple[Assignment, Mistake, ExerciseResult]
+# What a course says above its table stands in `catalogue_head.md` beside its assignments; else this does.
 HEAD = """\
 # Known mistakes
 
-How many wrong implementations does a set of tests accept? The method: write small wrong implementations of what the
-tests judge (no scaling, no W_O, a mask inverted, an input handed back, ...), each complete and runnable, and count
-those that pass.
+How many wrong implementations do the hidden tests accept? {accepted} of {total}. They grew beside the tests, so this
+says that nothing known gets through, not that nothing can.
 
-| tests | wrong implementations accepted |
-| --- | --- |
-| these suites | {accepted} of {total} |
-| TorchCode's attention exercises | 24 of 57 |
-| deep-ml's | 11 of 23 |
-| TinyTorch's graded cells | 12 of 16 |
-
-The first row is computed with this page, over the catalogue below, which grew beside the suites: it says that nothing
-known gets through, not that nothing can. The others were measured once on the published tests, with implementations
-written for their exercises. The suites also give full marks to more than a hundred right implementations in really
-different styles (`tests/right_ways/`), and at most a tenth to zeros, constants, random numbers, an argument handed
-back, or the visible examples learned by heart.
-
-What follows is written by `autograder dev catalogue`; a test fails where it is not what suites and catalogue give.
-Each row is a small wrong implementation in `autograder/attention/*/mistakes.py`. It must lose marks in its own exercise
-(✗ marks the tests it fails), never all of them for one slip, and none elsewhere; and it must be named by its behaviour
-alone.
+`autograder dev catalogue` writes this page. Each row is a wrong implementation in a `mistakes.py`, and ✗ marks the
+tests that it fails.
 """
 
 
@@ -60,7 +46,8 @@ def page(found: Iterable[Row]) -> str:
     """The page for `found`, which comes assignment by assignment."""
     ordered = sorted(found, key=_place)
     accepted = sum(result.score == result.max_score for _, _, result in ordered)
-    parts = [HEAD.format(accepted=accepted, total=len(ordered))]
+    head = (ordered and content.own_text(ordered[0][0].root, "catalogue_head.md")) or HEAD
+    parts = [head.format(accepted=accepted, total=len(ordered))]
     for name, group in groupby(ordered, key=lambda row: row[0].name):
         members = list(group)
         parts.append(f"## {name}: {len(members)} known mistakes\n")

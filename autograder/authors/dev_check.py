@@ -60,7 +60,7 @@ class Checked:
 
 
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
-    """Check the assignments named in `only`, or all. Raises `CourseError` where one of them is not there."""
+    """Check the assignments named in `only`, or all. Raises `CourseError` if one of them is not there."""
     names = only or list(course.assignments())
     with Desk(course, "auto") as desk:
         for name in names:
@@ -70,7 +70,7 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
 
 
 def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
-    """Every finding; where the files cannot even be read, that one alone."""
+    """Every finding; if the files cannot even be read, that one alone."""
     try:
         _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
         source = nbformat.read(assignment.notebook, as_version=4)
@@ -94,7 +94,8 @@ def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
         return f"{len(findings)} to mend"
     written = sum(_points(c) for c in nbformat.read(assignment.notebook, as_version=4).cells if _by_hand(c))
     mistakes = len(list(read_catalogue(assignment.suite)))
-    counted = f"{len(assignment.exercises)} exercises, {assignment.max_score:g} points by tests"
+    number = len(assignment.exercises)
+    counted = f"{number} exercise{'s' * (number != 1)}, {assignment.max_score:g} points by tests"
     return f"in order: {counted} and {written:g} by hand, {mistakes} known mistakes"
 
 

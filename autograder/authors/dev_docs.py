@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder import sandbox
+from autograder.authors import diagrams
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.report import ExerciseResult, Report, TestResult
 
-MADE = "<!-- Written by `autograder dev docs`. A test fails where it is not what the code says. -->\n"
+MADE = "<!-- Written by `autograder dev docs`. A test fails if it is not what the code says. -->\n"
 KEYS = {
     "A submission": {
         "student": "who; the folder's name",
@@ -26,9 +27,9 @@ KEYS = {
         "status": "`graded`, or `failed` with a `reason`",
         "score": "points earned by tests, all exercises together; written questions are graded by hand and not in here",
         "max_score": "points there are",
-        "exercises": "a list, in the notebook's order; empty where `failed`",
-        "reason": "why it could not be graded; only where `failed`",
-        "extra": "a sentence on the saved model beside the notebook; only where there is one; no part of the score",
+        "exercises": "a list, in the notebook's order; empty if `failed`",
+        "reason": "why it could not be graded; only if `failed`",
+        "extra": "a sentence on the saved model beside the notebook; only if there is one; no part of the score",
     },
     "An exercise": {
         "name": "the function or class",
@@ -43,43 +44,54 @@ KEYS = {
     "A test": {
         "name": "the function in the suite",
         "sentence": "what is asked, as students read it",
-        "state": "`passed`, `failed`, or `not known` where there was nothing to judge",
-        "passed": "true where the state is `passed`",
+        "state": "`passed`, `failed`, or `not known` if there was nothing to judge",
+        "passed": "true if the state is `passed`",
         "score": "points earned: all or nothing",
         "max_score": "its share of the exercise's points",
-        "message": "call, place, what came, and what to think about next; empty where passed",
-        "stopped": "true where the code gave no answer: a loop, an exit, a crash, too much memory",
+        "message": "call, place, what came, and what to think about next; empty if passed",
+        "stopped": "true if the code gave no answer: a loop, an exit, a crash, too much memory",
     },
 }
+COMMANDS_HEAD = "`autograder --version` prints the version. Each command explains itself if you add `--help`.\n"
 JSON_HEAD = """\
 # Reference: the JSON of `autograder grade`
 
-`autograder grade submitted/ --json marks.json` writes one list with an entry a submission, in the order of the names.
-`autograder report` and `autograder export` read it. Keys may be added; none is renamed or taken away.
+`autograder grade submitted/ --json marks.json` writes one list with an entry for each submission,
+in the order of their names. `autograder report` and `autograder export` read it. Keys may be added,
+but none is renamed or taken away.
 """
 SECURITY_HEAD = """\
 # Security
 
-Student code is judged from outside. It runs in another process, gets inputs and gives back arrays; tests, solutions,
-marks and other students' work are not within its reach. This page is what `autograder/sandbox/` says of itself. Each
-promise has tests in `tests/test_sandbox.py`.
+Student code is judged from outside. It runs in another process, gets inputs and gives back arrays.
+Tests, solutions, marks and other students' work are not within its reach.
 
-What students see afterwards is text: feedback pages, formgrader and the class report show no HTML, script, or fetched
-picture out of a submission (`tests/test_harmless.py`, `tests/test_report.py`). Markdown is cleaned after it has become
-HTML, by nh3, with a list of elements and of addresses. Spreadsheets get no formula from it.
+![The worker, and the two walls with the processes behind them](processes.svg)
 
-A course's own Python runs outside the wall, so no course is looked for among submissions (`tests/test_planted.py`), and
-no Python is imported from the current folder. What is read of a submission is bounded in bytes, depth and count
-(`tests/test_submission.py`).
+What `autograder/sandbox/` promises is [further down](#what-the-sandbox-says-of-itself), in its own
+words. Each promise has tests in `tests/test_sandbox.py`.
 
-A model file that is handed in (`model.safetensors`, where an assignment takes one) never reaches the sandbox: the
-trusted side reads at most 4 MB of a plain file, through no link, as numbers alone. Names, shapes and dtype must be
-those of the course's own decoder, which then runs with them (`tests/test_saved_model.py`). The parser is safetensors'.
+**What people see afterwards is text.** Feedback pages, formgrader and the class report show no
+HTML, no script and no fetched picture out of a submission (`tests/test_harmless.py`,
+`tests/test_report.py`). After Markdown has become HTML, nh3 cleans it with a list of elements and
+addresses. A spreadsheet gets no formula from a submission.
 
-Three places have no wall, by their nature. `check` runs in the student's own kernel, with the visible checks alone.
-nbgrader without this kit's plugin grades in the kernel, where the code could look at the judge. And where bubblewrap
-does not work, as in most containers and so on Gradescope, grading goes on with limits only, and student code could read
-the suites: every command warns, `autograder grade --sandbox bubblewrap` refuses, and who needs the wall grades at home.
+**No course is looked for among submissions** (`tests/test_planted.py`), since a course's own Python
+runs outside the wall. No Python is imported from the current folder either. What is read of a
+submission is bounded in bytes, depth and count (`tests/test_submission.py`).
+
+**A model file** may be handed in if an assignment takes one (`model.safetensors`). It never reaches
+the sandbox. The trusted side reads at most 4 MB of a plain file, through no link, as numbers alone,
+with the parser of safetensors. Names, shapes and dtype must be those of the course's own decoder,
+which then runs with them (`tests/test_saved_model.py`).
+
+**In three places there is no wall.**
+
+- `check` runs in the student's own kernel, with the visible checks alone.
+- nbgrader without this kit's plugin grades in the kernel, so the code could look at the judge.
+- If bubblewrap does not work, as in most containers and so on Gradescope, grading goes on with
+  limits only. Student code could then read the suites. Every command warns, and
+  `autograder grade --sandbox bubblewrap` refuses. If you need the wall, grade at home.
 
 """
 
@@ -91,6 +103,8 @@ def pages(course: Course, app: Any) -> dict[Path, str]:
         docs / "reference-command-line.md": command_line(app),
         docs / "reference-json.md": json_reference(),
         docs / "security.md": security(),
+        docs / "processes.svg": diagrams.processes(),
+        docs / "rooms.svg": diagrams.rooms(course.root / "pyproject.toml"),
     }
 
 
@@ -106,7 +120,7 @@ def security() -> str:
 
 
 def json_reference() -> str:
-    """An example, and every key of it explained. Raises `CourseError` where a key has no explanation, or too many."""
+    """An example, and every key of it explained. Raises `CourseError` if a key has no explanation, or too many."""
     test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
     exercise = ExerciseResult("softmax", (test,), 0.25)
     report = Report("ada", "a1_scaled_dot_product", (exercise,), 0.25)
@@ -129,11 +143,11 @@ def _explained(title: str, keys: set[str]) -> None:
 
 
 def command_line(app: Any) -> str:
-    """Every command's help. Raises `CourseError` where one has no example."""
+    """Every command's help. Raises `CourseError` if one has no example."""
     import typer
 
     group = typer.main.get_command(app)
-    parts = ["# Reference: the command line\n", MADE]
+    parts = ["# Reference: the command line\n", MADE, COMMANDS_HEAD]
     for name, command in _commands("autograder", group):
         parts += [f"## `{name}`\n", _text(command.help or ""), "", *_parameters(command), ""]
         if not command.epilog:

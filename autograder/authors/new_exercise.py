@@ -6,6 +6,7 @@ exercise that works, so that `autograder dev check` is green before the first ed
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,9 +27,9 @@ IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, he
 
 
 def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Path]:
-    """Add `exercise` to `assignment`, which is begun where there is none; yields each file written.
+    """Add `exercise` to `assignment`, which is begun if there is none; yields each file written.
 
-    Raises `CourseError` where a name is no good or taken, or the course does not hold its own suites.
+    Raises `CourseError` if a name is no good or taken, or the course does not hold its own suites.
     """
     _must_be_possible(course, assignment, exercise)
     folder = course.root / "source" / assignment
@@ -51,17 +52,24 @@ def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Pat
 
 
 def _home(course: Course) -> Path:
-    """Where the course keeps its content. Raises `CourseError` where it keeps none of its own."""
+    """Where the course keeps its content. Raises `CourseError` if it keeps none of its own."""
     for place in PLACES:
         if (course.root / place).is_dir():
             return course.root / place
     raise CourseError(f"{course.root} holds no {' and no '.join(PLACES)}; work in a copy of the kit's repository")
 
 
-def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
+def must_be_names(assignment: str, exercise: str) -> None:
+    """Raises `CourseError` if one of the names is no good, or there is nothing to make an exercise from."""
     for name in (assignment, exercise):
-        if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
+        if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
             raise CourseError(f"{name!r} is no name for Python: letters, digits and _, and no digit in front")
+    if not TEMPLATES.is_dir():
+        raise CourseError("what students install cannot begin exercises; work with a copy of the kit's repository")
+
+
+def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
+    must_be_names(assignment, exercise)
     _home(course)
     for other in course.assignments().values():
         if exercise in [e.name for e in other.exercises]:

@@ -296,7 +296,7 @@ def _attention_worlds() -> Iterator[World]:
 
 
 def _no_blocks(q: Any, k: Any) -> tuple[Any, ...]:
-    """For flex attention: every query may attend to every key. Nothing where it has other names."""
+    """For flex attention: every query may attend to every key. Nothing if it has other names."""
     with contextlib.suppress(ImportError, AttributeError):
         flex = importlib.import_module("torch.nn.attention.flex_attention")
         return (flex._create_empty_block_mask(q, k).as_tuple(),)

@@ -2,7 +2,7 @@
 
 - Gradescope: a zip with `setup.sh` and `run_autograder` at its root, which grades with the same hidden suites.
   https://gradescope-autograders.readthedocs.io/en/latest/specs/
-- GitHub Classroom: a workflow that runs the visible checks, worth the assignment's points when all pass.
+- GitHub Classroom: a workflow that runs the visible checks, worth the assignment's points if all pass.
   https://github.com/classroom-resources/autograding-grading-reporter
 """
 
@@ -25,7 +25,7 @@ LEFT = {"__pycache__", ".ipynb_checkpoints"}
 
 
 def write_gradescope(assignment: Assignment, path: Path) -> None:
-    """Write the zip. Raises `CourseError` where the course does not hold the kit itself."""
+    """Write the zip. Raises `CourseError` if the course does not hold the kit itself."""
     if not (assignment.root / "pyproject.toml").is_file() or not (assignment.root / "autograder").is_dir():
         raise CourseError(f"{assignment.root}: a bundle is made in the kit's own repository; this has no autograder/")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
@@ -52,7 +52,7 @@ def _filled(text: str, assignment: Assignment) -> str:
 
 
 def classroom_workflow(assignment: Assignment, requirement: str | None = None) -> str:
-    """The workflow's text. requirement: what pip installs; where None, the kit's wheel beside the notebook."""
+    """The workflow's text. requirement: what pip installs; if None, the kit's wheel beside the notebook."""
     requirement = requirement or f"./multi_head_attention_course-{version(DISTRIBUTION)}-py3-none-any.whl[torch]"
     text = (TEMPLATES / "classroom.yml").read_text(encoding="utf-8")
     text = text.replace("@REQUIREMENT@", requirement).replace("@POINTS@", f"{assignment.max_score:g}")

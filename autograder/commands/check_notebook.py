@@ -41,7 +41,7 @@ STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not know
 
 @dataclass(frozen=True)
 class Notebook:
-    """A saved notebook: its code cells but the checks, the exercise of each (or ""), and what it has checks for."""
+    """A saved notebook: its code cells without the checks, the exercise of each (or ""), and what it has checks for."""
 
     cells: list[Cell]
     owners: list[str]
@@ -49,7 +49,7 @@ class Notebook:
 
 
 def open_sandbox() -> Host:
-    """Where the notebook runs: behind bubblewrap where there is one. It is the student's own code on their machine."""
+    """Where the notebook runs: behind bubblewrap if there is one. It is the student's own code on their machine."""
     if not hasattr(os, "fork"):
         raise MachineError("`autograder check` needs Linux or macOS; in JupyterLab, check(...) works everywhere.")
     isolated, _ = isolates("auto")
@@ -57,7 +57,7 @@ def open_sandbox() -> Host:
 
 
 def read(path: Path) -> Notebook:
-    """The notebook at `path`. Raises `SubmissionError` where it is none, or none of ours."""
+    """The notebook at `path`. Raises `SubmissionError` if it is none, or none of ours."""
     data = read_notebook(path)
     cells = code_cells(data)
     named = [grade_id(cell).removeprefix(CHECK) for cell in data["cells"] if grade_id(cell).startswith(CHECK)]
@@ -148,7 +148,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _first_step(name: str, owners: list[str], results: list[CellResult]) -> str:
-    """What to do where nothing is judged: what the exercise's own cell ran into, else to begin."""
+    """What to do if nothing is judged: what the exercise's own cell ran into, else to begin."""
     own = next((result for owner, result in zip(owners, results, strict=True) if owner == name), CellResult())
     if own.stopped:
         return f"not judged, since its cell was stopped: {own.stopped}."

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from autograder import __version__
 from autograder.commands import desk
 from autograder.commands.grading import How, grade_class, grade_files, show
 from autograder.commands.options import SandboxKind, must_be_writable, warn
@@ -26,8 +27,19 @@ dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
 app.add_typer(dev, name="dev")
 
 
+def say_version(wanted: bool) -> None:
+    """Print the version and end, if `--version` is given."""
+    if wanted:
+        print(f"autograder {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def autograder() -> None:
+def autograder(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
+    ] = False,
+) -> None:
     """Grade exercises on multi-head attention."""
 
 
@@ -40,7 +52,7 @@ def grade(
     assignment: Annotated[
         str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one for each core.")] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
     ] = None,
@@ -56,7 +68,7 @@ def grade(
     ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
     sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
+        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, and warns if not.")
     ] = SandboxKind.auto,
     folder: Annotated[
         Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
@@ -64,7 +76,7 @@ def grade(
 ) -> None:
     """Grade notebooks with the hidden suites. Low marks are no failure.
 
-    A run that was interrupted goes on where it stopped when it is started again.
+    If a run was interrupted, start it again: it goes on where it stopped.
 
     Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
     reason), 2 when the call itself is wrong.

@@ -44,7 +44,7 @@ CRASH = textwrap.dedent(
 
 @dataclass(frozen=True)
 class Student:
-    """Somebody in the demo's class, and what they hand in."""
+    """A student of the demo's class, and what they hand in."""
 
     name: str
     about: str
@@ -53,7 +53,7 @@ class Student:
 
 @dataclass(frozen=True)
 class Row:
-    """A student's marks, one an assignment."""
+    """A student's marks, one for each assignment."""
 
     student: Student
     scores: list[Score]
@@ -101,7 +101,7 @@ CLASS = (
 def run(folder: Path, course: Course, console: Console) -> None:
     """Build the class below `folder`, grade it, and print its marks and where to look.
 
-    Raises `CourseError` where `folder` holds something that is not an earlier demo.
+    Raises `CourseError` if `folder` holds something that is not an earlier demo.
     """
     _fresh(folder, course)
     assignments = list(Course(folder).assignments().values())

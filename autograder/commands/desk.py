@@ -14,7 +14,7 @@ from autograder.course import find_course
 
 
 def register(app: typer.Typer, dev: typer.Typer) -> None:
-    """Enter the commands, each with a line to paste."""
+    """Add the commands, each with a line to paste."""
     app.command(epilog="Example: autograder regrade a1_scaled_dot_product --write")(regrade)
     app.command(epilog="Example: autograder report marks.json --html class.html")(report)
     app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")(export)
@@ -22,6 +22,8 @@ def register(app: typer.Typer, dev: typer.Typer) -> None:
     dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")(dev_check)
     dev.command(epilog="Example: autograder dev docs")(docs)
     dev.command("ready-made", epilog="Example: autograder dev ready-made")(ready_made)
+    dev.command("new-course", epilog="Example: autograder dev new-course statistics")(new_course)
+    dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")(new_assignment)
     dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")(new)
 
 
@@ -29,12 +31,12 @@ def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
     write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
-    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one a core.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one for each core.")] = 0,
     sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap where it works, and warns where not.")
+        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, and warns if not.")
     ] = SandboxKind.auto,
 ) -> None:
-    """After a suite or points changed: who gains and who loses, and by how much. Nothing is written without --write.
+    """After a suite or points have changed: who gains, who loses, and by how much. Without --write nothing is written.
 
     Manual grades and comments are kept. Needs the gradebook that nbgrader wrote.
     """
@@ -58,10 +60,10 @@ def report(
     csv: Annotated[Path | None, typer.Option(help="Write the numbers as a table.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers as JSON.")] = None,
 ) -> None:
-    """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs attention.
+    """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs help.
 
-    Shown in the terminal where no file is asked for. Of two marks for the same student and assignment, the later
-    counts. Whose work is like whose is not judged.
+    If you ask for no file, it is shown in the terminal. If there are two marks for the same student and assignment, the
+    later one counts. Nobody's work is compared with anybody else's.
     """
     from autograder.reports import class_report
     from autograder.reports.class_statistics import class_statistics
@@ -79,13 +81,13 @@ def report(
 
 def export(
     marks: Marks,
-    csv: Annotated[Path | None, typer.Option(help="Write a table, one row an exercise.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a table, one row for each exercise.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test suite a submission.")] = None,
     gradescope: Annotated[
         Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
     ] = None,
 ) -> None:
-    """Marks in the forms that other programs read; several at once where asked for."""
+    """Marks in the forms that other programs read; several at once if asked for."""
     from autograder.reports import export as forms
     from autograder.reports.marks_file import read_marks, write
 
@@ -134,9 +136,9 @@ def bundle(
 
 
 def dev_check(
-    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all where none.")] = None,
+    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
 ) -> None:
-    """After editing the course: is it fit for students? Names file, cell and remedy of all that is not in order.
+    """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
 
     Every stub fails as not started, every solution passes, points add up, each exercise has visible checks, hints and
     at least three known mistakes that its hidden tests reject, release and text twin are in step, and no secret is in
@@ -180,8 +182,36 @@ def ready_made() -> None:
     raise typer.Exit(1 if left else 0)
 
 
+def new_course(
+    folder: Annotated[Path, typer.Argument(help="Where the course goes; empty, or not there yet.")],
+    assignment: Annotated[str, typer.Argument(help="Its first assignment.")] = "a1_first",
+    exercise: Annotated[str, typer.Argument(help="The function that students write there.")] = "row_centred",
+) -> None:
+    """A course of your own, on any subject: configuration, one assignment, one exercise.
+
+    It works from the start: the model answer has full marks, the stub 0. Rewrite it piece by piece.
+    """
+    from autograder.authors.new_course import begin_course
+
+    for path in begin_course(folder, assignment, exercise):
+        print(f"wrote {path}")
+    print(f"Now: cd {folder}, then autograder dev check")
+
+
+def new_assignment(
+    assignment: Annotated[str, typer.Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
+    exercise: Annotated[str, typer.Argument(help="The function that students write first.")],
+) -> None:
+    """An assignment of your own, with one exercise that works from the start, its text twin and its release."""
+    from autograder.authors.new_course import begin_assignment
+
+    for path in begin_assignment(find_course(), assignment, exercise):
+        print(f"wrote {path}")
+    print("Now: autograder dev check")
+
+
 def new(
-    assignment: Annotated[str, typer.Argument(help="Where it goes; begun where there is no such assignment.")],
+    assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
     exercise: Annotated[str, typer.Argument(help="The function's name.")],
 ) -> None:
     """The skeleton of an exercise of your own: cells, hidden suite, visible check, known mistakes, hints.

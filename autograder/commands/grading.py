@@ -30,7 +30,7 @@ FEW = 3  # up to this many submissions are shown test by test, and need no progr
 
 @dataclass(frozen=True)
 class How:
-    """How to grade: worker processes (0: one a core), the sandbox's kind, a Dask scheduler's address or none, a bar."""
+    """How to grade: workers (0: one for each core), the sandbox's kind, a Dask scheduler's address or none, a bar."""
 
     jobs: int
     kind: str
@@ -129,7 +129,7 @@ def _bar(console: Console, total: int, hidden: bool) -> Iterator[Any]:
 
 
 def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
-    """A few reports test by test, many as a table an assignment; quiet: what could not be graded, and the sum."""
+    """A few reports test by test, many as a table for each assignment; quiet: what could not be graded, and the sum."""
     failed = [report for report in reports if report.status == "failed"]
     if quiet:
         for report in failed:
@@ -144,7 +144,7 @@ def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
 
 
 def class_table(assignment: str, reports: list[Report]) -> Table:
-    """One assignment's marks: a row a student, a column an exercise."""
+    """One assignment's marks: a row for each student, a column for each exercise."""
     names = next(([e.name for e in report.exercises] for report in reports if report.exercises), [])
     table = Table(title=assignment, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("student")

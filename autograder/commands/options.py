@@ -22,7 +22,7 @@ class SandboxKind(StrEnum):
 
 
 def must_be_writable(path: Path | None) -> None:
-    """Said before the class is graded, not after."""
+    """Raise `AutograderError` if `path` cannot be written: before the class is graded, not after."""
     if path is None or path == Path("-"):
         return
     if not os.access(path if path.exists() else path.parent, os.W_OK) or path.is_dir():
@@ -30,7 +30,7 @@ def must_be_writable(path: Path | None) -> None:
 
 
 def warn(kind: SandboxKind) -> None:
-    """Say where there is no sandbox; raises `MachineError` where one was insisted on."""
+    """Say so if there is no sandbox; raises `MachineError` if one was insisted on."""
     reason = why_no_bubblewrap() if kind is not SandboxKind.process else "asked for with --sandbox process"
     if reason and kind is SandboxKind.bubblewrap:
         raise MachineError(reason)

@@ -29,7 +29,7 @@ from autograder.submission import Submission, of_assignment
 
 @dataclass(frozen=True)
 class Mark:
-    """One cell's mark in the gradebook. `auto` is None where a person grades it, `manual` where none did.
+    """One cell's mark in the gradebook. `auto` is None if a person grades it, `manual` if none did.
 
     `waiting` is nbgrader's `needs_manual_grade`.
     """
@@ -42,7 +42,7 @@ class Mark:
 
     @property
     def score(self) -> float:
-        """What counts: the manual grade where there is one; as nbgrader's own `Grade.score`."""
+        """What counts: the manual grade if there is one; as nbgrader's own `Grade.score`."""
         return (self.manual if self.manual is not None else self.auto or 0.0) + self.extra
 
 
@@ -57,7 +57,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One student's marks before and after; `problem` where grading anew was not possible."""
+    """One student's marks before and after; `problem` if grading anew was not possible."""
 
     student: str
     before: dict[str, Mark]
@@ -66,7 +66,7 @@ class Comparison:
 
     @property
     def gain(self) -> float:
-        """Points gained; lost where below 0."""
+        """Points gained; below 0, points lost."""
         return round(_total(self.after) - _total(self.before), 2)
 
     @property
@@ -153,7 +153,7 @@ def _must(result: dict[str, Any], what: str) -> None:
 
 
 def _settled(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) -> None:
-    """nbgrader lets every manual grade wait for a person again; only those with something new below them should."""
+    """nbgrader lets every manual grade wait for a person again. Only those with something new below should wait."""
     settled = {
         (one.student, name)
         for one in found
@@ -172,7 +172,7 @@ def _settled(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison])
 def run(
     course: Course, name: str, console: Console, jobs: int = 0, kind: str = "auto", write_it: bool = False
 ) -> list[Comparison]:
-    """Compare, show, and write where asked to."""
+    """Compare, show, and write if asked to."""
     assignment, nbgrader = course.assignment(name), api(course.root)
     found = compare(course, assignment, nbgrader, jobs, kind)
     show(found, console)
@@ -224,7 +224,7 @@ def _sums(found: Sequence[Comparison]) -> Iterator[str]:
     yield f"{gains} gain, {losses} lose, {same} keep their marks. Late penalties are not in these numbers."
     hidden = sum(change.after.manual is not None for one in found for change in one.changed)
     if hidden:
-        yield f"{hidden} manual grades are kept where the tests now say something else; they will wait for a look."
+        yield f"{hidden} manual grades are kept although the tests now say something else; they will wait for a look."
     for one in problems:
         yield f"{one.student} keeps the old marks: {one.problem}"
 

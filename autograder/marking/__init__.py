@@ -1,1 +1,1 @@
-"""From outcomes to marks: the student fixture, the suite kept open, one submission to one report, many of them."""
+"""From submissions to reports: one at a desk, many over desks, and a journal for when a run is interrupted."""

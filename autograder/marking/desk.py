@@ -58,7 +58,7 @@ class Judges:
         return self._host.open(limits, **message)
 
     def learn(self, report: Report) -> None:
-        """The judges to come had better know the mistakes of exercises that lose marks in this class."""
+        """Tell the judges to come which exercises lose marks in this class, so that they have the mistakes ready."""
         lost = {e.name for e in report.exercises if e.started and e.score < e.max_score}
         with self._lock:
             self._lost.setdefault(report.assignment, set()).update(lost)
@@ -176,7 +176,7 @@ class _TooLong(_Lost):
 def _verdict_in(message: dict[str, Any], exercises: tuple[Exercise, ...], cells: int, untouched: bool) -> Verdict:
     """The verdict in a judge's last message. `untouched` is set if it had met no student code before.
 
-    Only such a judge is believed that the course is at fault, which would end the whole run.
+    Only such a judge is believed if it says that the course is at fault, since that ends the whole run.
     """
     if "broken" not in message:
         return read_verdict(message.get("verdict"), exercises, cells)

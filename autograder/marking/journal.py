@@ -1,7 +1,7 @@
 """Reports written down as they come, so that a run that was interrupted goes on where it stopped.
 
-One line of JSON a report, with the stamp of what was graded: the submission's bytes and the course's version. A line
-that was cut off is passed over, and its submission graded again.
+Each report is a line of JSON, with the stamp of what was graded: the submission's bytes and the course's version. If a
+line was cut off, it is passed over, and its submission graded again.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ LOST = "its grading process was ended from outside, three times; is the machine 
 
 
 def worker_count(jobs: int, submissions: int) -> int:
-    """`jobs`, or if 0 one a core, if there are enough to be worth their start; never more than there is work for."""
+    """`jobs`, or if 0 one for each core, if so many are worth their start; never more than there is work for."""
     cores = len(os.sched_getaffinity(0)) if submissions >= MANY else 1
     return max(1, min(jobs or cores, submissions))
 
@@ -45,7 +45,7 @@ def worker_count(jobs: int, submissions: int) -> int:
 def grade_many(
     submissions: Sequence[Submission], root: Path, jobs: int, kind: str = "auto", scheduler: str = ""
 ) -> Iterator[Report]:
-    """One report a submission, in order, by `jobs` desks here or by the Dask cluster at `scheduler`."""
+    """One report for each submission, in order, by `jobs` desks here or by the Dask cluster at `scheduler`."""
     course = Course(root)
     versions = functools.cache(lambda name: course.assignment(name).version())
     tasks = (as_task(submission, versions(submission.assignment)) for submission in submissions)
@@ -150,7 +150,7 @@ class _Gone(Exception):
 
 
 def _is_lost(error: BaseException | None) -> bool:
-    # Dask says KilledWorker, and CancelledError where the scheduler forgot a task.
+    # Dask says KilledWorker, and CancelledError if the scheduler forgot a task.
     return isinstance(error, BrokenExecutor) or type(error).__name__ in ("KilledWorker", "CancelledError")
 
 

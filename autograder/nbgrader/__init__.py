@@ -1,8 +1,8 @@
 """nbgrader's autograde with our marks; everything else is nbgrader's own.
 
-`Autograde` reads what strangers handed in, `RestoreCells` gives every cell of the course its own metadata back,
-`Mark` takes the place of `Execute`: it runs the notebook in the sandbox, leaves each exercise's points as the result of
-its check cell (nbgrader's own partial credit) and the rubric beside it.
+`Autograde` reads what strangers handed in. `RestoreCells` gives every cell of the course its own metadata back. `Mark`
+takes the place of `Execute`: it runs the notebook in the sandbox, and leaves each exercise's points as the result of
+its check cell, with the rubric beside it. That is nbgrader's own partial credit.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def configure(config: Any) -> None:
 def api(root: Path) -> Any:
     """nbgrader's own interface to the course in `root`, the one behind formgrader's buttons.
 
-    The course's own settings hold: its database, its penalties for late work.
+    The course's own settings are kept: its database, its penalties for late work.
     """
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
@@ -58,7 +58,7 @@ def api(root: Path) -> Any:
 
     # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
     warnings.filterwarnings("ignore", module="nbgrader")
-    # nbgrader calls `alembic` by name, which is not on the path where the environment has not been activated.
+    # nbgrader calls `alembic` by name, which is not on the path if the environment has not been activated.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     config = Config()
     configure(config)

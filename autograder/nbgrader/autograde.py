@@ -1,8 +1,8 @@
 """nbgrader's Autograde, careful with strangers' files.
 
-nbgrader opens a pipe and waits, follows a link and copies what it leads to, and answers a broken notebook with a
-traceback. It has no setting for any of that, so this class takes the place of its own. How files are read and copied
-is in `files`.
+nbgrader's own opens a pipe and waits, follows a link and copies what it leads to, and answers a broken notebook with a
+traceback. There is no setting for any of that, so this class takes its place. How files are read and copied is in
+`files`.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ MAX_TIMESTAMP = 2**20  # bytes; a time has 30
 class Autograde(NbGraderAutograde, PlainFiles):
     """nbgrader's own steps for each submission, of which as many as there are cores are marked at a time.
 
-    Every submission is read first; one that cannot be graded is named, and the rest goes on. What was graded before
-    and has not changed since, nor the course, is left alone.
+    Every submission is read first. If one cannot be graded, it is named, and the rest goes on. What was graded before
+    is left alone, unless it or the course has changed since.
     """
 
-    jobs = Integer(0, min=0, help="Worker processes that mark; 0 means one a core.").tag(config=True)
+    jobs = Integer(0, min=0, help="Worker processes that mark; 0 means one for each core.").tag(config=True)
     scheduler = Unicode("", help="Address of a Dask scheduler whose workers mark, in place of processes here.").tag(
         config=True
     )
@@ -72,7 +72,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return Exporter
 
     def start(self) -> None:
-        """Grade; raises `NbGraderException` where not all could be, or another run is under way."""
+        """Grade. Raises `NbGraderException` if not all could be graded, or another run is under way."""
         with in_nbgraders_words(self.log), only_one_run(Path(self.coursedir.root)), tables_looked_for_once():
             super().start()
 
@@ -109,7 +109,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self.assignments[folder] = [os.path.join(folder, submission.path.name)]
 
     def _look_at_timestamp(self, place: Path) -> None:
-        """nbgrader reads this file of a submission as it is, again and again; raises `SubmissionError`."""
+        """Check a file that nbgrader will read as it is, again and again. Raises `SubmissionError` if it is no good."""
         path = place / TIMESTAMP
         if os.path.lexists(path):
             read_bytes(path, MAX_TIMESTAMP, "It holds the time of handing in.")
@@ -119,7 +119,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
                 raise SubmissionError(f"{TIMESTAMP} holds no date and time; correct it or take it away") from None
 
     def convert_notebooks(self) -> None:
-        """Grade what is to be graded, one student after another; say at the end how many could not be."""
+        """Grade what is left to grade, one student after another. Say at the end how many could not be graded."""
         todo = [folder for folder in self.assignments if not self._is_done(folder)]
         workers = self.workers or self.hire(len(todo))
         # For one alone, starting anything is not worth it, and formgrader's button keeps its sandbox warm.
@@ -209,7 +209,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return replace(task, exercises=exercises_worth(self.points, self.course_assignment), pictures=True)
 
     def _points(self) -> dict[str, float]:
-        """The gradebook's points by cell; raises `NbGraderException` where the assignment was not released."""
+        """The gradebook's points by cell; raises `NbGraderException` if the assignment was not released."""
         name = self.course_assignment.name
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
             try:
@@ -238,7 +238,7 @@ class Ahead:
         self._results = workers.mark(tasks)
 
     def take(self, task: Task) -> Marked | None:
-        """The result of a task; None where the workers were given another, and it has to be done here."""
+        """The result of a task; None if the workers were given another, and it has to be done here."""
         for given, marked in self._results:
             if given.student == task.student:
                 return marked if given == task or marked.report.reason else None
@@ -246,7 +246,7 @@ class Ahead:
 
 
 def _stamp_of(notebook: Path) -> str | None:
-    """The stamp in an autograded notebook; None where it is not there or was not finished."""
+    """The stamp in an autograded notebook; None if it is not there or was not finished."""
     try:
         return str(json.loads(notebook.read_text(encoding="utf-8"))["metadata"]["autograder"][STAMP])
     except (OSError, ValueError, KeyError, TypeError):
@@ -255,7 +255,7 @@ def _stamp_of(notebook: Path) -> str | None:
 
 @contextlib.contextmanager
 def in_nbgraders_words(log: Any) -> Iterator[None]:
-    """An error of ours as nbgrader's, so that its command says one sentence and ends with 1."""
+    """Turn an error of ours into one of nbgrader's, so that its command says one sentence and ends with 1."""
     try:
         yield
     except Exception as error:
@@ -268,7 +268,7 @@ def in_nbgraders_words(log: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def only_one_run(root: Path) -> Iterator[None]:
-    """Hold the course for this run; the system frees it with its owner. Raises `CourseError` where another has it."""
+    """Hold the course for this run; the system frees it with its owner. Raises `CourseError` if another has it."""
     try:
         with FileLock(root / LOCK, blocking=False):
             yield
@@ -278,7 +278,7 @@ def only_one_run(root: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def tables_looked_for_once() -> Iterator[None]:
-    """nbgrader looks for each of a database's tables, and makes what is missing, a dozen times a submission."""
+    """Look for a database's tables, and make what is missing, once; nbgrader does so a dozen times a submission."""
     metadata, done = nbgrader.api.Base.metadata, set[int]()
     make = metadata.create_all
 
@@ -302,8 +302,8 @@ def _is_news(record: logging.LogRecord) -> bool:
 def take_autogrades_place() -> None:
     """From now on nbgrader's command and formgrader's button use the class above.
 
-    And a database's engine is made once: nbgrader makes a dozen a submission, each of which compiles every statement
-    anew, which is half of its time.
+    Besides, a database's engine is made once. nbgrader makes a dozen for each submission, and each compiles every
+    statement anew, which is half of its time.
     """
     nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
     nbgrader.api.app_log.addFilter(_is_news)

@@ -26,7 +26,7 @@ class Canvas(FileNameCollectorPlugin):
     """
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """The student and the notebook, or None where the file is none of Canvas's."""
+        """The student and the notebook, or None if the file is not Canvas's."""
         found = re.match(rf"(?P<name>[^_]+)_(?:LATE_)?(?P<user>\d+)_\d+_{NOTEBOOK}", Path(submitted_file).name)
         return found and {"student_id": f"{found['name']}_{found['user']}", "file_id": found["file_id"]}
 
@@ -35,11 +35,11 @@ class Moodle(FileNameCollectorPlugin):
     """`Jane Doe_123456_assignsubmission_file/scaled_dot_product.ipynb`, or both in one name, is of `Jane Doe`.
 
     From `mod/assign/classes/downloader.php` of Moodle. Its number is another one in each assignment, so the name
-    has to do; two students of one name are refused by nbgrader as a duplicate.
+    has to do. If two students have one name, nbgrader refuses them as a duplicate.
     """
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """The student and the notebook, or None where the file is none of Moodle's."""
+        """The student and the notebook, or None if the file is not Moodle's."""
         path = Path(submitted_file)
         whole = f"{path.parent.name}/{path.name}" if "_assignsubmission_" in path.parent.name else path.name
         found = re.match(rf"(?P<name>[^_]+)_\d+_assignsubmission_file_?/?{NOTEBOOK}", whole)

@@ -20,12 +20,12 @@ MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied al
 
 
 class Exporter(NotebookExporter):
-    """Reads what was submitted as the command line does, so that both grade the same cells."""
+    """Reads submissions as the command line does, so that both grade the same cells."""
 
     optimistic_validation = True  # checked once at the end, not after every step
 
     def from_file(self, file_stream: Any, resources: Any = None, **kw: Any) -> Any:
-        """Convert an open notebook; raises `SubmissionError` where it is none."""
+        """Convert an open notebook; raises `SubmissionError` if it is none."""
         if not self.parent._sanitizing:  # the second step reads what the first has written
             return super().from_file(file_stream, resources=resources, **kw)
         notebook = read_notebook(Path(file_stream.name))

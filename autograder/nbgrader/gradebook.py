@@ -28,10 +28,10 @@ def grade_into_gradebook(
     on_graded: Callable[[Outcome], None],
     feedback: bool = False,
 ) -> list[Outcome]:
-    """Grade what was submitted and has changed; what became of each submission that was looked at.
+    """Grade what was submitted and has changed. Returns what became of each submission that was looked at.
 
     settings: traits of `Autograde` (`jobs`, `scheduler`, `force`); kind: the sandbox's
-    Raises `CourseError` where an assignment was not released, or another run is under way.
+    Raises `CourseError` if an assignment was not released, or another run is under way.
     """
     from autograder.nbgrader import api
 
@@ -49,7 +49,7 @@ def grade_into_gradebook(
 
 
 def _silent() -> logging.Logger:
-    """A log of this run's own: nbgrader's is shared by all that runs in the process."""
+    """A log of this run's own, since nbgrader's is shared by everything that runs in the process."""
     log = logging.Logger(__name__)
     log.disabled = True
     return log
@@ -75,7 +75,7 @@ def _grade(
 
 
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
-    """Assignments that somebody has handed in, and how many have; raises `CourseError` where nobody has anything."""
+    """Assignments that somebody has handed in, and how many have; raises `CourseError` if nobody has anything."""
     folder = course.root / "submitted"
     closed = len(list(closed_folders(folder)))  # one in each assignment: nobody knows what they hold
     found = []
@@ -89,7 +89,7 @@ def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
 
 
 def _with_feedback(nbgrader: Any, outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """nbgrader's feedback pages for those graded in this run; one that cannot be made costs no other."""
+    """Make nbgrader's feedback pages for those graded in this run. If one cannot be made, the others still are."""
     for outcome in outcomes:
         if outcome.reason is None:
             with temp_attrs(nbgrader.coursedir, student_id=outcome.student):

@@ -22,7 +22,7 @@ FOLDER = ".regrades"  # beside the gradebook
 
 
 def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
-    """Save `students` of one assignment; the folder it went to."""
+    """Save `students` of one assignment. Returns the folder."""
     place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{datetime.now():%Y-%m-%dT%H-%M-%S.%f}"
     place.mkdir(parents=True)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
@@ -37,9 +37,9 @@ def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
 
 
 def undo(nbgrader: Any, assignment: str) -> list[str]:
-    """Bring back what the last regrade of `assignment` changed; the students it was about.
+    """Bring back what the last regrade of `assignment` changed. Returns the students it was about.
 
-    Raises `AutograderError` where there is nothing to undo.
+    Raises `AutograderError` if there is nothing to undo.
     """
     saved = sorted((Path(nbgrader.coursedir.root) / FOLDER / assignment).glob("*/gradebook.json"))
     if not saved:
@@ -59,7 +59,7 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
 
 
 def restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
-    """Bring back a student's autograded folder from `place`; nbgrader removes it where it cannot grade."""
+    """Bring back a student's autograded folder from `place`; nbgrader removes it if it cannot grade."""
     folder = _autograded(nbgrader, student, assignment)
     _remove(folder)
     _copy(place / "autograded" / student, folder)
@@ -130,7 +130,7 @@ def _both(found: list[Any], saved: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def find_submissions_of(nbgrader: Any, assignment: str) -> list[str]:
-    """Students with a graded submission. Raises `AutograderError` where the gradebook does not know the assignment."""
+    """Students with a graded submission. Raises `AutograderError` if the gradebook does not know the assignment."""
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
         try:
             book.find_assignment(assignment)

@@ -1,8 +1,8 @@
-"""Marks of nbgrader's gradebook, manual grades and late penalties included, one row an exercise or written question.
+"""Marks of nbgrader's gradebook: a row for each exercise or written question, with manual grades and late penalties.
 
     nbgrader export --exporter=autograder.nbgrader.gradebook_export.Exercises --to=exercises.csv
 
-nbgrader's own exporter has one row an assignment, and no exercises.
+nbgrader's own exporter has one row for each assignment, and no exercises.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ HEAD = ("student", "assignment", "exercise", "score", "max_score", "auto_score",
 
 
 class Exercises(ExportPlugin):
-    """One row an exercise. The late penalty is the notebook's, and stands in each of its rows; it is not subtracted."""
+    """One row for each exercise. The late penalty is the notebook's: it is in each of its rows, and not subtracted."""
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write the file named with `--to`, `grades.csv` where none is."""
+        """Write the file named with `--to`, `grades.csv` if none is."""
         rows = (row for submission in _submissions(gradebook, self) for row in _rows(submission))
         path = Path(self.to or "grades.csv")
         write(path, as_csv(HEAD, rows))
@@ -33,7 +33,7 @@ class Exercises(ExportPlugin):
 
 
 def _submissions(gradebook: Gradebook, plugin: ExportPlugin) -> Iterator[Any]:
-    """As nbgrader's own exporter, `--assignment` and `--student` choose among them."""
+    """`--assignment` and `--student` choose among them, as with nbgrader's own exporter."""
     for assignment in gradebook.assignments:
         if plugin.assignment and assignment.name not in plugin.assignment:
             continue

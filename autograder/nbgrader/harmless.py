@@ -17,7 +17,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 
 def make_harmless(notebook: Any, trusted: Collection[str]) -> None:
-    """Change `notebook` in place: nothing in it but cells, and those of a length that a page can show.
+    """Change `notebook` in place: only its cells stay, and of those as much as a page can show.
 
     trusted: sources of the course's own markdown cells, which stay as they are
     """
@@ -35,7 +35,7 @@ def make_harmless(notebook: Any, trusted: Collection[str]) -> None:
 
 
 def shortened(source: str, left: int = MAX_SHOWN) -> str:
-    """At most `left` characters of Markdown, and none of the runs that a reader of it is slow with."""
+    """At most `left` characters of Markdown, without the long runs that make its readers slow."""
     most = min(left, MAX_MARKDOWN)
     if len(source) > most:
         source = source[:most] + "\n\n... (the rest of this cell is not shown)"

@@ -31,11 +31,11 @@ class Mark(NbGraderPreprocessor):
     sandbox = Enum(
         ["auto", "bubblewrap", "process"],
         default_value="auto",
-        help="bubblewrap: insist on it; process: limits only; auto: bubblewrap, and a warning where it does not work.",
+        help="bubblewrap: insist on it; process: limits only; auto: bubblewrap, and a warning if it does not work.",
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Grade one notebook in place. Raises `MachineError` where it could not be graded."""
+        """Grade one notebook in place. Raises `MachineError` if it could not be graded."""
         own = given(resources)
         assignment = own.assignment
         cells = code_cells(nb)
@@ -62,14 +62,14 @@ class Mark(NbGraderPreprocessor):
         return nb, resources
 
     def _marked_now(self, task: Task, assignment: Assignment) -> Marked:
-        """Marked in this process."""
+        """The result, marked in this process."""
         with contextlib.closing(Workers(assignment.root, 1, self.sandbox)) as workers:
             ((_, marked),) = workers.mark([task])
         return marked
 
 
 def _show_extra(nb: NotebookNode, extra: str) -> None:
-    """Below the last cell that names the saved model's file; where none does any more, below the last cell of code."""
+    """Show it below the last cell that names the saved model's file, or else below the last cell of code."""
     cells = [cell for cell in nb.cells if cell.cell_type == "code"]
     below = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
     data = {"text/plain": extra, "text/html": rubric.extra_as_html(extra)}

@@ -1,7 +1,7 @@
 """What strangers wrote, on pages that open in an instructor's browser with the instructor's rights.
 
-`Page` makes feedback and formgrader's page of a submission. Student code's output is text already (see `mark`); what is
-left are texts in Markdown, which become HTML here, of which only the elements and addresses stay that are listed below.
+`Page` makes feedback, and formgrader's page of a submission. What student code printed is text already (see `mark`).
+Texts in Markdown become HTML here, and of that only the elements and addresses stay that are listed below.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ CLEANER = nh3.Cleaner(
 
 
 def cleaned(markup: Any) -> str:
-    """HTML of which only what is listed above is left, and in which no formula acts."""
+    """HTML with only what is listed above, and with no formula that acts."""
     return _ACTIVE_FORMULA.sub(r"\\text{\1}", CLEANER.clean(str(markup)))
 
 
 class Renderer(IPythonRenderer):
-    """nbconvert's, for which a pasted picture that is missing is no reason to give up the page."""
+    """nbconvert's own, but a pasted picture that is missing does not cost the page."""
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """An image, or a sentence in its place."""
@@ -75,10 +75,10 @@ class Renderer(IPythonRenderer):
 
 
 class Page(HTMLExporter):
-    """nbconvert's exporter, of which strangers' texts come out harmless.
+    """nbconvert's exporter, but strangers' texts come out harmless.
 
-    HTML in them is shown as text. The course's own cells stay as they are; in a grader's comment, HTML counts as far as
-    it is harmless.
+    HTML in them is shown as text. The course's own cells stay as they are. In a grader's comment, HTML that is harmless
+    is kept.
     """
 
     root = Unicode(help="the course's folder")
@@ -94,7 +94,7 @@ class Page(HTMLExporter):
         return super().from_notebook_node(nb, resources, **kw)
 
     def _own_texts(self, resources: Any) -> frozenset[str]:
-        """As feedback and formgrader each name the assignment; none of a course that cannot be read."""
+        """The course's own texts, by the name that feedback or formgrader gives the assignment, if it can be read."""
         name = resources.get("assignment_id") or resources.get("nbgrader", {}).get("assignment", "")
         try:
             return course_at(Path(self.root)).assignment(name).markdown()
@@ -140,9 +140,9 @@ _render, _open = BaseHandler.render, FormgraderHandler.get
 
 
 def render(self: Any, name: str, **names: Any) -> Any:
-    """nbgrader's own, with what would act in an id shown as a question mark.
+    """nbgrader's own, but whatever would act in an id is shown as a question mark.
 
-    nbgrader 0.9.6 writes a student's id into its pages as it is, also one that only stands in an address: a link in a
+    nbgrader 0.9.6 writes a student's id into its pages as it is, even if it is only part of an address: a link in a
     student's text to `/formgrader/manage_students/<img ...>` would act with the instructor's rights.
     """
     return _render(self, name, **{key: _inert(value) if key.endswith("_id") else value for key, value in names.items()})
@@ -153,7 +153,7 @@ def _inert(value: Any) -> Any:
 
 
 def open_course(self: Any) -> Any:
-    """nbgrader's own, for courses that nobody handed in: opening one runs its configuration, and a link can do it."""
+    """nbgrader's own, unless somebody handed the course in: opening it runs its configuration, which a link can do."""
     path = self.get_argument("path", "")
     if path and is_handed_in(Path(path).resolve()):
         raise HTTPError(403, "this is a folder of submissions, not a course")
@@ -168,7 +168,7 @@ def exporter(self: Any) -> Page:
 
 
 def make_pages_careful() -> None:
-    """From now on formgrader's pages are made by what stands above."""
+    """From now on formgrader's pages are made by the functions above."""
     BaseHandler.render = render
     FormgraderHandler.get = open_course
     BaseHandler.exporter = property(exporter)

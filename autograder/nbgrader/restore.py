@@ -16,7 +16,7 @@ from autograder.submission import grade_id, is_plain_check
 
 
 class RestoreCells(NbGraderPreprocessor):
-    """Metadata of graded cells comes from the gradebook, never from the submission; missing cells come back.
+    """Take the metadata of graded cells from the gradebook, never from the submission, and bring missing cells back.
 
     What a student wrote beside code can be read in a browser afterwards, and does nothing there.
     """
@@ -37,7 +37,7 @@ class RestoreCells(NbGraderPreprocessor):
 
 
 def _restored(cell: NotebookNode, wanted: dict[str, dict[str, Any]], seen: set[str]) -> list[NotebookNode]:
-    """The cell with the course's metadata; before a check cell that was written over, what was written there."""
+    """The cell with the course's metadata. If a check cell was overwritten, what was written comes before it."""
     name = grade_id(cell)
     cell.metadata.pop("nbgrader", None)
     if name not in wanted or name in seen or cell.cell_type != wanted[name]["metadata"]["cell_type"]:

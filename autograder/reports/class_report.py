@@ -41,7 +41,7 @@ def as_json(assignments: Sequence[AssignmentRate]) -> str:
 
 
 def as_table(assignments: Sequence[AssignmentRate]) -> str:
-    """The same numbers as CSV, one row a number; `kind` says which."""
+    """The same numbers as CSV, one row for each number; `kind` says which."""
     return as_csv(CSV_HEAD, (row for assignment in assignments for row in _rows(assignment)))
 
 

@@ -15,7 +15,7 @@ BINS = 10  # the distribution of marks goes by tenths of what can be earned
 
 @dataclass(frozen=True)
 class TestRate:
-    """One test over the class. `stopped` are those of `failed` where the code gave no answer."""
+    """One test over the class. `stopped` are those of `failed` in which the code gave no answer."""
 
     __test__ = False
 

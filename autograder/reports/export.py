@@ -1,6 +1,6 @@
 """`autograder export`: marks in the forms that other programs read.
 
-- CSV: one row an exercise. nbgrader's own export has totals only.
+- CSV: one row for each exercise. nbgrader's own export has totals only.
 - JUnit XML, as pytest writes it and Jenkins, GitLab and GitHub read it (junit-10.xsd of Jenkins' xUnit plugin): a test
   suite is one submission; a test that could not be judged is skipped, a submission that could not be graded an error.
 - Gradescope's results.json, https://gradescope-autograders.readthedocs.io/en/latest/specs/
@@ -25,7 +25,7 @@ NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def exercises_as_csv(reports: Sequence[Report]) -> str:
-    """One row an exercise; a submission that could not be graded is one row with its reason."""
+    """One row for each exercise; a submission that could not be graded is one row with its reason."""
     return as_csv(CSV_HEAD, (row for report in reports for row in _rows(report)))
 
 

@@ -19,7 +19,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def read_marks(paths: Sequence[Path]) -> list[Report]:
     """The reports of all files, in order. Of two on the same student and assignment, the later counts.
 
-    Raises `AutograderError` where a file is not what `autograder grade --json` writes.
+    Raises `AutograderError` if a file is not what `autograder grade --json` writes.
     """
     found: dict[tuple[str, str], Report] = {}
     for path in paths:

@@ -77,7 +77,7 @@ def table(result: ExerciseResult, with_points: bool, message: Callable[[str], st
     titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
     head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
     rows = "".join(_row(test, with_points, message) for test in result.tests)
-    # JupyterLab gives all columns of a table one width where it is not told otherwise.
+    # JupyterLab gives all columns of a table one width if it is not told otherwise.
     style = "border-collapse:collapse;table-layout:auto;width:100%;max-width:60em"
     return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 

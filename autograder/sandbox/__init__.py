@@ -2,65 +2,86 @@
 
 Four kinds of process take part. Who knows what:
 
-    worker           the command itself: submissions as bytes, the gradebook. Reads no word that student code has said,
-      │  │           but one verdict a submission, field by field (`marking.verdict`)
-      │  └─ judges' host    warm, behind a wall: suite, reference, known mistakes. Has seen no submission
-      │       └─ judge      a fork for one submission: talks to its notebook, gives the verdict, ends
-      └─ students' host     warm, behind a wall: NumPy, PyTorch, IPython. Nothing of the course
-           └─ notebook      a fork for one submission, in namespaces of its own: has run the cells
-                └─ exercise    a fork for the calls of one exercise
+    worker              the command itself: submissions as bytes, the gradebook. It reads no word
+      │  │              that student code has said, but one verdict for each submission, field by
+      │  │              field (`marking.verdict`)
+      │  └─ judges' host      warm, behind a wall: suite, reference, known mistakes. No submission
+      │       └─ judge        a fork for one submission: asks the notebook, gives its verdict, ends
+      └─ students' host       warm, behind a wall: NumPy, PyTorch, IPython. Nothing of the course
+           └─ notebook        a fork for one submission, in namespaces of its own: runs the cells
+                └─ exercise   a fork for the calls of one exercise
 
-The worker opens a notebook and a judge, and hands the judge the notebook's socket: what is said there passes by it.
-See `inside.host` for the two hosts, `inside.notebook` for what is behind the students' wall, `inside.walls` and
-`inside.seccomp` for what it cannot get past, `outside` for starting and ending, `limits` for the numbers. A judge may
-start no process, open no socket, signal nobody and write nowhere; it sees the kit, the course's sources, and no
-submission. If it is crashed, blocked or filled, that costs the submission that did it, with the reason.
+The worker opens a notebook and a judge, and hands the judge the notebook's socket. What they say to
+each other does not pass through the worker. A judge may start no process, open no socket, signal
+nobody and write nowhere. It sees the kit and the course's sources, and no submission but its own.
+If it crashes, blocks or is filled up, that costs the submission that did it, with the reason.
 
-Where bubblewrap works, a submission keeps to this; each line's short name is the name of its test:
+In the code, `inside.host` is the two hosts, `inside.notebook` what is behind the students' wall,
+`inside.walls` and `inside.seccomp` what it cannot get past. `outside` starts and ends processes,
+and `limits` has the numbers.
 
-- no network: it reaches no network, not even loopback, and no family of sockets that belongs to none
-- no secrets: it sees Python and the system's libraries; no solutions, suites, submissions, gradebook, home, environment
+If bubblewrap works, a submission keeps to this. Each line's short name is the name of its test:
+
+- no network: it reaches no network, not even loopback, and no family of sockets that belongs to
+  none
+- no secrets: it sees Python and the system's libraries, but no solutions, suites, submissions,
+  gradebook, home or environment
 - no other process: it sees and signals no process but its own, and cannot harm the one that forks
-- private scratch: it has scratch space that is limited, and gone with the submission, shared memory included
-- not root: it runs as nobody where root started it, with no capability and no way to gain one
-- no system calls that only an attack needs: tracing, mounting, keyrings, kernel interfaces with a history of faults
-- data only: it gives back plain values and arrays; dtype, shape and size are checked before anything is made of them
-- size of what comes back: a message, all of them together, and what they become in memory have limits
-- one cause, one loss: what loops, exits, crashes or takes too much memory loses the tests that met it, and no others
-- deadlines are kept by the trusted side: it waits for no reply, no reader and no end of a stream past them
-- no state: nothing reaches another exercise; two calls with the same arguments give the same answer, or lose marks
-- no ready made attention: PyTorch's own is not in the sandbox; a test that asks for it is known on the trusted side
+- private scratch: it has scratch space that is limited, and gone with the submission, shared memory
+  included
+- not root: it runs as nobody if root started it, with no capability and no way to gain one
+- no system calls that only an attack needs: tracing, mounting, keyrings, kernel interfaces with a
+  history of faults
+- data only: it gives back plain values and arrays; dtype, shape and size are checked before
+  anything is made of them
+- size of what comes back: a message, all messages together, and what they become in memory have
+  limits
+- one cause, one loss: what loops, exits, crashes or takes too much memory loses the tests that met
+  it, and no others
+- deadlines are kept by the trusted side: it waits for no reply, no reader and no end of a stream
+  past them
+- no state: nothing reaches another exercise; two calls with the same arguments give the same
+  answer, or lose marks
+- no ready made attention: PyTorch's own is not in the sandbox; a test that asks for it is known on
+  the trusted side
 - no ready made convolution: nor is PyTorch's and NumPy's, for a notebook whose suite forbids it
-- questions cost little: how often and how much student code may ask of the reference is limited there, not here
+- questions cost little: how often and how much student code may ask of the reference is limited on
+  the trusted side
 
-Limits. Wall clock (a call, a cell, a submission), the size of replies and printed text are kept by the trusted side and
-hold everywhere. The kernel keeps those of a process: CPU, memory, files, scratch. With a control group (root, a systemd
-user session, a container that was given its own; see `cgroup`) memory, number of processes and one processor are limits
-of the submission as a whole. Without one, memory is each process's own, and there are fewer processes, so that the
-worst case stays some gigabytes. Without bubblewrap (`--sandbox process`, macOS, containers without user namespaces)
-there are the limits and the deadlines, and no wall: student code can read what the user can read, and use the network.
+Limits. The trusted side keeps wall clock (a call, a cell, a submission), the size of replies and
+printed text; these hold everywhere. The kernel keeps the limits of a process: CPU, memory, files,
+scratch. If there is a control group (root, a systemd user session, a container that was given its
+own; see `cgroup`), then memory, the number of processes and one processor are limits of the
+submission as a whole. If there is none, memory is each process's own, and fewer processes are
+allowed, so that the worst case stays some gigabytes. If there is no bubblewrap (`--sandbox
+process`, macOS, containers without user namespaces), there are the limits and the deadlines, and no
+wall: student code can read what the user can read, and use the network.
 
 Not covered, in words so that nobody relies on it:
 
 - The kernel's own bugs: all submissions share the machine's kernel.
 - Timing: a submission can see the clock, and how busy the machine is.
-- Machine code. What is ready-made is taken out of PyTorch's dispatcher, and of the libraries' Python, and the libraries
-  are hidden from new processes; its instructions are still in memory, and ctypes with a hand-made call would find them.
-  So would TorchScript's `prim::mkldnn_convolution`, an operator that is not in the dispatcher. Where there is no
-  bubblewrap, a new process has all of PyTorch and NumPy.
-- Source. What computes attention is emptied in the installed files, too; who brings PyTorch's source along as text, or
-  builds attention from its smaller parts, has written it.
-- Ready-made functions that nobody has found. `autograder dev ready-made` calls what a name, a module's name or a
-  signature makes suspect, with a few small inputs; what looks like nothing, or wants other arguments, it does not see.
-- Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make a convolution without heads,
-  and no test can tell.
-- Notes that code leaves for itself. Before any reference has answered, all exercises are judged in one place, and code
-  that means to can hand its own values on from one to the next. They tell it nothing that it was not asked. What is
-  judged behind the reference runs anew in a place of its own.
-- What a report says. An exception's text, a type's name and a traceback's lines are quoted, with numbers cut to two
-  digits, only if nothing has been answered by the reference in that exercise (see `judging.words`). Shapes, the keys of
-  a dict and a wrong value are the student's own, too: code that hides an input in them can show some of it.
-- What a student's process says of itself. Gradients and arguments after a call are values that it reports: they are
-  judged against the function on the trusted side, and who forges right ones has found another way to compute them.
-  Names and shapes of a module's parameters are its word.
+- Machine code. What is ready-made is taken out of PyTorch's dispatcher and of the libraries'
+  Python, and the libraries are hidden from new processes. Its instructions are still in memory, and
+  ctypes with a hand-made call would find them. So would TorchScript's `prim::mkldnn_convolution`,
+  an operator that is not in the dispatcher. Without bubblewrap, a new process has all of PyTorch
+  and NumPy.
+- Source. What computes attention is emptied in the installed files, too. Whoever brings PyTorch's
+  source along as text, or builds attention from its smaller parts, has written it.
+- Ready-made functions that nobody has found. `autograder dev ready-made` calls everything that a
+  name, a module's name or a signature makes suspect, with a few small inputs. If a function looks
+  like nothing, or wants other arguments, it is not seen.
+- Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make a
+  convolution without heads, and no test can tell.
+- Notes that code leaves for itself. Before the reference has answered anything, all exercises are
+  judged in one place, and code that means to can hand its own values on from one to the next. They
+  tell it nothing that it was not asked. What is judged behind the reference runs anew, in a place
+  of its own.
+- What a report says. An exception's text, a type's name and a traceback's lines are quoted only if
+  the reference has answered nothing in that exercise, and with numbers cut to two digits (see
+  `judging.words`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
+  that hides an input in them can show some of it.
+- What a student's process says of itself. Gradients, and arguments after a call, are values that it
+  reports. They are judged against the function on the trusted side, and whoever forges right ones
+  has found another way to compute them. Names and shapes of a module's parameters are its word.
 """

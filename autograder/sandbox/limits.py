@@ -32,11 +32,11 @@ class Limits:
     # One looping exercise costs its tests 3 s and then 1 s each; a whole looping notebook must still end.
     submission_seconds: float = 180.0
     # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB. All processes of a
-    # submission together where the machine has control groups, each of them where not.
+    # submission together if the machine has control groups, each of them if not.
     memory: int = 1024 * MIB
     # subprocess and a shell line need a few, a fork bomb needs thousands.
     processes: int = 32
-    # Where nothing counts their memory together, so that the worst case is 8 GiB and not 32.
+    # If nothing counts their memory together, so that the worst case is 8 GiB and not 32.
     processes_uncounted: int = 8
     open_files: int = 128
     scratch: int = 64 * MIB

@@ -75,7 +75,7 @@ def main(descriptor: int, isolated: bool, guest_name: str, setting: dict[str, An
 
 
 def _gather_pages() -> None:
-    """Put this process's memory into huge pages, where the kernel can (Linux 6.1 and later).
+    """Put this process's memory into huge pages, if the kernel can (Linux 6.1 and later).
 
     The table that every fork copies becomes three times shorter: 2.5 ms in place of 7 for a process with PyTorch.
     """

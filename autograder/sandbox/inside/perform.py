@@ -239,7 +239,7 @@ def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
 
 
 def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]:
-    """Gradients of sum(output * seed) by `leaves`; None where nothing flows."""
+    """Gradients of sum(output * seed) by `leaves`; None if nothing flows."""
     import torch
 
     outputs = [v for v in (value if isinstance(value, tuple | list) else [value]) if isinstance(v, torch.Tensor)]

@@ -149,7 +149,7 @@ def _empty(function: Any, name: str) -> None:
 
 
 def asked(name: str, order: Sequence[str], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The trusted side's answer to a call; raises `RuntimeError` where it refuses."""
+    """The trusted side's answer to a call; raises `RuntimeError` if it refuses."""
     if _ask is None:
         raise RuntimeError(f"the ready-made {name} {NOT_HERE}")
     try:

@@ -68,7 +68,7 @@ def apply(*, alone: bool = False) -> None:
 
     With `alone`, also whatever starts, signals or reaches for another process, and sockets but those it has.
 
-    Raises `OSError` where the kernel does not take the filter. Does nothing on other processors than those two.
+    Raises `OSError` if the kernel does not take the filter. Does nothing on other processors than those two.
     """
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         return

@@ -31,7 +31,7 @@ class Refused(Exception):
 def stand_in(one: StandIn, own: Own | None, ask: Asked, in_torch: bool) -> Any:
     """The reference behind a name: a function or an `nn.Module` class.
 
-    `own` is the student's code of that name. It is used where the question cannot be asked: a value that does not
+    `own` is the student's code of that name. It is used if the question cannot be asked: a value that does not
     cross the wall, an array inside an exercise in PyTorch.
     """
     return _class(one.name, one.order, ask) if one.module else _function(one.name, one.order, ask, own, in_torch)
@@ -73,7 +73,7 @@ def _function(name: str, order: Sequence[str], ask: Asked, own: Own | None, in_t
 
 
 def ask_for(name: str, order: Sequence[str], ask: Asked, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The trusted side's answer to a call of `name`; raises `RuntimeError` where it refuses."""
+    """The trusted side's answer to a call of `name`; raises `RuntimeError` if it refuses."""
     placed, rest = _by_place(args, kwargs, order)
     try:
         return _value(ask, Call(name, placed, rest))

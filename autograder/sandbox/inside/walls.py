@@ -53,7 +53,7 @@ def die_with_parent() -> None:
 
 
 def first_to_go() -> None:
-    """Where memory runs out, the kernel ends this submission's processes before the warm one."""
+    """If memory runs out, the kernel ends this submission's processes before the warm one."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 

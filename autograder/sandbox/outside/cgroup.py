@@ -1,7 +1,7 @@
 """A control group around the warm process and everything below it: limits for a submission as a whole.
 
 Limits of a process (`setrlimit`) are each process's own; thirty of them together may still take the machine's memory.
-Where this user may make control groups (root; a systemd user session; a container that was given its own), one is made
+If this user may make control groups (root; a systemd user session; a container that was given its own), one is made
 for each sandbox. Both versions are known: one tree (v2), or one tree a controller (v1).
 """
 
@@ -39,7 +39,7 @@ class ControlGroup:
         """At most `memory` bytes and `processes` tasks for all together, no swap, one processor."""
         self._write("memory.max", "memory.limit_in_bytes", str(memory))
         self._write("pids.max", "pids.max", str(processes))
-        with contextlib.suppress(OSError):  # where swap is not counted, or the processor not shared out
+        with contextlib.suppress(OSError):  # if swap is not counted, or the processor not shared out
             self._write("memory.swap.max", "memory.memsw.limit_in_bytes", "0", str(memory))
         with contextlib.suppress(OSError):
             self._write("cpu.max", "cpu.cfs_quota_us", "100000 100000", "100000")
@@ -73,7 +73,7 @@ class ControlGroup:
 
 
 def create() -> ControlGroup | None:
-    """A new group with limits on memory and processes, or None where this user may make none."""
+    """A new group with limits on memory and processes, or None if this user may make none."""
     if not MOUNTS.exists() or not OWN.exists():
         return None
     name = NAME.format(pid=os.getpid(), number=next(_numbers))

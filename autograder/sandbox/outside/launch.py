@@ -1,4 +1,4 @@
-"""Start the warm process: in bubblewrap where it works, else as a plain process with limits."""
+"""Start the warm process: in bubblewrap if it works, else as a plain process with limits."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def why_too_little() -> str | None:
 
 @functools.cache
 def why_no_bubblewrap() -> str | None:
-    """None where bubblewrap works with all that is asked of it, else the reason in one sentence."""
+    """None if bubblewrap works with all that is asked of it, else the reason in one sentence."""
     if sys.platform != "linux":
         return "bubblewrap is for Linux only"
     if shutil.which("bwrap") is None:

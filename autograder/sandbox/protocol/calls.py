@@ -86,7 +86,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a call gave. `inputs` are the arguments afterwards; gradients are None where nothing flows."""
+    """What a call gave. `inputs` are the arguments afterwards; gradients are None if nothing flows."""
 
     value: Any
     inputs: list[Any] = field(default_factory=list)
@@ -148,7 +148,7 @@ def call_bytes(call: Call) -> bytes:
 
 
 def call_of(body: bytes) -> Call:
-    """The call in a message. Raises `WireError` where there is none, whatever the bytes are."""
+    """The call in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body)
     try:
         return _call(message.get("call"))
@@ -181,7 +181,7 @@ def answer_bytes(answer: Reply | Failure) -> bytes:
 
 
 def answer_of(body: bytes) -> Reply | Failure:
-    """The answer in a message. Raises `WireError` where there is none, whatever the bytes are."""
+    """The answer in a message. Raises `WireError` if there is none, whatever the bytes are."""
     message = frames.parse(body)
     try:
         return _failure(message["failure"]) if "failure" in message else _reply(message.get("reply"))

@@ -59,7 +59,7 @@ class _Count:
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """The message in `body`; raises `WireError` where there is none."""
+    """The message in `body`; raises `WireError` if there is none."""
     count = _Count()
     try:
         message = msgpack.unpackb(
@@ -98,7 +98,7 @@ class Allowance:
         self.each, self.left = each, total
 
     def take(self, size: int) -> None:
-        """Account for a message; raises `WireError` where that is too much."""
+        """Account for a message; raises `WireError` if that is too much."""
         if size > min(self.each, self.left):
             raise WireError("a message over the size limit")
         self.left -= size

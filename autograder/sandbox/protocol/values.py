@@ -35,7 +35,7 @@ class Other:
 class Handle:
     """Something that can be called and stays on the side that made it; the other side asks for its answers.
 
-    `order` names its parameters; `parameters` are arrays by name where it is an `nn.Module`, else None.
+    `order` names its parameters; `parameters` are arrays by name if it is an `nn.Module`, else None.
     """
 
     def __init__(self, key: str, order: list[str], parameters: dict[str, Any] | None) -> None:

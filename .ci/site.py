@@ -1,0 +1,30 @@
+"""MkDocs: the pages that lie beside docs/ become pages of the site, and links between both lead there."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "RELEASING.md": "releasing.md",
+    "CHANGELOG.md": "changelog.md",
+}
+# As GitHub reads them from the root, or from docs/.
+_LINK = re.compile(r"(?<=\]\()(docs/|\.\./)?([\w./-]+)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages."""
+    for name, page in PAGES.items():
+        files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, **others: Any) -> str:
+    """Links that hold on the site."""
+    return _LINK.sub(lambda found: PAGES.get(found[2], found[2]), markdown)

@@ -1,0 +1,173 @@
+"""Pictures of `docs/`, drawn from what they show: the processes of the sandbox, and the rooms of the code.
+
+`autograder dev docs` writes them as SVG. They need no network, no font and no script, and keep their own background,
+so that they can be read on a dark page, too.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from autograder.errors import CourseError
+
+LINE = 17  # pixels from one line of text to the next
+PADDING = 12
+STYLE = """
+text { font: 13px system-ui, sans-serif; fill: #1f2430 }
+.title { font-weight: 600 } .small { font-size: 12px; fill: #475066 }
+.trusted { fill: #e3f1e6; stroke: #5c9a6a } .student { fill: #fdeedd; stroke: #cf8b3c }
+.judge { fill: #e6ecfa; stroke: #6b86c9 } .course { fill: #f3e6f7; stroke: #9b6bb0 }
+.wall { fill: none; stroke: #9aa1b2; stroke-width: 2; stroke-dasharray: 7 5 }
+.way { stroke: #475066; stroke-width: 1.5; fill: none }
+"""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rounded box with a title and lines below it, or a single line beside it if it is flat."""
+
+    kind: str
+    title: str
+    lines: tuple[str, ...]
+    place: tuple[int, int, int]  # x, y, width
+    flat: bool
+
+    @property
+    def height(self) -> int:
+        """As high as its text needs."""
+        return 36 if self.flat else 2 * PADDING + LINE * (1 + len(self.lines)) - 4
+
+    def __str__(self) -> str:
+        x, y, width = self.place
+        left, top = x + PADDING, y + PADDING + 11
+        right, below = (88, 0) if self.flat else (0, LINE)
+        texts = [_text(left, top, self.title, "title")]
+        texts += [_text(left + right, top + below * n, line, "small") for n, line in enumerate(self.lines, start=1)]
+        size = f'width="{width}" height="{self.height}"'
+        frame = f'<rect class="{self.kind}" x="{x}" y="{y}" {size} rx="8"/>'
+        return "\n".join([frame, *texts])
+
+
+@dataclass
+class Picture:
+    """An SVG; `says` is what somebody hears who cannot see it."""
+
+    width: int
+    height: int
+    says: str
+    parts: list[str] = field(default_factory=list)
+
+    def box(self, kind: str, title: str, lines: Sequence[str], x: int, y: int, width: int, flat: bool = False) -> None:
+        """Add a box; `flat` is with its words beside the title."""
+        self.parts.append(str(Box(kind, title, tuple(lines), (x, y, width), flat)))
+
+    def wall(self, x: int, y: int, width: int, height: int, says: str) -> None:
+        """Add a dashed frame, named in its upper left corner."""
+        self.parts.append(f'<rect class="wall" x="{x}" y="{y}" width="{width}" height="{height}" rx="12"/>')
+        self.words(x + PADDING, y + height - PADDING, says)
+
+    def way(self, *points: int | str) -> None:
+        """Add an arrow through points (x, y, x, y, ...); with words, if they come last, to the right of its middle."""
+        numbers = [point for point in points if isinstance(point, int)]
+        steps = " ".join(f"{x},{y}" for x, y in zip(numbers[::2], numbers[1::2], strict=True))
+        self.parts.append(f'<polyline class="way" points="{steps}" marker-end="url(#end)"/>')
+        if len(points) > len(numbers):
+            x, y, to_x, to_y = numbers
+            self.words((x + to_x) // 2 + 8, (y + to_y) // 2 + 4, str(points[-1]))
+
+    def words(self, x: int, y: int, says: str) -> None:
+        """Add a small text."""
+        self.parts.append(_text(x, y, says, "small"))
+
+    def __str__(self) -> str:
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" role="img">'
+        tip = '<marker id="end" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
+        tip += 'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" fill="#475066"/></marker>'
+        paper = f'<rect width="{self.width}" height="{self.height}" fill="#fff" rx="12"/>'
+        title = f"<title>{escape(self.says)}</title>"
+        return "\n".join([head, title, f"<style>{STYLE}</style><defs>{tip}</defs>", paper, *self.parts, "</svg>\n"])
+
+
+def _text(x: int, y: int, words: str, kind: str) -> str:
+    return f'<text x="{x}" y="{y}" class="{kind}">{escape(words, quote=False)}</text>'
+
+
+def processes() -> str:
+    """Who takes part when a submission is graded, and what each knows."""
+    says = "The worker starts two warm hosts, each behind a wall. They fork a judge and a notebook for a submission."
+    picture = Picture(860, 500, says)
+    known = ["submissions as bytes, the gradebook", "reads no word that student code has said"]
+    picture.box("trusted", "worker", known, 280, 20, 300)
+    picture.wall(20, 130, 400, 350, "a wall around the judges")
+    picture.wall(440, 130, 400, 350, "a wall around student code")
+    known = ["warm: suite, reference, known mistakes", "has seen no submission"]
+    picture.box("judge", "judges' host", known, 70, 165, 280)
+    known = ["a fork for one submission", "asks, compares, gives its verdict, ends"]
+    picture.box("judge", "judge", known, 70, 285, 280)
+    known = ["warm: NumPy, PyTorch, IPython", "nothing of the course"]
+    picture.box("student", "students' host", known, 510, 165, 280)
+    picture.box("student", "notebook", ["a fork for one submission", "in namespaces of its own"], 510, 285, 280)
+    picture.box("student", "exercise", ["a fork for the calls of one exercise"], 510, 385, 280)
+    picture.way(360, 91, 260, 163, "starts")
+    picture.way(500, 91, 600, 163, "starts")
+    picture.way(210, 236, 210, 283, "forks")
+    picture.way(650, 236, 650, 283, "forks")
+    picture.way(650, 356, 650, 383, "forks")
+    picture.way(352, 308, 508, 308)
+    picture.way(508, 334, 352, 334)
+    picture.words(376, 301, "calls")
+    picture.words(446, 352, "answers")
+    picture.way(68, 320, 40, 320, 40, 56, 278, 56)
+    picture.words(52, 46, "one verdict, read field by field")
+    return str(picture)
+
+
+# A few words for each room; which lies above which is read from pyproject.toml, where `make lint` holds it.
+ROOMS = {
+    "commands": "the command line",
+    "authors": "for whoever writes assignments: checks, releases, new exercises, these pictures",
+    "nbgrader": "a course in nbgrader: autograde, gradebook, pages that do nothing",
+    "notebook": "check, hint, explore",
+    "marking": "many submissions, a verdict each",
+    "reports": "marks to look at: rubric, heat map, class report",
+    "attention": "the course: a folder for each assignment; all other rooms are the engine",
+    "judging": "one submission: suite, reference, answers, diagnosis",
+    "report": "a result as values",
+    "submission": "what students hand in",
+    "course": "the course as files: assignments, exercises, points",
+    "content": "an assignment's folder",
+    "reading": "bytes, JSON in bounds",
+    "text": "what is safe to show",
+    "png": "pictures as PNG",
+    "sandbox": "running code nobody trusts: inside the wall, outside it, the protocol between",
+    "errors": "whose turn it is if something is wrong",
+}
+
+
+def rooms(project: Path) -> str:
+    """The rooms of the code, top down. Raises `CourseError` if one has no words here."""
+    layers = _layers(project)
+    nameless = sorted({room for layer in layers for room in layer} - set(ROOMS))
+    if nameless:
+        raise CourseError(f"{__file__}: ROOMS has no words for {', '.join(nameless)}")
+    step, width = 44, 780
+    says = "The rooms of the code in layers; each imports from those below it."
+    picture = Picture(width + 80, 20 + step * len(layers), says)
+    for row, layer in enumerate(layers):
+        share = (width - PADDING * (len(layer) - 1)) // len(layer)
+        for place, room in enumerate(layer):
+            kind = {"attention": "course", "sandbox": "student", "errors": "trusted"}.get(room, "judge")
+            picture.box(kind, room, [ROOMS[room]], 60 + place * (share + PADDING), 12 + row * step, share, flat=True)
+    picture.way(32, 24, 32, step * len(layers) - 6)
+    picture.parts.append('<text class="small" transform="translate(22 130) rotate(-90)">imports</text>')
+    return str(picture)
+
+
+def _layers(project: Path) -> list[list[str]]:
+    contracts = tomllib.loads(project.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    found = [[room.strip() for room in layer.split("|")] for layer in contracts[0]["layers"]]
+    return [layer for layer in found if layer != ["__main__"]]

@@ -1,0 +1,114 @@
+"""What a course that is not in order is told: each sentence names the file and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from autograder.course import Course, course_at
+from autograder.errors import CourseError
+from autograder.judging.suite import Suite
+
+HEAD = "import pytest\n\n\n"
+CELL = {"cell_type": "code", "source": "", "outputs": [], "execution_count": None}
+
+
+def graded(name, points):
+    return CELL | {"id": "a", "metadata": {"nbgrader": {"grade": True, "grade_id": name, "points": points}}}
+
+
+def write(path, cells, version=4, **metadata):
+    path.write_text(json.dumps({"nbformat": version, "nbformat_minor": 5, "metadata": metadata, "cells": cells}))
+
+
+@pytest.fixture
+def assignment(tmp_path):
+    """One assignment with one exercise, as small as it can be."""
+    (tmp_path / "nbgrader_config.py").write_text("")
+    for name in ("source", "solutions", "content"):
+        (tmp_path / name / "b1").mkdir(parents=True)
+    write(tmp_path / "source" / "b1" / "b.ipynb", [graded("test-mean", 2)])
+    (tmp_path / "solutions" / "b1" / "b.py").write_text("def mean(x):\n    return sum(x) / len(x)\n")
+    return Course(tmp_path).assignment("b1")
+
+
+def test_it_is_in_order(assignment):
+    course = course_at(assignment.root)
+    assert [(e.name, e.points) for e in assignment.exercises] == [("mean", 2.0)]
+    assert assignment.reference().mean([1, 3]) == 2
+    assert course.of_exercise("mean") == course.of_notebook("b.ipynb") == assignment
+    assert course.of_notebook("c.ipynb") is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "version", "said"),
+    [
+        ([graded("mean", 2)], 4, "cell 'mean': a graded code cell is named test-<exercise>"),
+        ([graded("test-mean", None)], 4, "cell 'test-mean': no points"),
+        ([], 3, "not of format 4; open it in JupyterLab and save it"),
+        ([{"source": ""}], 4, "not a notebook (KeyError"),
+    ],
+)
+def test_a_notebook_that_is_not_in_order(assignment, cells, version, said):
+    write(assignment.notebook, cells, version)
+    with pytest.raises(CourseError, match=r"b\.ipynb: ") as error:
+        _ = assignment.exercises
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "ask", "said"),
+    [
+        ({"limits": [1]}, "limits", "autograder.limits is not a map of names to numbers"),
+        ({"saved_model": {"decoder": "D"}}, "saved_model", "has not the form decoder: name, sizes: map"),
+        ({"saved_model": {"decoder": "D", "sizes": {"a": 0}}}, "saved_model", "sizes are whole numbers above 0"),
+    ],
+)
+def test_a_notebooks_settings_that_have_not_their_form(assignment, settings, ask, said):
+    write(assignment.notebook, [], autograder=settings)
+    with pytest.raises(CourseError) as error:
+        getattr(assignment, ask)
+    assert said in str(error.value)
+
+
+def test_a_folder_without_a_course_or_with_two_notebooks(assignment, tmp_path):
+    with pytest.raises(CourseError, match=r"no course here: .* holds no nbgrader_config\.py beside a source/ folder"):
+        course_at(tmp_path / "source")
+    with pytest.raises(CourseError, match="no exercise 'median' in "):
+        Course(tmp_path).of_exercise("median")
+    with pytest.raises(CourseError, match=r"no assignment 'b2' in .*; there are b1"):
+        Course(tmp_path).assignment("b2")
+    shutil.copy(assignment.notebook, assignment.notebook.with_name("c.ipynb"))
+    with pytest.raises(CourseError, match="an assignment has one notebook, this folder has 2"):
+        Course(tmp_path).assignments()
+
+
+def test_a_solution_that_is_not_there_or_does_not_run(assignment):
+    assignment.solution.write_text("1 / 0\n")
+    with pytest.raises(CourseError, match=r"b\.py: the solution does not run \(ZeroDivisionError: division by zero\)"):
+        assignment.reference()
+    assignment.solution.unlink()
+    with pytest.raises(CourseError, match=r"b\.py: no solution; `make sync` writes it from the source notebook"):
+        assignment.reference()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('class TestMean:\n    def test_a(self, student):\n        """One."""\n', 'no @pytest.mark.exercise("...")'),
+        (
+            '@pytest.mark.exercise("mean")\nclass TestMean:\n    def test_a(self, student):\n        pass\n',
+            "no docstring",
+        ),
+        ("1 / 0\n", "ZeroDivisionError"),
+    ],
+)
+def test_a_suite_that_cannot_be_used(assignment, text, said):
+    with pytest.raises(CourseError, match=r"suite\.py: no such suite"):
+        Suite(assignment.suite)
+    assignment.suite.write_text(HEAD + text)
+    with pytest.raises(CourseError, match=r"suite\.py: the suite cannot be used: ") as error:
+        Suite(assignment.suite)
+    assert said in str(error.value)
