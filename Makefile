@@ -4,6 +4,7 @@
 # make fuzz   set up, read changed messages of strangers for ten minutes
 # make coverage   run all tests once more, and say which lines of the engine they reach
 # make docs   set up, build the pages with search into site/
+# make faults set up, disturb two hundred runs at random, write docs/reliability.md (half an hour)
 # make bench  set up, time a class against stock nbgrader, write docs/benchmark.md (half an hour)
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ BIN := .venv/bin
 # nbgrader calls `alembic` by name, so the environment must be on the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench coverage docs fuzz demo test lab sync lint quick
+.PHONY: install bench faults coverage docs fuzz demo test lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
@@ -54,6 +55,9 @@ coverage: .venv/installed
 
 fuzz: .venv/installed
 	$(BIN)/python -m tests.fuzz --minutes 10
+
+faults: install
+	$(BIN)/python -m tests.faults --count 200
 
 bench: install
 	$(BIN)/python -m tests.benchmark

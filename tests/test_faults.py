@@ -18,6 +18,7 @@ import pytest
 
 from autograder.authors.classroom import fill, hand_in, model_answers
 from autograder.course import Course
+from tests import faults
 
 pytestmark = pytest.mark.slow
 NAME, NOTEBOOK = "a1_first", "first.ipynb"
@@ -255,3 +256,9 @@ def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, jobs, left
     time.sleep(1)
     assert left_over() == set()
     assert len(journal.read_text().splitlines()) >= 3
+
+
+def test_faults_at_moments_that_nobody_chose_lose_nothing():
+    """The short form of `make faults`."""
+    found = faults.tried(count=4, seed=1, size=4)
+    assert {name: one.what for name, one in found.items() if one.what} == {}

@@ -45,7 +45,9 @@ class ControlGroup:
             self._write("cpu.max", "cpu.cfs_quota_us", "100000 100000", "100000")
 
     def close(self) -> None:
-        """Remove the group; its last processes may need a moment to go."""
+        """Remove the group, and those of graders that were killed; its last processes may need a moment to go."""
+        for folder in self.folders:
+            _sweep(folder.parent)
         for _ in range(200):
             left = [folder for folder in self.folders if folder.exists() and not _removed(folder)]
             if not left:

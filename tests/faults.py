@@ -1,0 +1,256 @@
+"""A bad day many times over: `make faults` disturbs runs at random moments, and writes docs/reliability.md.
+
+Each fault is put into a run on a small class; the run is started again, and then the marks must be those of a run that
+nobody disturbed, nothing may be left behind, and nobody may have seen a traceback. Moments come from a seed that is
+printed, so that a day can be had again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.course import Course
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
+NAME = "a1_first"
+WRONG = "def row_centred(X):\n    return X - X.mean()\n"
+KINDS = ("right", "wrong", "untouched", "unreadable")
+SUBREAPER = 36
+WAYS = {
+    "grade --json": ("submitted", "--json", "marks.json"),
+    "grade --gradebook": ("--gradebook",),
+}
+MARKS = """
+    SELECT student.id, grade.auto_score FROM grade
+    JOIN submitted_notebook ON grade.notebook_id = submitted_notebook.id
+    JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id
+    JOIN student ON submitted_assignment.student_id = student.id
+"""
+
+
+@dataclass
+class Found:
+    """What came of the runs of one fault."""
+
+    tried: int = 0
+    other_marks: int = 0
+    tracebacks: int = 0
+    left_over: int = 0
+    what: list[str] = field(default_factory=list)
+
+
+class Day:
+    """A small class, graded once in peace, and then with faults."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self.folder = folder
+        self.scratch = folder / "scratch"
+        self.scratch.mkdir()
+        self.begun = folder / "begun"
+        self._class(size)
+        self.peace: dict[str, object] = {}
+        self.seconds: dict[str, float] = {}
+        for way in WAYS:
+            root = self.course()
+            before = time.monotonic()
+            self.run(root, way, 1)
+            self.seconds[way] = time.monotonic() - before
+            self.peace[way] = marks(root, way)
+
+    def _class(self, size: int) -> None:
+        for words in (("autograder", "dev", "new-course", self.begun), ("nbgrader", "generate_assignment", NAME)):
+            cwd = self.begun if self.begun.is_dir() else self.folder
+            subprocess.run(
+                [Path(sys.executable).with_name(words[0]), *words[1:]],
+                cwd=cwd,
+                check=True,
+                env=self.env(),
+                capture_output=True,
+            )
+        assignment = Course(self.begun).assignment(NAME)
+        answers = {"right": model_answers(assignment), "wrong": {"row_centred": WRONG}}
+        released = self.begun / "assignments" / NAME / assignment.notebook.name
+        for number in range(size):
+            kind = KINDS[number % len(KINDS)]
+            student = f"{kind}-{number}"
+            path = hand_in(fill(released, answers.get(kind, {})), self.begun / "submitted", student, assignment)
+            if kind == "unreadable":
+                path.write_text("{")
+
+    def env(self) -> dict[str, str]:
+        here = Path(sys.executable).parent  # nbgrader calls `alembic` by name
+        return os.environ | {"TMPDIR": str(self.scratch), "PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
+
+    def course(self) -> Path:
+        """A fresh copy of the class."""
+        return Path(shutil.copytree(self.begun, tempfile.mkdtemp(dir=self.folder) + "/course"))
+
+    def start(self, root: Path, way: str, jobs: int) -> subprocess.Popen[str]:
+        words = [sys.executable, "-m", "autograder", "grade", *WAYS[way], "--jobs", str(jobs), "--quiet"]
+        return subprocess.Popen(
+            words, cwd=root, env=self.env(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+    def run(self, root: Path, way: str, jobs: int) -> str:
+        return self.start(root, way, jobs).communicate(timeout=300)[0]
+
+    def disturb(self, way: str, jobs: int, fault: Callable[[subprocess.Popen[str]], None], wait: float) -> list[str]:
+        """What is wrong after one run that was disturbed and one that went on; nothing, if all is well."""
+        root = self.course()
+        before = (set(psutil.Process().children(recursive=True)), groups_without_owner())
+        running = self.start(root, way, jobs)
+        time.sleep(wait)
+        fault(running)
+        said = running.communicate(timeout=300)[0]
+        said += self.run(root, way, jobs)
+        wrong = ["a traceback: " + said.strip()[-300:]] if "Traceback" in said else []
+        if marks(root, way) != self.peace[way]:
+            wrong.append(f"other marks: {marks(root, way)}")
+        deadline = time.monotonic() + 5
+        while (left := leavings(before, self.scratch)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        shutil.rmtree(root.parent)
+        return wrong + [f"left over: {one}" for one in left]
+
+
+def marks(root: Path, way: str) -> object:
+    """Who has which mark."""
+    if way == "grade --json":
+        path = root / "marks.json"
+        return path.is_file() and {
+            one["student"]: (one["score"], one["status"]) for one in json.loads(path.read_text())
+        }
+    with sqlite3.connect(root / "gradebook.db") as book:
+        return Counter(book.execute(MARKS).fetchall())
+
+
+def leavings(before: tuple[set[psutil.Process], set[str]], scratch: Path) -> list[str]:
+    """Processes, folders and control groups that are still there, and were not before."""
+    processes, groups = before
+    alive = [one for one in set(psutil.Process().children(recursive=True)) - processes if one.is_running()]
+    left = [f"process {' '.join(one.cmdline())[:80]}" for one in alive if one.status() != psutil.STATUS_ZOMBIE]
+    left += [f"folder {path.name}" for path in scratch.iterdir()]
+    return left + [f"control group {name}" for name in groups_without_owner() - groups]
+
+
+def groups_without_owner() -> set[str]:
+    """Control groups of graders that are gone."""
+    names = {group.name for group in Path("/sys/fs/cgroup").glob("**/autograder-*")}
+    return {name for name in names if not psutil.pid_exists(int(name.split("-")[1]))}
+
+
+def a_signal(number: signal.Signals) -> Callable[[subprocess.Popen[str]], None]:
+    return lambda running: running.send_signal(number)
+
+
+def a_host_is_killed(running: subprocess.Popen[str]) -> None:
+    """A warm process of the sandbox goes, as if the machine had no memory left."""
+    try:
+        below = psutil.Process(running.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return
+    warm = [one for one in below if one.name().startswith("python")]
+    if warm:
+        random.choice(warm).kill()
+
+
+def a_second_grader(day: Day, way: str) -> Callable[[subprocess.Popen[str]], None]:
+    def begin(running: subprocess.Popen[str]) -> None:
+        root = Path(psutil.Process(running.pid).cwd()) if running.poll() is None else None
+        if root is not None:
+            day.run(root, way, 1)
+
+    return begin
+
+
+def faults(day: Day) -> Iterator[tuple[str, str, Callable[[subprocess.Popen[str]], None]]]:
+    """Name, way of grading, and what is done to the run."""
+    for way in WAYS:
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            yield f"{number.name} in `{way}`", way, a_signal(number)
+        yield f"a warm process killed in `{way}`", way, a_host_is_killed
+    yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader(day, "grade --gradebook")
+
+
+def tried(count: int, seed: int, size: int = 8) -> dict[str, Found]:
+    """`count` faults, kinds in turn, moments drawn from `seed`."""
+    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans become ours, and are seen
+    draw = random.Random(seed)
+    random.seed(seed)
+    found: dict[str, Found] = {}
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        day = Day(Path(folder), size)
+        kinds = list(faults(day))
+        for number in range(count):
+            name, way, fault = kinds[number % len(kinds)]
+            one = found.setdefault(name, Found())
+            one.tried += 1
+            wrong = day.disturb(way, draw.choice((1, 2)), fault, draw.uniform(0.1, 1.1) * day.seconds[way])
+            one.other_marks += any(text.startswith("other marks") for text in wrong)
+            one.tracebacks += any(text.startswith("a traceback") for text in wrong)
+            one.left_over += any(text.startswith("left over") for text in wrong)
+            one.what += wrong
+            for text in wrong:
+                print(f"fault {number} ({name}): {text}", flush=True)
+    return found
+
+
+def page(found: dict[str, Found], seed: int) -> str:
+    """The table."""
+    total = sum(one.tried for one in found.values())
+    lines = [
+        "# What a bad day does to a run",
+        "",
+        f"Written by `make faults`: {total} runs disturbed at moments drawn from seed {seed}. Each run was",
+        "started again; then the marks were compared with those of a run that nobody disturbed.",
+        "",
+        "| fault | tried | marks lost or different | tracebacks | something left behind |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {name} | {one.tried} | {one.other_marks} | {one.tracebacks} | {one.left_over} |"
+            for name, one in found.items()
+        ),
+        "",
+        "What is told in one sentence with its remedy, while everybody else is graded (a test each, in",
+        "`tests/test_faults.py`): a folder or a notebook that cannot be read, a course or a gradebook that",
+        "cannot be written, a gradebook that is no database, a server that is away, a lock that is somebody",
+        "else's, limits that are lower than the kit's own or too low, a terminal that takes nothing more, an",
+        "odd `TMPDIR`, signals that are ignored, `python -O`, and endless loops without a wall.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Try, write the page, and end with 1 if anything was lost."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    found = tried(options.count, options.seed)
+    PAGE.write_text(page(found, options.seed), encoding="utf-8")
+    print(page(found, options.seed))
+    sys.exit(any(one.what for one in found.values()))
+
+
+if __name__ == "__main__":
+    main()
