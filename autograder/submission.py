@@ -223,10 +223,23 @@ def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submi
             if child.name in names:
                 yield from of_assignment(folder.name, child, names[child.name], only)
         return
+    handed_in, closed = dict[str, Assignment](), dict[Path, str]()
     for student in children:
-        for child in sorted(student.iterdir()):
+        try:
+            inside = sorted(student.iterdir())
+        except OSError as error:
+            closed[student] = _closed(student, error)
+            continue
+        for child in inside:
             if child.name in names and child.is_dir():
+                handed_in[child.name] = names[child.name]
                 yield from of_assignment(student.name, child, names[child.name], only)
+    # What is in a folder that cannot be read, nobody knows: it counts as all that the others have handed in.
+    for student, reason in closed.items():
+        for assignment in handed_in.values():
+            if only in (None, assignment.name):
+                path = student / assignment.name / assignment.notebook.name
+                yield Submission(printable(student.name), assignment.name, path, reason)
 
 
 def of_assignment(student: str, folder: Path, assignment: Assignment, only: str | None = None) -> Iterator[Submission]:
@@ -252,11 +265,28 @@ def _problem(student: str, path: Path) -> str | None:
     if ACTS.search(student):
         shown = printable(student)
         return f"the folder's name {shown!r} has one of < > \" \\ in it, which formgrader would act on; rename it"
-    if path.exists() or path.is_symlink():
-        return None
-    there = sorted(p.name for p in path.parent.iterdir())
+    try:
+        if path.exists() or path.is_symlink():
+            return None
+        there = sorted(p.name for p in path.parent.iterdir())
+    except OSError as error:
+        return _closed(path.parent, error)
     seen = f"the folder holds {', '.join(there[:5])}" if there else "the folder is empty"
     return f"no {path.name}: {seen}"
+
+
+def closed_folders(submitted: Path) -> Iterator[tuple[str, str]]:
+    """Students whose folder cannot be looked into, each with the reason. Raises `OSError` if `submitted` is such."""
+    for student in sorted(submitted.iterdir()) if submitted.is_dir() else ():
+        try:
+            if student.is_dir():
+                os.listdir(student)
+        except OSError as error:
+            yield student.name, _closed(student, error)
+
+
+def _closed(folder: Path, error: OSError) -> str:
+    return f"the folder {printable(folder.name)} cannot be read: {error.strerror}"
 
 
 def _read_text(path: Path) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -17,7 +19,7 @@ from autograder.commands import desk
 from autograder.commands.grading import How, grade_class, grade_files, show
 from autograder.commands.options import SandboxKind, must_be_writable, warn
 from autograder.course import course_at, find_course
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, in_words
 from autograder.submission import find_submissions
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -164,8 +166,26 @@ def main() -> None:
     """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
     # Asked to end, it ends what it has started: processes, control groups, folders. (A shell says 128 + 15, too.)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Whoever started this may ignore what children say when they end; who waits for them, bubblewrap too, must hear it.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         app()
+        sys.stdout.flush()
     except AutograderError as error:
-        Console(stderr=True).print(Text(f"autograder: {error}"))
-        sys.exit(2)
+        _end(str(error))
+    except Exception as error:
+        if (words := in_words(error)) is None:
+            raise
+        full = (errno.ENOSPC, errno.EFBIG, errno.EIO)
+        if isinstance(error, OSError) and error.filename is None and error.errno in full:
+            words = f"what was to be said could not be written: {words}"
+        _end(f"{words}. What was done so far is kept; the same command goes on from there")
+
+
+def _end(words: str) -> NoReturn:
+    """Say why, and end as a call that was wrong does. What cannot be printed is dropped, and not tried again."""
+    with contextlib.suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(Text(f"autograder: {words}"))
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(2)

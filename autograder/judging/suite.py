@@ -13,7 +13,7 @@ import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -180,7 +180,9 @@ class _Plugin:
     def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
         self.student, self.referee, self.error = student, reference, None
         item = self.items[test]
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+        # What comes next is of this module, so its packages are not set up for each test anew: 1 ms of 2.
+        module: Any = item.getparent(pytest.Module)
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
         return Outcome(test, self.error, student.last_call)
 
     @pytest.hookimpl(tryfirst=True)

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import glob
 import json
+import logging
 import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -28,14 +29,22 @@ from nbgrader.converters.base import NbGraderException
 from traitlets import Integer, Unicode, default
 
 from autograder.course import course_at
-from autograder.errors import AutograderError, CourseError, SubmissionError
+from autograder.errors import AutograderError, CourseError, SubmissionError, in_words
 from autograder.marking.many import Workers, worker_count
 from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
 from autograder.reading import read_bytes
-from autograder.submission import ModelFile, Submission, model_beside, of_assignment, read_notebook, stamp
+from autograder.submission import (
+    ModelFile,
+    Submission,
+    closed_folders,
+    model_beside,
+    of_assignment,
+    read_notebook,
+    stamp,
+)
 from autograder.text import one_line, printable
 
 LOCK = ".autograder.lock"
@@ -79,6 +88,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
         for folder in sorted(glob.glob(pattern, include_hidden=True)):
             self._read(folder)
+        if self.coursedir.student_id == "*":  # a glob passes over what it cannot look into
+            for student, reason in closed_folders(Path(self.coursedir.root, self.coursedir.submitted_directory)):
+                self._end(student, reason)
         if not self.assignments and not self.outcomes:
             super().init_notebooks()  # says what it looked for and what there is
 
@@ -154,8 +166,10 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self._end(student, str(error))
         except Exception as error:
             remove_tree(target)
-            self.log.error(traceback.format_exc())
-            self._end(student, f"nbgrader stumbled ({type(error).__name__}: {error})")
+            words = in_words(error)
+            if words is None:
+                self.log.error(traceback.format_exc())
+            self._end(student, words or f"nbgrader stumbled ({type(error).__name__}: {error})")
         except BaseException:
             remove_tree(target)
             raise
@@ -244,9 +258,12 @@ def in_nbgraders_words(log: Any) -> Iterator[None]:
     """Turn an error of ours into one of nbgrader's, so that its command says one sentence and ends with 1."""
     try:
         yield
-    except AutograderError as error:
-        log.error("%s", error)
-        raise NbGraderException(str(error)) from None
+    except Exception as error:
+        words = str(error) if isinstance(error, AutograderError) else in_words(error)
+        if words is None:
+            raise
+        log.error("%s", words)
+        raise NbGraderException(words) from None
 
 
 @contextlib.contextmanager
@@ -277,6 +294,11 @@ def tables_looked_for_once() -> Iterator[None]:
         metadata.create_all = make
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not the traceback of a database that refuses: the error itself follows, and is told as the student's reason."""
+    return not record.getMessage().startswith("Rolling back session")
+
+
 def take_autogrades_place() -> None:
     """From now on nbgrader's command and formgrader's button use the class above.
 
@@ -284,5 +306,6 @@ def take_autogrades_place() -> None:
     statement anew, which is half of its time.
     """
     nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
+    nbgrader.api.app_log.addFilter(_is_news)
     if not hasattr(nbgrader.api.create_engine, "cache_info"):
         nbgrader.api.create_engine = functools.lru_cache(nbgrader.api.create_engine)

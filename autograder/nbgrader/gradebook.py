@@ -16,6 +16,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.marking.many import Workers
 from autograder.nbgrader.autograde import Autograde, Outcome
+from autograder.submission import closed_folders
 from autograder.text import one_line
 
 
@@ -76,11 +77,12 @@ def _grade(
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
     """Assignments that somebody has handed in, and how many have; raises `CourseError` if nobody has anything."""
     folder = course.root / "submitted"
+    closed = len(list(closed_folders(folder)))  # one in each assignment: nobody knows what they hold
     found = []
     for name, assignment in course.assignments().items():
         count = len(list(folder.glob(f"*/{name}")))
         if count and only in (None, name):
-            found.append((assignment, count))
+            found.append((assignment, count + closed))
     if not found:
         raise CourseError(f"{folder}: nothing handed in; the layout is STUDENT/ASSIGNMENT/NOTEBOOK.ipynb")
     return found

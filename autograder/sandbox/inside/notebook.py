@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from autograder.sandbox.inside import ready_made, seccomp
+from autograder.sandbox.inside import ready_made, seccomp, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.inside.perform import describe, names_used, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
@@ -114,6 +114,7 @@ class _State:
             os.close(descriptor)
             return
         try:
+            walls.die_with_parent()  # without a pid namespace, nothing else ends it if it loops when all is over
             os.setpgid(0, 0)
             self.sock.close()
             _Exercise(socket.socket(fileno=descriptor), self.printed, message).serve()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import signal
 import struct
 import sys
 
@@ -101,9 +102,10 @@ def _program(column: int, architecture: int, alone: bool) -> bytes:
     lines += _if(JUMP_EQUAL, CLONE3[column], ERRNO | errno.ENOSYS)
     lines += [(JUMP_EQUAL, 0, 4, CLONE[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
     lines += [*_if(JUMP_BITS, NEW_NAMESPACES, refuse), (RETURN, 0, 0, ALLOW)]
-    # With whose end a process ends was settled before student code ran.
-    lines += [(JUMP_EQUAL, 0, 4, PRCTL[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
-    lines += [*_if(JUMP_EQUAL, PR_SET_PDEATHSIG, refuse), (RETURN, 0, 0, ALLOW)]
+    # A process may ask to be killed when its parent ends, and for nothing less.
+    killed = [(LOAD, 0, 0, SECOND_ARGUMENT), *_if(JUMP_EQUAL, signal.SIGKILL, ALLOW), (RETURN, 0, 0, refuse)]
+    asks = [(JUMP_EQUAL, 1, 0, PR_SET_PDEATHSIG), (RETURN, 0, 0, ALLOW), *killed]
+    lines += _only_for(PRCTL[column], FIRST_ARGUMENT, asks)
     lines += [(JUMP_EQUAL, 0, 2 + 2 * len(FAMILIES), SOCKET[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
     for family in FAMILIES:
         lines += _if(JUMP_EQUAL, family, ALLOW)

@@ -32,8 +32,11 @@ def isolates(kind: str) -> tuple[bool, str | None]:
     """Does a sandbox of this kind have a wall here? And what to warn of, if it has none though it should.
 
     kind: "bubblewrap", "process" (limits only, for machines without bubblewrap) or "auto"
-    Raises `MachineError` if "bubblewrap" is asked for and does not work.
+    Raises `MachineError` if "bubblewrap" is asked for and does not work, or if a limit that somebody has set for this
+    process is too low for any submission.
     """
+    if too_low := launch.why_too_little():
+        raise MachineError(too_low)
     if kind == "process":
         return False, None
     reason = launch.why_no_bubblewrap()

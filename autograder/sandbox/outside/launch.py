@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import resource
 import shlex
 import shutil
 import socket
@@ -39,7 +40,15 @@ PROGRAM = (
     "import sys; sys.path.insert(0, {path!r}); "
     "from autograder.sandbox.inside.host import main; main({fd}, {isolated}, {guest!r}, {setting!r})"
 )
-
+# What grading takes at the least: a limit, its least value, in words, and the shell's option for it.
+NEEDS = (
+    (resource.RLIMIT_FSIZE, 8 * 2**20, "the size of a file in KiB", "-f"),
+    (resource.RLIMIT_NOFILE, 32, "the number of open files", "-n"),
+    (resource.RLIMIT_AS, 2 * 2**30, "the address space of a process in KiB", "-v"),
+    (resource.RLIMIT_DATA, 2**30, "the memory of a process in KiB", "-d"),
+    (resource.RLIMIT_NPROC, 16, "the number of processes", "-u"),
+)
+_KIB = ("-f", "-v", "-d")
 
 # Joins the control group and becomes the warm process: nothing below it was ever outside.
 JOIN = 'for file in {files}; do echo $$ > "$file" || exit 97; done; exec "$@"'
@@ -153,6 +162,23 @@ def _python_places() -> list[str]:
 
 def _below(place: str, other: str) -> bool:
     return place == other or place.startswith(other.rstrip("/") + "/")
+
+
+def why_too_little() -> str | None:
+    """None if this process may use what grading takes, else what it lacks and how to get it.
+
+    Less than a submission's own limits is fine: the lower limit then holds.
+    """
+    for limit, least, what, option in NEEDS:
+        allowed = resource.getrlimit(limit)[0]
+        # Root may start as many processes as it likes, whatever its limit.
+        if allowed != resource.RLIM_INFINITY and allowed < least and (option != "-u" or os.getuid()):
+            unit = 1024 if option in _KIB else 1
+            return (
+                f"{what} is limited to {allowed // unit} here, and grading needs {least // unit}; "
+                f"raise it with `ulimit {option} {least // unit}`, then run this again"
+            )
+    return None
 
 
 @functools.cache
