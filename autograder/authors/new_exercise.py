@@ -18,7 +18,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.content import PLACES
 from autograder.course import CHECK, Course
 from autograder.errors import CourseError
-from autograder.nbgrader.harmless import KERNEL
 from autograder.submission import grade_id
 
 TEMPLATES = Path(__file__).parent / "templates" / "exercise"
@@ -91,6 +90,8 @@ def _filler(assignment: str, exercise: str, heading: str) -> Any:
 
 
 def _begin(assignment: str) -> Any:
+    from autograder.nbgrader.harmless import KERNEL  # needs nbgrader, which whoever writes assignments has
+
     title = new_markdown_cell(f"# {assignment}\n\n(What this assignment is about.)", id="title")
     return new_notebook(cells=[title, new_code_cell(IMPORTS, id="imports")], metadata={"kernelspec": KERNEL})
 
