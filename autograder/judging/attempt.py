@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from autograder.judging.alike import same
+from autograder.judging.evident import Evident, arrangement
 from autograder.judging.example import Example
 from autograder.judging.expect import Mismatch
 from autograder.judging.notebook import read
 from autograder.judging.picture import draw
 from autograder.judging.questions import Questions
 from autograder.judging.rehearsal import Heard, Place, Rehearsal
-from autograder.judging.student import Missing, NotStarted, ReadyMade, Recorded, Student, as_exception
+from autograder.judging.student import Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, as_exception
 from autograder.judging.suite import Outcome, Suite, Test
 from autograder.judging.words import fit_to_print
 from autograder.report import Picture
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, call_bytes
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, call_bytes
 
 KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 
@@ -75,12 +76,17 @@ class Attempt:
     @property
     def started(self) -> bool:
         """Was there something to judge?"""
-        return not all(isinstance(o.error, NotStarted | Missing) for o in self.outcomes)
+        return not all(outcome.untouched for outcome in self.outcomes)
 
     @property
     def full(self) -> bool:
         """Did every test pass?"""
         return all(outcome.error is None for outcome in self.outcomes)
+
+    def same_answers(self, other: Attempt) -> bool:
+        """Were all calls answered the same?"""
+        mine, theirs = self.recorded(), other.recorded()
+        return len(mine) == len(theirs) and all(same(a.answer, b.answer) for a, b in zip(mine, theirs, strict=True))
 
     def recorded(self) -> list[Recorded]:
         """All calls with their answers read."""
@@ -89,7 +95,10 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Tests:
-    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand."""
+    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand.
+
+    right: what the reference answers
+    """
 
     __test__ = False
 
@@ -99,6 +108,7 @@ class Tests:
     reference: Student | None = None
     rehearsal: Rehearsal | None = None
     example: Example | None = None
+    right: Callable[[Call], Answer] | None = None
 
 
 def attempt(tests: Tests, exercise: Exercise) -> Attempt:
@@ -112,19 +122,44 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
         student = tests.student(answers)
         outcomes: list[Outcome] = []
         calls: list[Recorded | Heard] = []
+        paid = False  # for answers that have not the form asked for
         for test in tests.tests:
             heard = answers.as_reference(test, tests.rehearsal)
-            if heard is None:
-                student.last_call, student.calls = "", []
-                answers.begin(test)
-                outcomes.append(tests.suite.run(test, student, tests.reference))
-            else:
+            if heard is not None:
                 outcomes.append(Outcome(test, None))
-            calls += student.calls if heard is None else heard
+                calls += heard
+                continue
+            outcome = _run(tests, test, answers, student)
+            calls += student.calls
+            if tests.right is not None and _is_out_of_form(outcome, student.calls, tests.right):
+                if paid:
+                    meaning = Evident(answers, tests.right)
+                    judged = _run(tests, test, answers, tests.student(meaning))
+                    # What fails for what is missing is told in the words that say so.
+                    outcome = outcome if judged.error is not None and meaning.filled_up else judged
+                paid = True
+            outcomes.append(outcome)
         outcomes = answers.ask_again(outcomes)
-        started = any(not isinstance(o.error, NotStarted | Missing) for o in outcomes)
+        started = any(not outcome.untouched for outcome in outcomes)
     asked = frozenset(exercise.questions.asked)
     return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture if started else None)
+
+
+def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outcome:
+    student.last_call, student.calls = "", []
+    answers.begin(test)
+    return tests.suite.run(test, student, tests.reference)
+
+
+def _is_out_of_form(outcome: Outcome, calls: Sequence[Recorded], right: Callable[[Call], Answer]) -> bool:
+    """Did a test fail that met an answer with another form than the right one?"""
+    if outcome.error is None or isinstance(outcome.error, NotStarted | Missing | Stopped | ReadyMade):
+        return False
+    for one in calls:
+        if isinstance(one.answer, Reply) and not one.call.build:
+            wanted = right(one.call)
+            return isinstance(wanted, Reply) and arrangement(one.answer.value, wanted.value) is not None
+    return False
 
 
 class _Answers:

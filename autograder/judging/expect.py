@@ -5,6 +5,7 @@ A `hint` is the next step for the student: a question or a place to look, one se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -20,25 +21,32 @@ TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 
 
 class Mismatch(AssertionError):
-    """An answer that is not what the exercise asks for; the text is the message for the report."""
+    """An answer that is not what the exercise asks for: what happened, and the next step.
+
+    cause: what tests that fail for one reason have in common, if not their words
+    """
+
+    def __init__(self, text: str, hint: str = "", cause: str = "") -> None:
+        super().__init__(f"{text} {hint}" if hint else text)
+        self.text, self.cause = text, cause
 
 
-def fail(text: str, hint: str = "") -> NoReturn:
+def fail(text: str, hint: str = "", cause: str = "") -> NoReturn:
     """Fail with `text` and the next step."""
-    raise Mismatch(text if not hint else f"{text} {hint}")
+    raise Mismatch(text, hint, cause)
 
 
 def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as a NumPy array; fails where it is something else. `what` names one part of an answer."""
     if not isinstance(got, np.ndarray):
-        fail(f"{_came_back(what)} {kind_of(got)}, not a NumPy array.", hint)
+        fail(f"{_came_back(what)} {kind_of(got)}, not a NumPy array.", hint, _kind_as_cause(got))
     return got
 
 
 def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as numbers of a PyTorch tensor; fails where it is something else. `what` names one part of an answer."""
     if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
-        fail(f"{_came_back(what)} {kind_of(got)}, not a PyTorch tensor.", hint)
+        fail(f"{_came_back(what)} {kind_of(got)}, not a PyTorch tensor.", hint, _kind_as_cause(got))
     return np.asarray(got.detach().numpy())
 
 
@@ -49,7 +57,7 @@ def _came_back(what: str) -> str:
 def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
     """`got` as a tuple of two; fails where it is something else."""
     if not isinstance(got, tuple) or len(got) != 2:
-        fail(f"gave back {kind_of(got)}, not the tuple {names}.")
+        fail(f"gave back {kind_of(got)}, not the tuple {names}.", cause=_kind_as_cause(got))
     return got[0], got[1]
 
 
@@ -59,7 +67,7 @@ def numbers(value: Any) -> Any:
         return value
     if hasattr(value, "detach"):
         return value.detach().numpy()
-    fail(f"gave back {kind_of(value)}, where an array belongs.")
+    fail(f"gave back {kind_of(value)}, where an array belongs.", cause=_kind_as_cause(value))
 
 
 def kind_of(got: Any) -> str:
@@ -75,6 +83,11 @@ def kind_of(got: Any) -> str:
     if isinstance(got, tuple | list):
         return f"a {type(got).__name__} of {len(got)} value{'' if len(got) == 1 else 's'}"
     return f"a value of type {type(got).__name__}"
+
+
+def _kind_as_cause(got: Any) -> str:
+    """Tests that meet the same kind of thing, of whatever size, fail for one reason."""
+    return re.sub(r"\d+", "", kind_of(got))
 
 
 def _kind_of_other(name: str) -> str:
@@ -163,7 +176,7 @@ def differs(one: Any, other: Any, hint: str, what: str = "the result") -> None:
 def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> None:
     """The call raises `kind`. Only `ValueError` crosses the wall as itself, so only that can be asked for."""
     try:
-        got = call()
+        call()
     except (NotStarted, Missing, Stopped):
         raise
     except StudentError as error:
@@ -171,13 +184,14 @@ def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> No
             return
         fail(f"{error} It should raise {kind.__name__}.", hint)
     else:
-        fail(f"gave back {kind_of(got)}, it should raise {kind.__name__}.", hint)
+        # What a construction gives back is nobody's value, so that it is not named.
+        fail(f"raised nothing; it should raise {kind.__name__}.", hint)
 
 
 def _check_kind(got: Any) -> None:
     """Fails where `got` has no shape to speak of."""
     if not hasattr(got, "shape"):
-        fail(f"gave back {kind_of(got)}, where an array belongs.")
+        fail(f"gave back {kind_of(got)}, where an array belongs.", cause=_kind_as_cause(got))
 
 
 def _at(index: tuple[int, ...]) -> str:

@@ -31,7 +31,12 @@ STOPPED = {
 
 
 class StudentError(Exception):
-    """The student's code gave no value to judge; the text is the message for the report."""
+    """The student's code gave no value to judge; the text is the message for the report.
+
+    `cause` is what tests that fail for one reason have in common, if not their words.
+    """
+
+    cause = ""
 
 
 class NotStarted(StudentError):
@@ -185,4 +190,7 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
     where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
     cls = RaisedValueError if answer.error == "ValueError" else Raised
-    return cls(told(raised(answer.error, answer.text)) + where)
+    error = cls(told(raised(answer.error, answer.text)) + where)
+    # Whatever the sizes: the same exception in the same line.
+    error.cause = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
+    return error

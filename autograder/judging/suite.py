@@ -19,7 +19,7 @@ import pytest
 
 from autograder.errors import CourseError, MachineError
 from autograder.judging.expect import Mismatch
-from autograder.judging.student import Student, StudentError
+from autograder.judging.student import Missing, NotStarted, Student, StudentError
 from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.
@@ -54,13 +54,29 @@ class Outcome:
 
     @property
     def message(self) -> str:
-        """What the student reads; empty where the test passed."""
+        """What the student reads; empty if the test passed."""
+        return self.told()
+
+    def told(self, question: bool = True) -> str:
+        """The message; without the test's question if a better one is known."""
         if self.error is None:
             return ""
         if isinstance(self.error, StudentError | Mismatch):
-            text = str(self.error)[:MAX_MESSAGE]
-            return one_line(f"{self.call}: {text}" if self.call else text)
+            text = str(self.error) if question or not isinstance(self.error, Mismatch) else self.error.text
+            return one_line(f"{self.call}: {text[:MAX_MESSAGE]}" if self.call else text[:MAX_MESSAGE])
         return f"this test could not judge what came back ({type(self.error).__name__}). Please tell your instructor."
+
+    @property
+    def untouched(self) -> bool:
+        """Was there nothing to judge?"""
+        return isinstance(self.error, NotStarted | Missing)
+
+    @property
+    def cause(self) -> str:
+        """The same for tests that fail for one reason; empty if there is none to tell."""
+        if self.error is None or self.untouched:
+            return ""
+        return getattr(self.error, "cause", "") or str(self.error) or repr(self.error)
 
 
 class Suite:

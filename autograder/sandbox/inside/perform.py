@@ -229,7 +229,8 @@ def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
     with torch.no_grad():
         for name, value in values.items():
             if name not in parameters:
-                raise NoParameter(f"the module has no parameter {name}; it has {', '.join(parameters) or 'none'}")
+                others = ", ".join([own for own in parameters if own not in values][:2])
+                raise NoParameter(f"the module has no parameter {name}" + (f"; it has {others}" if others else ""))
             target = parameters[name]
             if tuple(target.shape) != tuple(value.shape):
                 raise ValueError(f"{name} has shape {tuple(target.shape)}, it should be {tuple(value.shape)}")
@@ -242,7 +243,8 @@ def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]
     """Gradients of sum(output * seed) by `leaves`; None where nothing flows."""
     import torch
 
-    outputs = [v for v in (value if isinstance(value, tuple | list) else [value]) if isinstance(v, torch.Tensor)]
+    many = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else [value]
+    outputs = [v for v in many if isinstance(v, torch.Tensor)]
     pairs = [
         (out, seed)
         for out, seed in zip(outputs, seeds, strict=False)

@@ -1,0 +1,98 @@
+"""What an answer evidently means that has not the form asked for: a swapped tuple, a dict, a list, a value too many.
+
+The form is judged by the test that first meets it. The others go on with the answer's arrays, found by their shapes, in
+the order in which the reference gives its own; what is missing is an array of NaN. So a slip in the form costs its own
+share, and whatever else is right keeps its points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.protocol.calls import Answer, Call, Reply
+
+Places = list[int | None]  # for each of the arrays asked for, which of those that came it is
+
+
+class Evident:
+    """Answers in the form of the right ones. Used in place of what answers a suite's calls."""
+
+    def __init__(self, answer: Callable[[Call], Answer], right: Callable[[Call], Answer]) -> None:
+        self._answer, self._right = answer, right
+        self.filled_up = False  # was something missing?
+
+    def __call__(self, call: Call) -> Answer:
+        """The answer to a call, in the form of the right one if it can be told."""
+        answer = self._answer(call)
+        right = self._right(call) if isinstance(answer, Reply) else None
+        if not isinstance(answer, Reply) or not isinstance(right, Reply):
+            return answer
+        places = arrangement(answer.value, right.value)
+        if places is None:
+            return answer
+        self.filled_up = self.filled_up or None in places
+        if call.seeds is not None:
+            again = self._answer(replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
+            answer = again if isinstance(again, Reply) else answer
+        return replace(answer, value=_arranged(answer.value, right.value, places))
+
+
+def arrangement(got: Any, wanted: Any) -> Places | None:
+    """Where the arrays of `wanted` are in `got`; None if it has the form asked for, or its meaning cannot be told."""
+    came, asked = _arrays(got), _arrays(wanted)
+    if not came or not asked or len(asked) < len(_items(wanted)):
+        return None
+    left = list(range(len(came)))
+    places: Places = []
+    for item in asked:
+        place = next((i for i in left if tuple(came[i].shape) == tuple(item.shape)), None)
+        places.append(place)
+        if place is not None:
+            left.remove(place)
+    many = type(got) is type(wanted) and len(_items(got)) == len(asked)
+    in_form = many if _is_many(wanted) else not _is_many(got)
+    if in_form and (None in places or places == sorted(places)):  # type: ignore[type-var]
+        return None  # in this form already, or with wrong shapes, which are for tests to judge
+    if all(place is None for place in places) and len(came) < len(asked):
+        return None
+    return [place if place is not None or not left else left.pop(0) for place in places]
+
+
+def _is_many(value: Any) -> bool:
+    return isinstance(value, dict | list | tuple)
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _arrays(value: Any) -> list[Any]:
+    return [item for item in _items(value) if hasattr(item, "shape")]
+
+
+def _arranged(got: Any, wanted: Any, places: Places) -> Any:
+    came, asked = _arrays(got), _arrays(wanted)
+    pairs = zip(places, asked, strict=True)
+    found = [_missing(came[0], item) if place is None else came[place] for place, item in pairs]
+    return tuple(found) if _is_many(wanted) else found[0]
+
+
+def _missing(kind: Any, wanted: Any) -> Any:
+    """Numbers that are not known, of the kind of what came."""
+    nothing = np.full(tuple(wanted.shape), np.nan)
+    return kind.new_tensor(nothing) if hasattr(kind, "detach") else nothing
+
+
+def _seeds(seeds: Sequence[Any], places: Places, count: int) -> list[Any]:
+    """Each output's seed, in the order in which the outputs came."""
+    found: list[Any] = [None] * count
+    for place, seed in zip(places, seeds, strict=False):
+        if place is not None:
+            found[place] = seed
+    return found

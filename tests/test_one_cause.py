@@ -1,0 +1,206 @@
+"""One cause, one message, one deduction: what many tests meet is said once, and costs its own share."""
+
+from __future__ import annotations
+
+import linecache
+from itertools import count
+
+import pytest
+
+from autograder.authors.classroom import model_answers
+from autograder.judging.here import Here
+from autograder.judging.judge import judge
+from autograder.judging.results import ABOVE, shares, told_once
+from autograder.reports import rubric
+from tests.in_process import ASSIGNMENTS, COURSE, material
+
+IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
+MULTI_HEAD = model_answers(COURSE.assignment("a4_multi_head_attention"))["MultiHeadAttention"]
+numbers = count()
+
+
+def handed_in(name, *changes, brought=MULTI_HEAD, earlier=()):
+    """The result of an exercise whose model answer has some of its text replaced; `earlier`: other exercises', too."""
+    assignment = COURSE.of_exercise(name)
+    answers = model_answers(assignment)
+    for exercise, old, new in [*earlier, *((name, old, new) for old, new in changes)]:
+        assert old in answers[exercise], answers[exercise]
+        answers[exercise] = answers[exercise].replace(old, new)
+    names = {"__name__": "notebook"}
+    for source in (IMPORTS, brought if assignment.brought else "", *answers.values()):
+        place = f"<cell {next(numbers)}>"
+        linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+        exec(compile(source, place, "exec"), names)
+    wanted = [one for one in assignment.exercises if one.name in (name, *(exercise for exercise, *_ in earlier))]
+    return judge(material(assignment), Here(names), wanted)[-1]
+
+
+def failed(result):
+    return [test for test in result.tests if test.state != "passed"]
+
+
+PAIRS = {
+    "scaled_dot_product_attention": ("weights @ V", "weights"),
+    "torch_scaled_dot_product_attention": ("weights @ value", "weights"),
+    "causal_attention": ("weights @ V", "weights"),
+    "torch_masked_attention": ("weights @ value", "weights"),
+    "multi_head_attention": ("output_projection(weights @ V, W_O)", "weights"),
+    "MultiHeadAttention": ("self.W_O(heads.flatten(-2))", "weights"),
+}
+FORMS = {
+    "swapped": "{1}, {0}",
+    "dict": "{{'output': {0}, 'weights': {1}}}",
+    "dict, weights first": "{{'weights': {1}, 'output': {0}}}",
+    "list": "[{0}, {1}]",
+    "scores, too": "{0}, {1}, scores",
+    "weights twice": "{0}, {1}, {1}",
+    "with a number": "{0}, {1}, 0.5",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", PAIRS)
+def test_an_answer_in_another_form_costs_one_test_and_a_tenth_at_most(name, form):
+    right = ", ".join(PAIRS[name])
+    code = FORMS[form].format(*PAIRS[name])
+    if name == "scaled_dot_product_attention":
+        code = code.replace("scores", "attention_scores(Q, K)")
+    result = handed_in(name, (f"return {right}", f"return {code}"))
+    assert [test.name for test in failed(result)] == ["test_shape"]
+    assert result.max_score * 0.9 <= result.score < result.max_score
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("DecoderBlock", "x + self.feed_forward(self.norm_2(x))"),
+        ("TransformerDecoder", "self.output(self.norm(x))"),
+    ],
+)
+@pytest.mark.parametrize("form", ["({},)", "{}, 0", "[{}]", "{{'x': {}}}"])
+def test_nor_does_one_tensor_in_something(name, right, form):
+    result = handed_in(name, (f"return {right}", f"return {form.format(right)}"))
+    assert [test.name for test in failed(result)] == ["test_shape"]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_weights_that_do_not_come_back_leave_the_output_its_points(name):
+    output, weights = PAIRS[name]
+    result = handed_in(name, (f"return {output}, {weights}", f"return {output}"))
+    lost = failed(result)
+    assert "test_output" not in [test.name for test in lost]
+    assert result.score > result.max_score / 3
+    assert "nan" not in " ".join(test.message for test in lost)
+    assert [test.message for test in lost[1:]] == [ABOVE] * (len(lost) - 1)
+
+
+def test_a_form_of_its_own_hides_no_wrong_number():
+    result = handed_in(
+        "multi_head_attention",
+        ("return output_projection(weights @ V, W_O), weights", "return {'a': (weights @ V).sum(-3), 'b': weights}"),
+    )
+    assert {"test_shape", "test_output", "test_mask"} <= {test.name for test in failed(result)}
+
+
+NORMS = [("self.norm_1", "self.ln1"), ("self.norm_2", "self.ln2")]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "missing"),
+    [
+        ("DecoderBlock", NORMS, "norm_1"),
+        ("DecoderBlock", [("self.attention", "self.attn")], "attention"),
+        ("TransformerDecoder", [("self.norm", "self.ln_f")], "norm"),
+        ("TransformerDecoder", [("self.embedding", "self.emb")], "embedding"),
+        ("TransformerDecoder", [("self.blocks", "self.layers")], "blocks"),
+        ("MultiHeadAttention", [("self.W_Q", "self.query")], "W_Q"),
+    ],
+)
+def test_a_misnamed_member_costs_one_test_that_names_it_and_not_all(name, changes, missing):
+    result = handed_in(name, *changes)
+    (lost,) = failed(result)
+    assert lost.name == "test_parameters" and lost.max_score <= result.max_score / 10
+    assert f"there is no member {missing}; there is " in lost.message
+    assert ".weight" not in lost.message  # and not a list of all there are
+
+
+def test_an_exception_in_one_line_is_told_once_with_the_number_of_tests():
+    result = handed_in("DecoderBlock", ("        self.norm_2 = nn.LayerNorm(d_model)\n", ""))
+    first, *others = failed(result)
+    assert "has no attribute 'norm_2'" in first.message and "`return x + self.feed_forward" in first.message
+    assert first.message.endswith("11 more tests fail for this reason.")
+    assert {test.message for test in others} == {ABOVE}
+
+
+def test_sizes_make_no_other_cause():
+    result = handed_in("torch_concat_heads", ("tokens.reshape", "tokens.view"))
+    assert sum("view" in test.message for test in result.tests) == 1
+    assert ABOVE in [test.message for test in failed(result)]
+
+
+def test_told_once():
+    assert told_once(["a", "", "b", "a", ""], ["1", "2", "3", "4", "5"]) == [
+        "1 1 more test fails for this reason.", "2", "3", ABOVE, "5",
+    ]  # fmt: skip
+    assert told_once(["a"] * 3, ["1", "2", "3"]) == ["1 2 more tests fail for this reason.", ABOVE, ABOVE]
+
+
+# ---------------------------------------------------------------- fair shares
+
+
+def test_padding_inverted_or_the_last_norm_forgotten_is_one_slip():
+    inverted = handed_in("DecoderBlock", ("padding.unsqueeze(-3)", "~padding.unsqueeze(-3)"))
+    assert inverted.score >= 5
+    forgotten = handed_in("TransformerDecoder", ("self.output(self.norm(x))", "self.output(x)"))
+    assert forgotten.score >= 2.5
+    assert forgotten.diagnosis == "last-norm-missing"
+
+
+@pytest.mark.parametrize(
+    ("weights", "points"), [([1, 1, 1], 1), ([0.2, 1, 1.5, 0.3], 4), ([1] * 7, 2.5), ([3, 1, 1, 1] * 5, 0.1)]
+)
+def test_shares_add_up_and_none_is_nothing(weights, points):
+    found = shares(weights, points)
+    assert round(sum(found), 10) == points and min(found) > 0
+    assert points < 1 or all(round(share, 2) == share for share in found)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_points_are_hundredths_that_a_student_can_add_up(assignment):
+    for exercise in assignment.exercises:
+        weights = [test.weight for test in material(assignment).suite.tests if test.exercise == exercise.name]
+        assert round(sum(weights), 9) == exercise.points, exercise.name  # so a test's weight is its points
+        assert shares(weights, exercise.points) == weights, exercise.name
+
+
+# ---------------------------------------------------------------- questions, and what is brought
+
+
+def test_with_a_known_mistake_its_hint_is_the_only_question():
+    for name, *change in (
+        ("scaled_dot_product_attention", "weights @ V, weights", "weights, weights @ V"),
+        ("attention_scores", "d_k = Q.shape[-1]", "d_k = Q.shape[-2]"),
+        ("masked_softmax", "np.where(mask, scores, -np.inf)", "np.where(mask, scores, 0)"),
+    ):
+        result = handed_in(name, tuple(change))
+        assert result.diagnosis and result.hint, name
+        assert not any("?" in test.message for test in failed(result)), failed(result)
+    unknown = handed_in("attention_scores", ("Q @ K", "np.sin(Q) @ K"))
+    assert unknown.diagnosis is None and any("?" in test.message for test in failed(unknown))
+
+
+def test_what_is_brought_and_right_is_not_blamed():
+    result = handed_in("DecoderBlock", *NORMS)
+    assert result.with_reference == ()
+    wrong = handed_in("DecoderBlock", *NORMS, brought=MULTI_HEAD.replace("W_Q", "query"))
+    assert wrong.with_reference == ("MultiHeadAttention",) and wrong.score == result.score
+    (note,) = [note for note in rubric.notes(wrong) if "calls" in note]
+    assert "lost marks" not in note and "MultiHeadAttention" in note
+
+
+def test_nor_is_it_if_an_exercise_between_lost_marks():
+    result = handed_in(
+        "TransformerDecoder", ("self.norm", "self.ln_f"), earlier=[("DecoderBlock", "x = x + attended", "x = attended")]
+    )
+    assert result.with_reference == ("DecoderBlock",)
+    assert [test.name for test in failed(result)] == ["test_parameters"]
