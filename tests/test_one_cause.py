@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import linecache
+import re
 from itertools import count
 
+import numpy as np
 import pytest
 
+from autograder.attention.hidden.inputs import normal
 from autograder.authors.classroom import model_answers
+from autograder.judging import recipes
 from autograder.judging.here import Here
 from autograder.judging.judge import judge
 from autograder.judging.results import ABOVE, shares, told_once
 from autograder.reports import rubric
+from autograder.sandbox.protocol.calls import Call
 from tests.in_process import ASSIGNMENTS, COURSE, material
 
 IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
@@ -19,11 +24,11 @@ MULTI_HEAD = model_answers(COURSE.assignment("a4_multi_head_attention"))["MultiH
 numbers = count()
 
 
-def handed_in(name, *changes, brought=MULTI_HEAD, earlier=()):
-    """The result of an exercise whose model answer has some of its text replaced; `earlier`: other exercises', too."""
+def notebook(name, changes, brought):
+    """What a notebook defines: model answers with some of their text replaced, and what was brought."""
     assignment = COURSE.of_exercise(name)
     answers = model_answers(assignment)
-    for exercise, old, new in [*earlier, *((name, old, new) for old, new in changes)]:
+    for exercise, old, new in changes:
         assert old in answers[exercise], answers[exercise]
         answers[exercise] = answers[exercise].replace(old, new)
     names = {"__name__": "notebook"}
@@ -31,6 +36,13 @@ def handed_in(name, *changes, brought=MULTI_HEAD, earlier=()):
         place = f"<cell {next(numbers)}>"
         linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
         exec(compile(source, place, "exec"), names)
+    return names
+
+
+def handed_in(name, *changes, brought=MULTI_HEAD, earlier=()):
+    """The result of an exercise whose model answer has some of its text replaced; `earlier`: other exercises', too."""
+    assignment = COURSE.of_exercise(name)
+    names = notebook(name, [*earlier, *((name, old, new) for old, new in changes)], brought)
     wanted = [one for one in assignment.exercises if one.name in (name, *(exercise for exercise, *_ in earlier))]
     return judge(material(assignment), Here(names), wanted)[-1]
 
@@ -204,3 +216,65 @@ def test_nor_is_it_if_an_exercise_between_lost_marks():
     )
     assert result.with_reference == ("DecoderBlock",)
     assert [test.name for test in failed(result)] == ["test_parameters"]
+
+
+# ---------------------------------------------------------------- which call, and with what
+
+
+def test_a_message_speaks_of_the_call_that_gave_what_is_wrong():
+    wider = "    if d_model != W_O.shape[0]:\n        return np.zeros((5, 12)), np.zeros((3, 5, 5))\n"
+    axes = "*batch, L, d_model = X.shape\n"
+    result = handed_in("multi_head_attention", (axes, axes + wider))
+    (lost,) = failed(result)
+    assert "with X (5, 7), W_Q (7, 12)" in lost.message and "d_model is 7" in lost.message
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("softmax", "return exps", "return exps ** 2"),
+        ("attention_scores", "Q @ K", "np.sin(Q) @ K"),
+        ("torch_scaled_dot_product_attention", "query @ key", "torch.sin(query) @ key"),
+        ("masked_softmax", "return exps", "return exps ** 2"),
+        ("split_heads", "heads.swapaxes(-3, -2)", "heads.swapaxes(-3, -2)[::-1]"),
+        ("multi_head_attention", "Q @ K", "np.sin(Q) @ K"),
+        ("layer_norm", "return ", "return 2 * "),
+    ],
+)
+def test_a_line_of_code_has_the_same_input(name, old, new):
+    """The line, run in a notebook, and the call of the message give the number of the message."""
+    result = handed_in(name, (old, new))
+    told = [test.message for test in failed(result) if "To have the same input: `" in test.message]
+    assert told
+    checked = 0
+    for message in told:
+        found = re.search(r"(?:result|output|weights) at \[([\d, ]+)\] is (-?[\d.e+-]+), which is not right", message)
+        if not found:
+            continue
+        names = notebook(name, [(name, old, new)], brought="")
+        exec(message.partition("To have the same input: `")[2].rpartition("`")[0], names)
+        got = eval(message.partition(" with ")[0], names)
+        parts = [got] if hasattr(got, "shape") else got
+        place = tuple(map(int, found[1].split(",")))
+        near = [part[place] for part in parts if len(part.shape) == len(place)]
+        assert any(float(one) == pytest.approx(float(found[2]), rel=2e-3, abs=1e-4) for one in near), message
+        checked += 1
+    assert checked
+
+
+def test_a_line_has_nothing_that_did_not_come_from_the_suite():
+    answer = np.random.default_rng(0).normal(size=(3, 4)) ** 2
+    assert recipes.line(Call("f", (answer,)), lambda name: ["x"]) == ""
+    assert recipes.line(Call("f", (normal(5, 3, 4), answer)), lambda name: ["x", "y"]) == ""
+    x = normal(5, 3, 4)
+    made = "np.random.default_rng(5).normal(size=(3, 4))"
+    for given, code in (
+        (x, made),
+        (2.5 * x, f"2.5 * {made}"),
+        (2.5 * x + 1, f"2.5 * {made} + 1"),
+        (x.T, f"{made}.swapaxes(-1, -2)"),
+        (-x.astype(np.float32), f"(-1 * {made}).astype(np.float32)"),
+        (np.array([[True, False]]), "np.array([[1,0]], dtype='bool')"),
+    ):
+        assert recipes.line(Call("f", (given,)), lambda name: ["x"]) == f"x = {code}"
+        assert np.allclose(eval(code, {"np": np}), given, rtol=1e-5, atol=1e-5)

@@ -146,7 +146,7 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
 
 
 def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outcome:
-    student.last_call, student.calls = "", []
+    student.begin()
     answers.begin(test)
     return tests.suite.run(test, student, tests.reference)
 

@@ -29,6 +29,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
     said = [outcome.told(asks) for outcome in outcomes]
     if is_hidden:
         said = told_once([outcome.cause for outcome in outcomes], said)
+        said = [_with_inputs(outcome, message) for outcome, message in zip(outcomes, said, strict=True)]
     worth = shares([outcome.test.weight for outcome in outcomes], exercise.points)
     return ExerciseResult(
         exercise.name,
@@ -47,6 +48,12 @@ def _as_test_result(outcome: Outcome, worth: float, message: str) -> TestResult:
     score = worth if state == "passed" else 0.0
     stopped, test = isinstance(outcome.error, Stopped), outcome.test
     return TestResult(test.name, test.sentence, state, score, worth, message, stopped)
+
+
+def _with_inputs(outcome: Outcome, message: str) -> str:
+    """The message, with code that makes what went in."""
+    tell = outcome.made_by and message != ABOVE
+    return f"{message} To have the same input: `{outcome.made_by}`." if tell else message
 
 
 def told_once(causes: Sequence[str], messages: Sequence[str]) -> list[str]:

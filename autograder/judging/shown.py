@@ -31,7 +31,7 @@ def shown(question: str, **given: Any) -> Iterator[None]:
     try:
         yield
     except Mismatch as error:
-        raise Mismatch(f"{error}{ASKS}{question}{_went_in(given)}") from None
+        raise Mismatch(f"{error}{ASKS}{question}{_went_in(given)}", got=error.got) from None
     except Raised as error:
         raise type(error)(f"{told(str(error))}{ASKS}{question}{_went_in(given)}") from None
 

@@ -15,6 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from autograder.judging.alike import numbers
 from autograder.judging.in_words import told
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Why
 from autograder.text import raised
@@ -88,17 +91,36 @@ class Student:
 
     def __init__(self, answer: Callable[[Call], Answer], parameter_names: Callable[[str], Sequence[str]]) -> None:
         self._answer = answer
-        self._parameter_names = parameter_names
-        self.last_call = ""
+        self.parameter_names = parameter_names
         self.calls: list[Recorded] = []
+        self._last: Call | None = None
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
             raise AttributeError(name)
         return Function(self, name)
 
-    def _reply(self, call: Call, text: str) -> Reply:
-        self.last_call = text
+    def begin(self) -> None:
+        """Another test: its messages speak of its own calls."""
+        self.calls, self._last = [], None
+
+    def asked(self, got: Any = None) -> Call | None:
+        """The call that gave `got`, or what it is a part of; the last one if that cannot be told; None before any."""
+        for one in reversed(self.calls if got is not None else []):
+            if isinstance(one.answer, Reply) and _holds(one.answer.value, got):
+                return one.call
+        return self._last
+
+    def in_words(self, call: Call) -> str:
+        """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+        names = self.parameter_names
+        if call.instance is None:
+            return _call_text(call.args, call.kwargs, names(call.name), call.name)
+        made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
+        return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{call.name}.forward"), "")
+
+    def _reply(self, call: Call) -> Reply:
+        self._last = call
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
         if isinstance(answer, Reply):
@@ -145,31 +167,35 @@ class Function:
         return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs)
 
     def _reply(self, call: Call) -> Reply:
-        return self._student._reply(call, self._text(call))
+        return self._student._reply(call)
 
-    def _text(self, call: Call) -> str:
-        """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
-        names = self._student._parameter_names
-        if call.instance is None:
-            return _call_text(call.args, call.kwargs, names(self.name), self.name)
-        made = _call_text(call.instance.args, call.instance.kwargs, names(self.name), self.name)
-        return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{self.name}.forward"), "")
+
+def _holds(value: Any, got: Any) -> bool:
+    """Is `got` this value, one of its parts, or an array that looks at the same numbers in memory?"""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+    if any(got is part for part in (value, *parts)):
+        return True
+    arrays = [numbers(part) for part in parts if hasattr(part, "dtype")]
+    return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays)
 
 
 def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str) -> str:
-    labels = [names[i] if i < len(names) else f"argument {i + 1}" for i in range(len(args))]
+    # If the code names no parameters, a shape says enough.
+    labels = [names[i] if i < len(names) else "" for i in range(len(args))]
     written, shapes = [], []
     for label, value, keyword in [
         *zip(labels, args, [False] * len(args), strict=True),
         *((k, v, True) for k, v in kwargs.items()),
     ]:
-        if hasattr(value, "shape"):
+        if hasattr(value, "shape") and not label:
+            written.append(f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {tuple(value.shape)}")
+        elif hasattr(value, "shape"):
             written.append(f"{label}={label}" if keyword else label)
             shapes.append(f"{label} {tuple(value.shape)}")
         elif callable(value):  # a function or a model of the suite's: its name there says nothing to a student
-            written.append(f"{label}={label}" if keyword else label)
+            written.append(f"{label}={label}" if keyword else label or "a function")
         else:
-            written.append(f"{label}={value!r}" if keyword or names else repr(value))
+            written.append(f"{label}={value!r}" if label else repr(value))
     text = f"{function}({', '.join(written)})"
     return text + (f" with {', '.join(shapes)}" if shapes else "")
 

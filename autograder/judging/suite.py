@@ -18,6 +18,7 @@ from typing import Literal
 import pytest
 
 from autograder.errors import CourseError, MachineError
+from autograder.judging import recipes
 from autograder.judging.expect import Mismatch
 from autograder.judging.student import Missing, NotStarted, Student, StudentError
 from autograder.text import one_line
@@ -46,11 +47,15 @@ class Test:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one test gave: None where it passed, else the error."""
+    """What one test gave: None if it passed, else the error.
+
+    call: the one that it is about, in words; made_by: code that makes what went in
+    """
 
     test: Test
     error: BaseException | None
     call: str = ""
+    made_by: str = ""
 
     @property
     def message(self) -> str:
@@ -197,7 +202,11 @@ class _Plugin:
         self.student, self.referee, self.error = student, reference, None
         item = self.items[test]
         item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
-        return Outcome(test, self.error, student.last_call)
+        call = student.asked(getattr(self.error, "got", None))
+        if self.error is None or call is None:
+            return Outcome(test, self.error)
+        made_by = recipes.line(call, student.parameter_names) if isinstance(self.error, Mismatch) else ""
+        return Outcome(test, self.error, student.in_words(call), made_by)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
