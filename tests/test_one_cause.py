@@ -8,13 +8,15 @@ from itertools import count
 
 import numpy as np
 import pytest
+import torch
 
 from autograder.attention.hidden.inputs import normal
 from autograder.authors.classroom import model_answers
 from autograder.judging import recipes
 from autograder.judging.here import Here
 from autograder.judging.judge import judge
-from autograder.judging.results import ABOVE, shares, told_once
+from autograder.judging.results import ABOVE, SAME, shares, told_once
+from autograder.notebook.check import examine
 from autograder.reports import rubric
 from autograder.sandbox.protocol.calls import Call
 from tests.in_process import ASSIGNMENTS, COURSE, material
@@ -278,3 +280,59 @@ def test_a_line_has_nothing_that_did_not_come_from_the_suite():
     ):
         assert recipes.line(Call("f", (given,)), lambda name: ["x"]) == f"x = {code}"
         assert np.allclose(eval(code, {"np": np}), given, rtol=1e-5, atol=1e-5)
+
+
+# ---------------------------------------------------------------- the visible side
+
+
+def checked(name, old, new):
+    """The visible checks' messages on a model answer with some of its text replaced; empty if they pass."""
+    answer = model_answers(COURSE.of_exercise(name))[name]
+    assert old in answer
+    names, place = dict(vars(COURSE.of_exercise(name).reference())), f"<cell {next(numbers)}>"
+    source = answer.replace(old, new)
+    linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+    exec(compile(source, place, "exec"), names)
+    return [test.message for test in examine(name, names).result.tests if test.state != "passed"]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_check_says_that_values_came_in_another_order_and_asks_nothing_else(name):
+    output, weights = PAIRS[name]
+    first, *others = checked(name, f"{output}, {weights}", f"{weights}, {output}")
+    assert "the values came back in another order. → In which order does the docstring name them? What" in first
+    assert SAME in others
+    assert not any("?" in message for message in others)
+
+
+def test_a_check_tells_an_exception_once_and_asks_once():
+    first, *others = checked("masked_softmax", "exps = np.exp(allowed", "exps = np.exp(alowed")
+    assert "name 'alowed' is not defined" in first and "→" in first and "What went in" in first
+    assert set(others) == {SAME}
+
+
+def test_no_check_asks_about_what_is_right():
+    (batch,) = checked("attention_scores", "Q.shape[-1]", "Q.shape[1]")
+    assert "change places" not in batch and "sizes" in batch
+    told = checked("masked_softmax", "exps = np.exp(allowed - largest)", "exps = np.exp(scores) * mask")
+    assert told and not any("What does a hidden score become" in message for message in told)
+
+
+def test_a_mistake_about_the_plainest_layers_is_asked_about_once():
+    result = handed_in("translation_test", ("return bool(", "return not bool("))
+    assert result.diagnosis is None
+    assert sum("?" in test.message for test in result.tests) == 1
+
+
+def test_a_module_without_forward_is_spoken_of_by_shapes():
+    names = {"nn": torch.nn, "torch": torch}
+    exec("class DecoderBlock(nn.Module):\n    def __init__(self, *sizes):\n        super().__init__()", names)
+    said = " ".join(test.message for test in examine("DecoderBlock", names).result.tests)
+    assert "argument 1" not in said
+
+
+def test_a_construction_that_should_fail_raised_nothing():
+    result = handed_in("MultiHeadAttention", ("if d_model % num_heads != 0:", "if False:"))
+    (lost,) = failed(result)
+    assert lost.name == "test_does_not_divide"
+    assert "raised nothing; it should raise ValueError." in lost.message and "dict" not in lost.message

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.judging.student import parts_of
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
 
 Places = list[int | None]  # for each of the arrays asked for, which of those that came it is
@@ -44,7 +45,7 @@ class Evident:
 def arrangement(got: Any, wanted: Any) -> Places | None:
     """Where the arrays of `wanted` are in `got`; None if it has the form asked for, or its meaning cannot be told."""
     came, asked = _arrays(got), _arrays(wanted)
-    if not came or not asked or len(asked) < len(_items(wanted)):
+    if not came or not asked or len(asked) < len(parts_of(wanted)):
         return None
     left = list(range(len(came)))
     places: Places = []
@@ -53,7 +54,7 @@ def arrangement(got: Any, wanted: Any) -> Places | None:
         places.append(place)
         if place is not None:
             left.remove(place)
-    many = type(got) is type(wanted) and len(_items(got)) == len(asked)
+    many = type(got) is type(wanted) and len(parts_of(got)) == len(asked)
     in_form = many if _is_many(wanted) else not _is_many(got)
     if in_form and (None in places or places == sorted(places)):  # type: ignore[type-var]
         return None  # in this form already, or with wrong shapes, which are for tests to judge
@@ -66,14 +67,8 @@ def _is_many(value: Any) -> bool:
     return isinstance(value, dict | list | tuple)
 
 
-def _items(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
 def _arrays(value: Any) -> list[Any]:
-    return [item for item in _items(value) if hasattr(item, "shape")]
+    return [item for item in parts_of(value) if hasattr(item, "shape")]
 
 
 def _arranged(got: Any, wanted: Any, places: Places) -> Any:

@@ -25,16 +25,17 @@ class Mismatch(AssertionError):
 
     cause: what tests that fail for one reason have in common, if not their words
     got: what it is about, by which the call is found that gave it
+    wanted: what that should be, or its shape; never told
     """
 
-    def __init__(self, text: str, hint: str = "", cause: str = "", got: Any = None) -> None:
+    def __init__(self, text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> None:
         super().__init__(f"{text} {hint}" if hint else text)
-        self.text, self.cause, self.got = text, cause, got
+        self.text, self.cause, self.got, self.wanted = text, cause, got, wanted
 
 
-def fail(text: str, hint: str = "", cause: str = "", got: Any = None) -> NoReturn:
+def fail(text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> NoReturn:
     """Fail with `text` and the next step."""
-    raise Mismatch(text, hint, cause, got)
+    raise Mismatch(text, hint, cause, got, wanted)
 
 
 def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
@@ -104,7 +105,7 @@ def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the resu
     """The shape is `wanted`. Shapes are no secret: the docstring of the stub gives them."""
     _check_kind(got)
     if tuple(got.shape) != tuple(wanted):
-        fail(f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}.", hint, got=got)
+        fail(f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}.", hint, got=got, wanted=tuple(wanted))
 
 
 def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:

@@ -10,15 +10,18 @@ from dataclasses import replace
 from autograder.course import Exercise
 from autograder.judging.attempt import Attempt
 from autograder.judging.diagnosis import Diagnosis
+from autograder.judging.shown import ASKS, WENT_IN
 from autograder.judging.student import ReadyMade, Stopped
-from autograder.judging.suite import Outcome
+from autograder.judging.suite import ORDER, Outcome
 from autograder.report import ExerciseResult, State, TestResult
 
 ABOVE = "For the reason given above."
+SAME = "The same as above."  # of a check, whose own input is not told again
+OTHER_ORDER = "the values came back in another order.", "In which order does the docstring name them?"
 
 
 def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_hidden: bool) -> ExerciseResult:
-    """The result of an exercise. A visible check keeps its own words, since what went in is told with each."""
+    """The result of an exercise, judged by the hidden suite or by visible checks."""
     outcomes = best.outcomes
     seen = next((outcome.error for outcome in outcomes if isinstance(outcome.error, ReadyMade)), None)
     if ready_made := best.ready_made or seen:
@@ -28,8 +31,11 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
     asks = known is None or not known.hint
     said = [outcome.told(asks) for outcome in outcomes]
     if is_hidden:
-        said = told_once([outcome.cause for outcome in outcomes], said)
+        words = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
+        said = told_once([outcome.cause or text for outcome, text in zip(outcomes, words, strict=True)], said)
         said = [_with_inputs(outcome, message) for outcome, message in zip(outcomes, said, strict=True)]
+    else:
+        said = of_checks(outcomes)
     worth = shares([outcome.test.weight for outcome in outcomes], exercise.points)
     return ExerciseResult(
         exercise.name,
@@ -67,6 +73,25 @@ def told_once(causes: Sequence[str], messages: Sequence[str]) -> list[str]:
         elif more > 0:
             others = "1 more test fails" if more == 1 else f"{more} more tests fail"
             message = f"{message} {others} for this reason."
+        met |= {cause} - {""}
+        found.append(message)
+    return found
+
+
+def of_checks(outcomes: Sequence[Outcome]) -> list[str]:
+    """Messages of visible checks: a cause is told once. If it is the order of values, nothing else is asked."""
+    met, found = set[str](), []
+    has_order = any(outcome.cause == ORDER for outcome in outcomes)
+    for outcome in outcomes:
+        message, cause = outcome.message, outcome.cause
+        happened, asks, rest = message.partition(ASKS)
+        went_in = WENT_IN + rest.partition(WENT_IN)[2] if WENT_IN in rest else ""
+        if cause in met:
+            message = SAME
+        elif cause == ORDER:
+            message = f"{outcome.call}: {OTHER_ORDER[0]}{ASKS}{OTHER_ORDER[1]}{went_in}"
+        elif has_order and asks:
+            message = happened + went_in
         met |= {cause} - {""}
         found.append(message)
     return found

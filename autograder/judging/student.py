@@ -106,10 +106,25 @@ class Student:
 
     def asked(self, got: Any = None) -> Call | None:
         """The call that gave `got`, or what it is a part of; the last one if that cannot be told; None before any."""
+        found = self._that_gave(got)
+        return self._last if found is None else found[0]
+
+    def is_in_another_place(self, got: Any, wanted: Any) -> bool:
+        """Is `wanted`, an array or a shape, among what came back together with `got`?"""
+        found = self._that_gave(got)
+        if found is None or wanted is None:
+            return False
+        others = [item for item in parts_of(found[1]) if hasattr(item, "shape") and not _holds(item, got)]
+        if isinstance(wanted, tuple):
+            return any(tuple(item.shape[-len(wanted) :]) == wanted for item in others if wanted)
+        return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=1e-3) for item in others)
+
+    def _that_gave(self, got: Any) -> tuple[Call, Any] | None:
+        """The last call whose value holds `got`, and that value."""
         for one in reversed(self.calls if got is not None else []):
             if isinstance(one.answer, Reply) and _holds(one.answer.value, got):
-                return one.call
-        return self._last
+                return one.call, one.answer.value
+        return None
 
     def in_words(self, call: Call) -> str:
         """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
@@ -170,9 +185,16 @@ class Function:
         return self._student._reply(call)
 
 
+def parts_of(value: Any) -> list[Any]:
+    """What an answer has in it: of a tuple, a list or a dict each value, else the one."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
 def _holds(value: Any, got: Any) -> bool:
     """Is `got` this value, one of its parts, or an array that looks at the same numbers in memory?"""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+    parts = parts_of(value)
     if any(got is part for part in (value, *parts)):
         return True
     arrays = [numbers(part) for part in parts if hasattr(part, "dtype")]

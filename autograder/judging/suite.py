@@ -30,6 +30,7 @@ OFF = (
     "warnings",
 )  # fmt: skip
 
+ORDER = "the order of values"  # a cause
 MAX_MESSAGE = 2_000  # characters; an answer may have words of its own in it, the keys of a dict
 
 
@@ -78,10 +79,8 @@ class Outcome:
 
     @property
     def cause(self) -> str:
-        """The same for tests that fail for one reason; empty if there is none to tell."""
-        if self.error is None or self.untouched:
-            return ""
-        return getattr(self.error, "cause", "") or str(self.error) or repr(self.error)
+        """The same for tests that fail for one reason, however it is worded; empty if only the words can tell."""
+        return getattr(self.error, "cause", "")
 
 
 class Suite:
@@ -205,6 +204,8 @@ class _Plugin:
         call = student.asked(getattr(self.error, "got", None))
         if self.error is None or call is None:
             return Outcome(test, self.error)
+        if isinstance(self.error, Mismatch) and student.is_in_another_place(self.error.got, self.error.wanted):
+            self.error.cause = ORDER
         made_by = recipes.line(call, student.parameter_names) if isinstance(self.error, Mismatch) else ""
         return Outcome(test, self.error, student.in_words(call), made_by)
 
