@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from autograder.judging.alike import same
-from autograder.judging.evident import Evident, arrangement
+from autograder.judging.evident import Evident, slip_in
 from autograder.judging.example import Example
 from autograder.judging.expect import Mismatch
 from autograder.judging.notebook import read
@@ -20,8 +20,9 @@ from autograder.judging.student import Missing, NotStarted, ReadyMade, Recorded,
 from autograder.judging.suite import Outcome, Suite, Test
 from autograder.judging.words import fit_to_print
 from autograder.report import Picture
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, call_bytes
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, call_bytes
 
+NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
 KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 
 
@@ -122,7 +123,7 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
         student = tests.student(answers)
         outcomes: list[Outcome] = []
         calls: list[Recorded | Heard] = []
-        paid = False  # for answers that have not the form asked for
+        paid = 0.0  # for one slip that stops every test
         for test in tests.tests:
             heard = answers.as_reference(test, tests.rehearsal)
             if heard is not None:
@@ -131,13 +132,16 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
                 continue
             outcome = _run(tests, test, answers, student)
             calls += student.calls
-            if tests.right is not None and _is_out_of_form(outcome, student.calls, tests.right):
-                if paid:
+            is_judged = outcome.error is not None and not isinstance(outcome.error, NOTHING_TO_JUDGE)
+            share = slip_in(student.calls, tests.right) if is_judged and tests.right is not None else None
+            if share is not None and tests.right is not None:
+                if paid == 0 or paid + test.weight <= share * sum(one.weight for one in tests.tests) + 1e-9:
+                    paid += test.weight
+                else:
                     meaning = Evident(answers, tests.right)
                     judged = _run(tests, test, answers, tests.student(meaning))
                     # What fails for what is missing is told in the words that say so.
                     outcome = outcome if judged.error is not None and meaning.filled_up else judged
-                paid = True
             outcomes.append(outcome)
         outcomes = answers.ask_again(outcomes)
         started = any(not outcome.untouched for outcome in outcomes)
@@ -149,17 +153,6 @@ def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outco
     student.begin()
     answers.begin(test)
     return tests.suite.run(test, student, tests.reference)
-
-
-def _is_out_of_form(outcome: Outcome, calls: Sequence[Recorded], right: Callable[[Call], Answer]) -> bool:
-    """Did a test fail that met an answer with another form than the right one?"""
-    if outcome.error is None or isinstance(outcome.error, NotStarted | Missing | Stopped | ReadyMade):
-        return False
-    for one in calls:
-        if isinstance(one.answer, Reply) and not one.call.build:
-            wanted = right(one.call)
-            return isinstance(wanted, Reply) and arrangement(one.answer.value, wanted.value) is not None
-    return False
 
 
 class _Answers:

@@ -1,8 +1,11 @@
-"""What an answer evidently means that has not the form asked for: a swapped tuple, a dict, a list, a value too many.
+"""One slip that stops every test, and what the code evidently means: it costs its own share, and no more.
 
-The form is judged by the test that first meets it. The others go on with the answer's arrays, found by their shapes, in
-the order in which the reference gives its own; what is missing is an array of NaN. So a slip in the form costs its own
-share, and whatever else is right keeps its points.
+The form of an answer, such as a swapped tuple, a dict, a list, a value too many: the test that first meets it pays. The
+others go on with the answer's arrays, found by their shapes, in the order in which the reference gives its own; what is
+missing is an array of NaN.
+
+A `.view` of numbers that do not lie in order in memory: tests that meet it pay, up to a quarter of the points. The
+others go on as if it were `.reshape`, which is what PyTorch's own words advise.
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.student import parts_of
-from autograder.sandbox.protocol.calls import Answer, Call, Reply
+from autograder.judging.student import Recorded, parts_of
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
 
+VIEW = "view size is not compatible"  # PyTorch's words
+OF_VIEW = 0.25  # of an exercise's points that a .view may cost
 Places = list[int | None]  # for each of the arrays asked for, which of those that came it is
 
 
@@ -29,6 +34,9 @@ class Evident:
     def __call__(self, call: Call) -> Answer:
         """The answer to a call, in the form of the right one if it can be told."""
         answer = self._answer(call)
+        if _is_view(answer):
+            call = replace(call, lenient=True)
+            answer = self._answer(call)
         right = self._right(call) if isinstance(answer, Reply) else None
         if not isinstance(answer, Reply) or not isinstance(right, Reply):
             return answer
@@ -40,6 +48,23 @@ class Evident:
             again = self._answer(replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
             answer = again if isinstance(again, Reply) else answer
         return replace(answer, value=_arranged(answer.value, right.value, places))
+
+
+def slip_in(calls: Sequence[Recorded], right: Callable[[Call], Answer]) -> float | None:
+    """Is there a slip of this kind in a failed test's calls? The share of the points it may cost; 0: one test's."""
+    for one in calls:
+        if _is_view(one.answer):
+            return OF_VIEW
+        if isinstance(one.answer, Reply) and not one.call.build:
+            wanted = right(one.call)
+            is_slip = isinstance(wanted, Reply) and arrangement(one.answer.value, wanted.value) is not None
+            if is_slip:
+                return 0.0
+    return None
+
+
+def _is_view(answer: Answer) -> bool:
+    return isinstance(answer, Failure) and VIEW in answer.text
 
 
 def arrangement(got: Any, wanted: Any) -> Places | None:

@@ -57,7 +57,7 @@ def perform(
         target = names.get(call.name)
         if target is None:
             raise Missing(call.name)
-        with _watching(watched) as seen:
+        with _watching(watched) as seen, _lenient() if call.lenient else contextlib.nullcontext():
             reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
         return Failure(Kind.READY_MADE, seen[0]) if seen else reply
     except Missing as error:
@@ -131,6 +131,26 @@ def _watching(watched: Sequence[str]) -> Iterator[list[str]]:
             if watched:
                 stack.enter_context(_watch_class(torch)(seen, tuple(watched)))
         yield seen
+
+
+@contextlib.contextmanager
+def _lenient() -> Iterator[None]:
+    """Meanwhile `.view` goes on as `.reshape` if it cannot."""
+    import torch
+
+    view = torch.Tensor.view
+
+    def view_or_reshape(tensor: Any, *shape: Any) -> Any:
+        try:
+            return view(tensor, *shape)
+        except RuntimeError:
+            return tensor.reshape(*shape)
+
+    torch.Tensor.view = view_or_reshape
+    try:
+        yield
+    finally:
+        torch.Tensor.view = view
 
 
 @functools.cache
