@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import linecache
 import re
 from itertools import count
@@ -20,6 +21,7 @@ from autograder.notebook.check import examine
 from autograder.reports import rubric
 from autograder.sandbox.protocol.calls import Call
 from tests.in_process import ASSIGNMENTS, COURSE, material
+from tests.wall import Marker
 
 IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
 MULTI_HEAD = model_answers(COURSE.assignment("a4_multi_head_attention"))["MultiHeadAttention"]
@@ -116,6 +118,13 @@ def test_a_form_of_its_own_hides_no_wrong_number():
     assert {"test_shape", "test_output", "test_mask"} <= {test.name for test in failed(result)}
 
 
+def test_nor_does_it_hide_a_known_mistake():
+    form = ("return weights @ value, weights", "return {'output': weights @ value, 'weights': weights}")
+    result = handed_in("torch_scaled_dot_product_attention", form, (" / math.sqrt(d_k)", ""))
+    assert result.diagnosis == "no-scaling"
+    assert handed_in("torch_scaled_dot_product_attention", form).diagnosis is None
+
+
 NORMS = [("self.norm_1", "self.ln1"), ("self.norm_2", "self.ln2")]
 
 
@@ -179,6 +188,26 @@ def test_told_once():
         "1 1 more test fails for this reason.", "2", "3", ABOVE, "5",
     ]  # fmt: skip
     assert told_once(["a"] * 3, ["1", "2", "3"]) == ["1 2 more tests fail for this reason.", ABOVE, ABOVE]
+
+
+def test_behind_the_wall_it_is_the_same(sandbox):
+    assignment = COURSE.of_exercise("MultiHeadAttention")
+    answers = model_answers(assignment)
+    both = "output_projection(weights @ V, W_O), weights"
+    changes = {
+        "multi_head_attention": (f"return {both}", f"return dict(zip(['output', 'weights'], ({both})))"),
+        "MultiHeadAttention": ("heads.flatten(-2)", "heads.view(*x.shape[:-1], -1)"),
+    }
+    for name, (old, new) in changes.items():
+        assert old in answers[name]
+        answers[name] = answers[name].replace(old, new)
+    with Marker(assignment, sandbox) as marker:
+        report, _ = marker.mark_cells("x", [IMPORTS, *answers.values()])
+    for result in report.exercises[2:]:
+        here = handed_in(result.name, changes[result.name])
+        assert [(one.name, one.score) for one in result.tests] == [(one.name, one.score) for one in here.tests]
+        assert [one.message == ABOVE for one in result.tests] == [one.message == ABOVE for one in here.tests]
+    assert json.loads(json.dumps(report.to_dict()))["score"] == report.score
 
 
 # ---------------------------------------------------------------- fair shares

@@ -55,7 +55,10 @@ class Names(Protocol):
 
 @dataclass(frozen=True)
 class Attempt:
-    """An exercise's outcomes; all calls; names of the notebook's it uses; names it asked the reference for."""
+    """An exercise's outcomes; all calls; names of the notebook's it uses; names it asked the reference for.
+
+    meant: calls with what their answers evidently mean, if they have not the form asked for
+    """
 
     outcomes: list[Outcome]
     calls: list[Recorded | Heard]
@@ -63,6 +66,7 @@ class Attempt:
     asked: frozenset[str]
     ready_made: ReadyMade | None = None
     picture: Picture | None = None
+    meant: Sequence[Recorded] = ()
 
     @property
     def earned(self) -> float:
@@ -123,6 +127,7 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
         student = tests.student(answers)
         outcomes: list[Outcome] = []
         calls: list[Recorded | Heard] = []
+        meant: list[Recorded] = []
         paid = 0.0  # for one slip that stops every test
         for test in tests.tests:
             heard = answers.as_reference(test, tests.rehearsal)
@@ -139,14 +144,16 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
                     paid += test.weight
                 else:
                     meaning = Evident(answers, tests.right)
-                    judged = _run(tests, test, answers, tests.student(meaning))
+                    reader = tests.student(meaning)
+                    judged = _run(tests, test, answers, reader)
+                    meant += reader.calls
                     # What fails for what is missing is told in the words that say so.
                     outcome = outcome if judged.error is not None and meaning.filled_up else judged
             outcomes.append(outcome)
         outcomes = answers.ask_again(outcomes)
         started = any(not outcome.untouched for outcome in outcomes)
     asked = frozenset(exercise.questions.asked)
-    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture if started else None)
+    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture if started else None, meant)
 
 
 def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outcome:

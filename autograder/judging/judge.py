@@ -97,4 +97,5 @@ def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosi
     wrong = [outcome.error for outcome in best.outcomes if outcome.error]
     if material.diagnoser is None or all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
-    return material.diagnoser.diagnose(exercise.name, best.recorded())
+    known = material.diagnoser.diagnose(exercise.name, best.recorded())
+    return known or (material.diagnoser.diagnose(exercise.name, best.meant) if best.meant else None)
