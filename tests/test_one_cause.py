@@ -17,9 +17,10 @@ from autograder.judging import recipes
 from autograder.judging.here import Here
 from autograder.judging.judge import judge
 from autograder.judging.results import ABOVE, SAME, shares, told_once
+from autograder.judging.student import Function, Student
 from autograder.notebook.check import examine
 from autograder.reports import rubric
-from autograder.sandbox.protocol.calls import Call
+from autograder.sandbox.protocol.calls import Call, Failure, Kind
 from tests.in_process import ASSIGNMENTS, COURSE, material
 from tests.wall import Marker
 
@@ -387,3 +388,10 @@ def test_a_construction_that_should_fail_raised_nothing():
     (lost,) = failed(result)
     assert lost.name == "test_does_not_divide"
     assert "raised nothing; it should raise ValueError." in lost.message and "dict" not in lost.message
+
+
+def test_an_exercise_may_have_any_name_but_calls():
+    student = Student(lambda call: Failure(Kind.MISSING), lambda name: [])
+    public = {name for name in dir(student) if not name.startswith("_")}
+    assert public == {"calls"}
+    assert isinstance(student.begin, Function) and student.asked.name == "asked"

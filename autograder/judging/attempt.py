@@ -16,7 +16,7 @@ from autograder.judging.notebook import read
 from autograder.judging.picture import draw
 from autograder.judging.questions import Questions
 from autograder.judging.rehearsal import Heard, Place, Rehearsal
-from autograder.judging.student import Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, as_exception
+from autograder.judging.student import Calls, Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, as_exception
 from autograder.judging.suite import Outcome, Suite, Test
 from autograder.judging.words import fit_to_print
 from autograder.report import Picture
@@ -157,7 +157,7 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
 
 
 def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outcome:
-    student.begin()
+    student.calls = Calls()
     answers.begin(test)
     return tests.suite.run(test, student, tests.reference)
 

@@ -78,6 +78,9 @@ class Gradients:
     after: list[Any] = field(default_factory=list)
 
 
+ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
+
+
 @dataclass(frozen=True)
 class Recorded:
     """One call and its answer."""
@@ -86,32 +89,19 @@ class Recorded:
     answer: Answer
 
 
-class Student:
-    """Somebody's names, called through `answer`. Remembers its calls, for messages and for diagnosis."""
+class Calls(list[Recorded]):
+    """A test's calls that were answered, and the last one made; for messages and for diagnosis."""
 
-    def __init__(self, answer: Callable[[Call], Answer], parameter_names: Callable[[str], Sequence[str]]) -> None:
-        self._answer = answer
-        self.parameter_names = parameter_names
-        self.calls: list[Recorded] = []
-        self._last: Call | None = None
+    last: Call | None = None
 
-    def __getattr__(self, name: str) -> Function:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return Function(self, name)
-
-    def begin(self) -> None:
-        """Another test: its messages speak of its own calls."""
-        self.calls, self._last = [], None
-
-    def asked(self, got: Any = None) -> Call | None:
+    def that_gave(self, got: Any) -> Call | None:
         """The call that gave `got`, or what it is a part of; the last one if that cannot be told; None before any."""
-        found = self._that_gave(got)
-        return self._last if found is None else found[0]
+        found = self._holding(got)
+        return self.last if found is None else found[0]
 
-    def is_in_another_place(self, got: Any, wanted: Any) -> bool:
+    def has_elsewhere(self, got: Any, wanted: Any) -> bool:
         """Is `wanted`, an array or a shape, among what came back together with `got`?"""
-        found = self._that_gave(got)
+        found = self._holding(got)
         if found is None or wanted is None:
             return False
         others = [item for item in parts_of(found[1]) if hasattr(item, "shape") and not _holds(item, got)]
@@ -119,23 +109,29 @@ class Student:
             return any(tuple(item.shape[-len(wanted) :]) == wanted for item in others if wanted)
         return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=1e-3) for item in others)
 
-    def _that_gave(self, got: Any) -> tuple[Call, Any] | None:
+    def _holding(self, got: Any) -> tuple[Call, Any] | None:
         """The last call whose value holds `got`, and that value."""
-        for one in reversed(self.calls if got is not None else []):
+        for one in reversed(self if got is not None else []):
             if isinstance(one.answer, Reply) and _holds(one.answer.value, got):
                 return one.call, one.answer.value
         return None
 
-    def in_words(self, call: Call) -> str:
-        """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
-        names = self.parameter_names
-        if call.instance is None:
-            return _call_text(call.args, call.kwargs, names(call.name), call.name)
-        made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
-        return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{call.name}.forward"), "")
+
+class Student:
+    """Somebody's names, called through `answer`. Every public attribute but `calls` is one of these names."""
+
+    def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
+        self._answer = answer
+        self._parameter_names = parameter_names
+        self.calls = Calls()
+
+    def __getattr__(self, name: str) -> Function:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Function(self, name)
 
     def _reply(self, call: Call) -> Reply:
-        self._last = call
+        self.calls.last = call
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
         if isinstance(answer, Reply):
@@ -183,6 +179,19 @@ class Function:
 
     def _reply(self, call: Call) -> Reply:
         return self._student._reply(call)
+
+
+def as_written(call: Call, names: ParameterNames) -> str:
+    """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+    if call.instance is None:
+        return _call_text(call.args, call.kwargs, names(call.name), call.name)
+    made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
+    return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{call.name}.forward"), "")
+
+
+def names_of(student: Student) -> ParameterNames:
+    """How its messages call a function's parameters."""
+    return student._parameter_names
 
 
 def parts_of(value: Any) -> list[Any]:

@@ -20,7 +20,7 @@ import pytest
 from autograder.errors import CourseError, MachineError
 from autograder.judging import recipes
 from autograder.judging.expect import Mismatch
-from autograder.judging.student import Missing, NotStarted, Student, StudentError
+from autograder.judging.student import Missing, NotStarted, Student, StudentError, as_written, names_of
 from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.
@@ -201,13 +201,13 @@ class _Plugin:
         self.student, self.referee, self.error = student, reference, None
         item = self.items[test]
         item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
-        call = student.asked(getattr(self.error, "got", None))
+        call = student.calls.that_gave(getattr(self.error, "got", None))
         if self.error is None or call is None:
             return Outcome(test, self.error)
-        if isinstance(self.error, Mismatch) and student.is_in_another_place(self.error.got, self.error.wanted):
+        if isinstance(self.error, Mismatch) and student.calls.has_elsewhere(self.error.got, self.error.wanted):
             self.error.cause = ORDER
-        made_by = recipes.line(call, student.parameter_names) if isinstance(self.error, Mismatch) else ""
-        return Outcome(test, self.error, student.in_words(call), made_by)
+        made_by = recipes.line(call, names_of(student)) if isinstance(self.error, Mismatch) else ""
+        return Outcome(test, self.error, as_written(call, names_of(student)), made_by)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
