@@ -9,18 +9,20 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from autograder.judging.alike import same
+from autograder.judging.evident import Evident, slip_in
 from autograder.judging.example import Example
 from autograder.judging.expect import Mismatch
 from autograder.judging.notebook import read
 from autograder.judging.picture import draw
 from autograder.judging.questions import Questions
 from autograder.judging.rehearsal import Heard, Place, Rehearsal
-from autograder.judging.student import Missing, NotStarted, ReadyMade, Recorded, Student, as_exception
+from autograder.judging.student import Calls, Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, as_exception
 from autograder.judging.suite import Outcome, Suite, Test
 from autograder.judging.words import fit_to_print
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, call_bytes
 
+NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
 KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 
 
@@ -53,7 +55,10 @@ class Names(Protocol):
 
 @dataclass(frozen=True)
 class Attempt:
-    """An exercise's outcomes; all calls; names of the notebook's it uses; names it asked the reference for."""
+    """An exercise's outcomes; all calls; names of the notebook's it uses; names it asked the reference for.
+
+    meant: calls with what their answers evidently mean, if they have not the form asked for
+    """
 
     outcomes: list[Outcome]
     calls: list[Recorded | Heard]
@@ -61,6 +66,7 @@ class Attempt:
     asked: frozenset[str]
     ready_made: ReadyMade | None = None
     picture: Picture | None = None
+    meant: Sequence[Recorded] = ()
 
     @property
     def earned(self) -> float:
@@ -75,12 +81,17 @@ class Attempt:
     @property
     def started(self) -> bool:
         """Was there something to judge?"""
-        return not all(isinstance(o.error, NotStarted | Missing) for o in self.outcomes)
+        return not all(outcome.untouched for outcome in self.outcomes)
 
     @property
     def full(self) -> bool:
         """Did every test pass?"""
         return all(outcome.error is None for outcome in self.outcomes)
+
+    def same_answers(self, other: Attempt) -> bool:
+        """Were all calls answered the same?"""
+        mine, theirs = self.recorded(), other.recorded()
+        return len(mine) == len(theirs) and all(same(a.answer, b.answer) for a, b in zip(mine, theirs, strict=True))
 
     def recorded(self) -> list[Recorded]:
         """All calls with their answers read."""
@@ -89,7 +100,10 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Tests:
-    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand."""
+    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand.
+
+    right: what the reference answers
+    """
 
     __test__ = False
 
@@ -99,6 +113,7 @@ class Tests:
     reference: Student | None = None
     rehearsal: Rehearsal | None = None
     example: Example | None = None
+    right: Callable[[Call], Answer] | None = None
 
 
 def attempt(tests: Tests, exercise: Exercise) -> Attempt:
@@ -112,19 +127,39 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
         student = tests.student(answers)
         outcomes: list[Outcome] = []
         calls: list[Recorded | Heard] = []
+        meant: list[Recorded] = []
+        paid = 0.0  # for one slip that stops every test
         for test in tests.tests:
             heard = answers.as_reference(test, tests.rehearsal)
-            if heard is None:
-                student.last_call, student.calls = "", []
-                answers.begin(test)
-                outcomes.append(tests.suite.run(test, student, tests.reference))
-            else:
+            if heard is not None:
                 outcomes.append(Outcome(test, None))
-            calls += student.calls if heard is None else heard
+                calls += heard
+                continue
+            outcome = _run(tests, test, answers, student)
+            calls += student.calls
+            is_judged = outcome.error is not None and not isinstance(outcome.error, NOTHING_TO_JUDGE)
+            share = slip_in(student.calls, tests.right) if is_judged and tests.right is not None else None
+            if share is not None and tests.right is not None:
+                if paid == 0 or paid + test.weight <= share * sum(one.weight for one in tests.tests) + 1e-9:
+                    paid += test.weight
+                else:
+                    meaning = Evident(answers, tests.right)
+                    reader = tests.student(meaning)
+                    judged = _run(tests, test, answers, reader)
+                    meant += reader.calls
+                    # What fails for what is missing is told in the words that say so.
+                    outcome = outcome if judged.error is not None and meaning.filled_up else judged
+            outcomes.append(outcome)
         outcomes = answers.ask_again(outcomes)
-        started = any(not isinstance(o.error, NotStarted | Missing) for o in outcomes)
+        started = any(not outcome.untouched for outcome in outcomes)
     asked = frozenset(exercise.questions.asked)
-    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture if started else None)
+    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture if started else None, meant)
+
+
+def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outcome:
+    student.calls = Calls()
+    answers.begin(test)
+    return tests.suite.run(test, student, tests.reference)
 
 
 class _Answers:

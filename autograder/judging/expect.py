@@ -5,6 +5,7 @@ A `hint` is the next step for the student: a question or a place to look, one se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -20,25 +21,34 @@ TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 
 
 class Mismatch(AssertionError):
-    """An answer that is not what the exercise asks for; the text is the message for the report."""
+    """An answer that is not what the exercise asks for: what happened, and the next step.
+
+    cause: what tests that fail for one reason have in common, if not their words
+    got: what it is about, by which the call is found that gave it
+    wanted: what that should be, or its shape; never told
+    """
+
+    def __init__(self, text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> None:
+        super().__init__(f"{text} {hint}" if hint else text)
+        self.text, self.cause, self.got, self.wanted = text, cause, got, wanted
 
 
-def fail(text: str, hint: str = "") -> NoReturn:
+def fail(text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> NoReturn:
     """Fail with `text` and the next step."""
-    raise Mismatch(text if not hint else f"{text} {hint}")
+    raise Mismatch(text, hint, cause, got, wanted)
 
 
 def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as a NumPy array; fails where it is something else. `what` names one part of an answer."""
     if not isinstance(got, np.ndarray):
-        fail(f"{_came_back(what)} {kind_of(got)}, not a NumPy array.", hint)
+        fail(f"{_came_back(what)} {kind_of(got)}, not a NumPy array.", hint, _kind_as_cause(got), got)
     return got
 
 
 def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as numbers of a PyTorch tensor; fails where it is something else. `what` names one part of an answer."""
     if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
-        fail(f"{_came_back(what)} {kind_of(got)}, not a PyTorch tensor.", hint)
+        fail(f"{_came_back(what)} {kind_of(got)}, not a PyTorch tensor.", hint, _kind_as_cause(got), got)
     return np.asarray(got.detach().numpy())
 
 
@@ -49,7 +59,7 @@ def _came_back(what: str) -> str:
 def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
     """`got` as a tuple of two; fails where it is something else."""
     if not isinstance(got, tuple) or len(got) != 2:
-        fail(f"gave back {kind_of(got)}, not the tuple {names}.")
+        fail(f"gave back {kind_of(got)}, not the tuple {names}.", cause=_kind_as_cause(got), got=got)
     return got[0], got[1]
 
 
@@ -59,7 +69,7 @@ def numbers(value: Any) -> Any:
         return value
     if hasattr(value, "detach"):
         return value.detach().numpy()
-    fail(f"gave back {kind_of(value)}, where an array belongs.")
+    fail(f"gave back {kind_of(value)}, where an array belongs.", cause=_kind_as_cause(value), got=value)
 
 
 def kind_of(got: Any) -> str:
@@ -77,6 +87,11 @@ def kind_of(got: Any) -> str:
     return f"a value of type {type(got).__name__}"
 
 
+def _kind_as_cause(got: Any) -> str:
+    """Tests that meet the same kind of thing, of whatever size, fail for one reason."""
+    return re.sub(r"\d+", "", kind_of(got))
+
+
 def _kind_of_other(name: str) -> str:
     """What did not cross the wall: the name of a type, or already words (`array of complex128`)."""
     if name.startswith("array of "):
@@ -90,7 +105,7 @@ def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the resu
     """The shape is `wanted`. Shapes are no secret: the docstring of the stub gives them."""
     _check_kind(got)
     if tuple(got.shape) != tuple(wanted):
-        fail(f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}.", hint)
+        fail(f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}.", hint, got=got, wanted=tuple(wanted))
 
 
 def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
@@ -111,7 +126,7 @@ def _wrong_at(got: np.ndarray, wrong: np.ndarray, hint: str, what: str) -> None:
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
     count = int(wrong.sum())
     others = f" ({count} of {wrong.size} values {'differs' if count == 1 else 'differ'})" if wrong.size > 1 else ""
-    fail(f"{what}{_at(index)} is {_number(got[index])}, which is not right{others}.", hint)
+    fail(f"{what}{_at(index)} is {_number(got[index])}, which is not right{others}.", hint, got=got)
 
 
 def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
@@ -129,7 +144,7 @@ def finite(got: Any, hint: str = "", what: str = "the result") -> None:
     bad = ~np.isfinite(got)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
-        fail(f"{what}{_at(index)} is {_number(got[index])}.", hint)
+        fail(f"{what}{_at(index)} is {_number(got[index])}.", hint, got=got)
 
 
 def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
@@ -138,7 +153,7 @@ def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
     name = str(got.dtype).removeprefix("torch.")
     wanted = str(np.dtype(wanted))
     if name != wanted:
-        fail(f"{what} has dtype {name}, it should be {wanted}.", hint)
+        fail(f"{what} has dtype {name}, it should be {wanted}.", hint, got=got)
 
 
 def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str], hint: str = "") -> None:
@@ -163,7 +178,7 @@ def differs(one: Any, other: Any, hint: str, what: str = "the result") -> None:
 def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> None:
     """The call raises `kind`. Only `ValueError` crosses the wall as itself, so only that can be asked for."""
     try:
-        got = call()
+        call()
     except (NotStarted, Missing, Stopped):
         raise
     except StudentError as error:
@@ -171,13 +186,14 @@ def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> No
             return
         fail(f"{error} It should raise {kind.__name__}.", hint)
     else:
-        fail(f"gave back {kind_of(got)}, it should raise {kind.__name__}.", hint)
+        # What a construction gives back is nobody's value, so that it is not named.
+        fail(f"raised nothing; it should raise {kind.__name__}.", hint)
 
 
 def _check_kind(got: Any) -> None:
     """Fails where `got` has no shape to speak of."""
     if not hasattr(got, "shape"):
-        fail(f"gave back {kind_of(got)}, where an array belongs.")
+        fail(f"gave back {kind_of(got)}, where an array belongs.", cause=_kind_as_cause(got), got=got)
 
 
 def _at(index: tuple[int, ...]) -> str:

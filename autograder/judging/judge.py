@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.course import Exercise
@@ -14,9 +14,10 @@ from autograder.judging.example import Example
 from autograder.judging.here import answering
 from autograder.judging.questions import Questions, parameter_names
 from autograder.judging.rehearsal import Rehearsal
-from autograder.judging.student import Missing, NotStarted, ReadyMade, Stopped, Student
-from autograder.judging.suite import Outcome, Suite
-from autograder.report import ExerciseResult, State, TestResult
+from autograder.judging.results import as_result
+from autograder.judging.student import Missing, NotStarted, Student
+from autograder.judging.suite import Suite
+from autograder.report import ExerciseResult
 
 
 @dataclass(frozen=True)
@@ -52,21 +53,30 @@ def judge(
     results: list[ExerciseResult] = []
     for exercise, first in zip(exercises, own, strict=True):
         lost = tuple(result.name for result in results if result.score < result.max_score)
-        best = _followed_through(material, names, exercise, words, first, (*lost, *material.brought))
-        results.append(_as_result(exercise, best, _diagnose(material, exercise, best)))
+        best = _followed_through(material, names, exercise, words, first, lost)
+        known = _diagnose(material, exercise, best)
+        results.append(as_result(exercise, best, known, is_hidden=bool(material.reference)))
     return tuple(results)
 
 
 def _followed_through(
-    material: Material, names: Names, exercise: Exercise, words: Any, own: Attempt, behind: tuple[str, ...]
+    material: Material, names: Names, exercise: Exercise, words: Any, own: Attempt, lost: tuple[str, ...]
 ) -> Attempt:
-    """The better of the own attempt and one with the reference behind names that the code uses."""
-    behind = tuple(name for name in behind if name in material.reference)
-    if own.full or own.untouched or own.uses.isdisjoint(behind):
-        return own
-    names.renew()
-    followed = _attempt(material, names, exercise, words, behind)
-    return max(followed, own, key=lambda one: one.earned) if followed.asked else own
+    """The better of the own attempt and one with the reference behind names that the code uses.
+
+    What is brought is judged nowhere here. If it is right, the reference in its place changes nothing, and the own
+    attempt stands.
+    """
+    best = own
+    for more, behind in ((lost, lost), (material.brought, (*lost, *material.brought))):
+        if best.full or own.untouched or own.uses.isdisjoint(name for name in more if name in material.reference):
+            continue
+        names.renew()
+        followed = _attempt(material, names, exercise, words, tuple(n for n in behind if n in material.reference))
+        as_good = followed.earned > best.earned or (followed.earned == best.earned and not followed.same_answers(best))
+        if followed.asked and as_good:
+            best = followed
+    return best
 
 
 def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, behind: tuple[str, ...]) -> Attempt:
@@ -78,6 +88,7 @@ def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, b
         Student(answering(material.reference), words) if material.reference else None,
         material.rehearsal,
         material.examples.get(exercise.name),
+        answering(material.reference) if material.reference else None,
     )
     return attempt(tests, names.begin(exercise.name, Questions(material.reference, behind, asked_with)))
 
@@ -86,38 +97,5 @@ def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosi
     wrong = [outcome.error for outcome in best.outcomes if outcome.error]
     if material.diagnoser is None or all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
-    return material.diagnoser.diagnose(exercise.name, best.recorded())
-
-
-def _as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None) -> ExerciseResult:
-    outcomes = best.outcomes
-    seen = next((outcome.error for outcome in outcomes if isinstance(outcome.error, ReadyMade)), None)
-    if ready_made := best.ready_made or seen:
-        # Noticed once, it costs the exercise: what the other tests saw was not the student's work either.
-        outcomes = [replace(outcome, error=ready_made) for outcome in outcomes]
-    return ExerciseResult(
-        exercise.name,
-        _as_results(outcomes, exercise.points),
-        exercise.points,
-        best.started or ready_made is not None,
-        known.name if known else None,
-        known.hint if known else "",
-        tuple(sorted(best.asked)),
-        best.picture,
-    )
-
-
-def _as_results(outcomes: list[Outcome], points: float) -> tuple[TestResult, ...]:
-    """Weights scaled to the exercise's points."""
-    total = sum(outcome.test.weight for outcome in outcomes)
-    results = []
-    for outcome in outcomes:
-        share = points * outcome.test.weight / total
-        state: State = "passed" if outcome.error is None else "failed"
-        if isinstance(outcome.error, NotStarted | Missing):
-            state = "not known"
-        score = share if state == "passed" else 0.0
-        stopped = isinstance(outcome.error, Stopped)
-        test, points_of = outcome.test, (round(score, 4), round(share, 4))
-        results.append(TestResult(test.name, test.sentence, state, *points_of, outcome.message, stopped))
-    return tuple(results)
+    known = material.diagnoser.diagnose(exercise.name, best.recorded())
+    return known or (material.diagnoser.diagnose(exercise.name, best.meant) if best.meant else None)

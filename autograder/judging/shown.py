@@ -31,9 +31,12 @@ def shown(question: str, **given: Any) -> Iterator[None]:
     try:
         yield
     except Mismatch as error:
-        raise Mismatch(f"{error}{ASKS}{question}{_went_in(given)}") from None
+        text = f"{error}{ASKS}{question}{_went_in(given)}"
+        raise Mismatch(text, cause=error.cause, got=error.got, wanted=error.wanted) from None
     except Raised as error:
-        raise type(error)(f"{told(str(error))}{ASKS}{question}{_went_in(given)}") from None
+        raised = type(error)(f"{told(str(error))}{ASKS}{question}{_went_in(given)}")
+        raised.cause = error.cause
+        raise raised from None
 
 
 def same(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
@@ -47,7 +50,8 @@ def same(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_D
         place = () if wrong.size <= FEW else tuple(np.argwhere(wrong)[0][:-1].tolist())
         at = f" at [{', '.join(map(str, place))}]" if place else ""
         count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
-        expect.fail(f"{what}{at} came out as `{as_text(got[place])}`, wanted `{as_text(wanted[place])}`{count}.")
+        text = f"{what}{at} came out as `{as_text(got[place])}`, wanted `{as_text(wanted[place])}`{count}."
+        expect.fail(text, got=got, wanted=wanted)
 
 
 def equal(got: Any, wanted: Any, what: str = "the result") -> None:

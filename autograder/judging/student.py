@@ -15,6 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from autograder.judging.alike import numbers
 from autograder.judging.in_words import told
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Why
 from autograder.text import raised
@@ -31,7 +34,12 @@ STOPPED = {
 
 
 class StudentError(Exception):
-    """The student's code gave no value to judge; the text is the message for the report."""
+    """The student's code gave no value to judge; the text is the message for the report.
+
+    `cause` is what tests that fail for one reason have in common, if not their words.
+    """
+
+    cause = ""
 
 
 class NotStarted(StudentError):
@@ -70,6 +78,9 @@ class Gradients:
     after: list[Any] = field(default_factory=list)
 
 
+ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
+
+
 @dataclass(frozen=True)
 class Recorded:
     """One call and its answer."""
@@ -78,22 +89,49 @@ class Recorded:
     answer: Answer
 
 
-class Student:
-    """Somebody's names, called through `answer`. Remembers its calls, for messages and for diagnosis."""
+class Calls(list[Recorded]):
+    """A test's calls that were answered, and the last one made; for messages and for diagnosis."""
 
-    def __init__(self, answer: Callable[[Call], Answer], parameter_names: Callable[[str], Sequence[str]]) -> None:
+    last: Call | None = None
+
+    def that_gave(self, got: Any) -> Call | None:
+        """The call that gave `got`, or what it is a part of; the last one if that cannot be told; None before any."""
+        found = self._holding(got)
+        return self.last if found is None else found[0]
+
+    def has_elsewhere(self, got: Any, wanted: Any) -> bool:
+        """Is `wanted`, an array or a shape, among what came back together with `got`?"""
+        found = self._holding(got)
+        if found is None or wanted is None:
+            return False
+        others = [item for item in parts_of(found[1]) if hasattr(item, "shape") and not _holds(item, got)]
+        if isinstance(wanted, tuple):
+            return any(tuple(item.shape[-len(wanted) :]) == wanted for item in others if wanted)
+        return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=1e-3) for item in others)
+
+    def _holding(self, got: Any) -> tuple[Call, Any] | None:
+        """The last call whose value holds `got`, and that value."""
+        for one in reversed(self if got is not None else []):
+            if isinstance(one.answer, Reply) and _holds(one.answer.value, got):
+                return one.call, one.answer.value
+        return None
+
+
+class Student:
+    """Somebody's names, called through `answer`. Every public attribute but `calls` is one of these names."""
+
+    def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
         self._answer = answer
         self._parameter_names = parameter_names
-        self.last_call = ""
-        self.calls: list[Recorded] = []
+        self.calls = Calls()
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
             raise AttributeError(name)
         return Function(self, name)
 
-    def _reply(self, call: Call, text: str) -> Reply:
-        self.last_call = text
+    def _reply(self, call: Call) -> Reply:
+        self.calls.last = call
         answer = self._answer(call)
         self.calls.append(Recorded(call, answer))
         if isinstance(answer, Reply):
@@ -140,31 +178,55 @@ class Function:
         return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs)
 
     def _reply(self, call: Call) -> Reply:
-        return self._student._reply(call, self._text(call))
+        return self._student._reply(call)
 
-    def _text(self, call: Call) -> str:
-        """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
-        names = self._student._parameter_names
-        if call.instance is None:
-            return _call_text(call.args, call.kwargs, names(self.name), self.name)
-        made = _call_text(call.instance.args, call.instance.kwargs, names(self.name), self.name)
-        return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{self.name}.forward"), "")
+
+def as_written(call: Call, names: ParameterNames) -> str:
+    """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+    if call.instance is None:
+        return _call_text(call.args, call.kwargs, names(call.name), call.name)
+    made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
+    return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{call.name}.forward"), "")
+
+
+def names_of(student: Student) -> ParameterNames:
+    """How its messages call a function's parameters."""
+    return student._parameter_names
+
+
+def parts_of(value: Any) -> list[Any]:
+    """What an answer has in it: of a tuple, a list or a dict each value, else the one."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _holds(value: Any, got: Any) -> bool:
+    """Is `got` this value, one of its parts, or an array that looks at the same numbers in memory?"""
+    parts = parts_of(value)
+    if any(got is part for part in (value, *parts)):
+        return True
+    arrays = [numbers(part) for part in parts if hasattr(part, "dtype")]
+    return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays)
 
 
 def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str) -> str:
-    labels = [names[i] if i < len(names) else f"argument {i + 1}" for i in range(len(args))]
+    # If the code names no parameters, a shape says enough.
+    labels = [names[i] if i < len(names) else "" for i in range(len(args))]
     written, shapes = [], []
     for label, value, keyword in [
         *zip(labels, args, [False] * len(args), strict=True),
         *((k, v, True) for k, v in kwargs.items()),
     ]:
-        if hasattr(value, "shape"):
+        if hasattr(value, "shape") and not label:
+            written.append(f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {tuple(value.shape)}")
+        elif hasattr(value, "shape"):
             written.append(f"{label}={label}" if keyword else label)
             shapes.append(f"{label} {tuple(value.shape)}")
         elif callable(value):  # a function or a model of the suite's: its name there says nothing to a student
-            written.append(f"{label}={label}" if keyword else label)
+            written.append(f"{label}={label}" if keyword else label or "a function")
         else:
-            written.append(f"{label}={value!r}" if keyword or names else repr(value))
+            written.append(f"{label}={value!r}" if label else repr(value))
     text = f"{function}({', '.join(written)})"
     return text + (f" with {', '.join(shapes)}" if shapes else "")
 
@@ -185,4 +247,7 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
     where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
     cls = RaisedValueError if answer.error == "ValueError" else Raised
-    return cls(told(raised(answer.error, answer.text)) + where)
+    error = cls(told(raised(answer.error, answer.text)) + where)
+    # Whatever the sizes: the same exception in the same line.
+    error.cause = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
+    return error

@@ -18,8 +18,9 @@ from typing import Any, Literal
 import pytest
 
 from autograder.errors import CourseError, MachineError
+from autograder.judging import recipes
 from autograder.judging.expect import Mismatch
-from autograder.judging.student import Student, StudentError
+from autograder.judging.student import Missing, NotStarted, Student, StudentError, as_written, names_of
 from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.
@@ -29,6 +30,7 @@ OFF = (
     "warnings",
 )  # fmt: skip
 
+ORDER = "the order of values"  # a cause
 MAX_MESSAGE = 2_000  # characters; an answer may have words of its own in it, the keys of a dict
 
 
@@ -46,21 +48,39 @@ class Test:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one test gave: None where it passed, else the error."""
+    """What one test gave: None if it passed, else the error.
+
+    call: the one that it is about, in words; made_by: code that makes what went in
+    """
 
     test: Test
     error: BaseException | None
     call: str = ""
+    made_by: str = ""
 
     @property
     def message(self) -> str:
-        """What the student reads; empty where the test passed."""
+        """What the student reads; empty if the test passed."""
+        return self.told()
+
+    def told(self, question: bool = True) -> str:
+        """The message; without the test's question if a better one is known."""
         if self.error is None:
             return ""
         if isinstance(self.error, StudentError | Mismatch):
-            text = str(self.error)[:MAX_MESSAGE]
-            return one_line(f"{self.call}: {text}" if self.call else text)
+            text = str(self.error) if question or not isinstance(self.error, Mismatch) else self.error.text
+            return one_line(f"{self.call}: {text[:MAX_MESSAGE]}" if self.call else text[:MAX_MESSAGE])
         return f"this test could not judge what came back ({type(self.error).__name__}). Please tell your instructor."
+
+    @property
+    def untouched(self) -> bool:
+        """Was there nothing to judge?"""
+        return isinstance(self.error, NotStarted | Missing)
+
+    @property
+    def cause(self) -> str:
+        """The same for tests that fail for one reason, however it is worded; empty if only the words can tell."""
+        return getattr(self.error, "cause", "")
 
 
 class Suite:
@@ -183,7 +203,13 @@ class _Plugin:
         # What comes next is of this module, so its packages are not set up for each test anew: 1 ms of 2.
         module: Any = item.getparent(pytest.Module)
         item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
-        return Outcome(test, self.error, student.last_call)
+        call = student.calls.that_gave(getattr(self.error, "got", None))
+        if self.error is None or call is None:
+            return Outcome(test, self.error)
+        if isinstance(self.error, Mismatch) and student.calls.has_elsewhere(self.error.got, self.error.wanted):
+            self.error.cause = ORDER
+        made_by = recipes.line(call, names_of(student)) if isinstance(self.error, Mismatch) else ""
+        return Outcome(test, self.error, as_written(call, names_of(student)), made_by)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:

@@ -40,7 +40,8 @@ def notes(result: ExerciseResult) -> list[str]:
     if result.with_reference:
         names = ", ".join(result.with_reference)
         found.append(
-            f"Your code calls {names}, which lost marks above. Here it was judged with the right one in its place."
+            f"Your code calls {names}. Here it was judged with the right one in its place, so that what is wrong "
+            "there costs nothing here."
         )
     return found
 

@@ -129,7 +129,8 @@ class TestAttentionScores:
 
     def test_two_texts(self, student):
         """Two texts at once, (2, 3, 4): each text's queries meet its own keys."""
-        with shown("Which two axes of K change places, when there are three?", Q=QUERIES, K=KEYS):
+        hint = "Is one text alone right? Then: which axes and sizes does your code count from the front?"
+        with shown(hint, Q=QUERIES, K=KEYS):
             same(expect.array(student.attention_scores(QUERIES, KEYS)), ALL_SCORES)
 
     def test_float32(self, student):

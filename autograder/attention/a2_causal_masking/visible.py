@@ -175,7 +175,7 @@ class TestMaskedSoftmax:
         scores = np.array([[1.0, 3.0, 0.0], [1e6 + 1, 1e6 + 3, 5.0], [-1e6 - 3, -1e6 - 1, 5.0]])
         mask = np.array([[True, True, False]])
         with shown(
-            "What does a hidden score become, and is it lower than every score there can be?", scores=scores, mask=mask
+            "Which numbers go into np.exp, and is what hides a score lower than every score?", scores=scores, mask=mask
         ):
             same(expect.array(student.masked_softmax(scores, mask)), WEIGHTS[[1, 1, 1]])
 

@@ -19,6 +19,7 @@ from autograder.attention.hidden.properties import gradients_match, parts, respo
 from autograder.attention.hidden.unbatched import Unbatched
 from autograder.attention.hidden.worth import worth
 from autograder.judging import expect
+from autograder.judging.recipes import note
 
 LOUD = 1e6  # far above every number in `whole`, so that what moved is seen
 BY_HAND = "Take one token of a small example by hand: where are its numbers before, and where in your result?"
@@ -33,7 +34,9 @@ ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and oper
 def whole(seed: int, *shape: int) -> np.ndarray:
     """The numbers 1, 2, 3, ... once each, shuffled, as float64; at most 2048, so that they fit into any float."""
     count = int(np.prod(shape))
-    return np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape)
+    made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape)
+    note(made, f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape})")
+    return made
 
 
 def numbers(got: Any) -> np.ndarray:

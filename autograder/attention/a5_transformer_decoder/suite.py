@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
-from autograder.attention.hidden.naming import own_names
+from autograder.attention.hidden.naming import expect_names, own_names
 from autograder.attention.hidden.properties import responds, same_item_by_item
 from autograder.judging import expect
 from autograder.judging.student import Gradients, Raised
@@ -345,10 +345,10 @@ class Module:
         own = own_names({name: value.shape for name, value in weights.items()}, self.shapes)
         return own | {name: name for name, value in weights.items() if name not in own and value.ndim > 1}
 
-    def misnamed(self, weights):
-        """Names that were asked for and are not there; those within `feed_forward` are free."""
-        pairs = self.names(weights).items()
-        return [name for name, own in pairs if name != own and not ("feed_forward." in name and "feed_forward." in own)]
+    def expect_names(self, weights):
+        """The members have the names that were asked for, as far as they are there; within `feed_forward`, any."""
+        own = {n: o for n, o in self.names(weights).items() if not ("feed_forward." in n and "feed_forward." in o)}
+        expect_names(own, "Under which names does the exercise ask for the layers?")
 
     def value(self, weights, *args, **more):
         """What `forward` gives, as numbers; of a tuple the first, since one test judges that already."""
@@ -364,15 +364,6 @@ def with_any_weights(module, weights, *args, **more):
         if UNKNOWN not in str(error):
             raise
         return module.run({n: 0 * v for n, v in weights.items() if n in module.shapes}, *args, **more).value
-
-
-def expect_names(module, weights):
-    """The members have the names that were asked for. To be asked after the module has run."""
-    misnamed = module.misnamed(weights)
-    if misnamed:
-        have = [name for name in module.shapes if name not in weights]
-        text = f"there is no {', no '.join(misnamed[:2])}; there is {', '.join(have[:2])}."
-        expect.fail(text, "Under which names does the exercise ask for the layers?")
 
 
 def expect_parameters(shapes, wanted, hint):
@@ -479,7 +470,7 @@ class TestDecoderBlock:
         """The parameters are those of two norms, the attention and two linear layers, and no others."""
         block = self.block(student)
         same_each_time(self.looks_like_block(block), self.run(block))
-        expect_names(block, self.WEIGHTS)
+        block.expect_names(self.WEIGHTS)
         hint = "Go through the members one by one: which layer is missing, doubled, or has another width?"
         for sizes in ((12, 3, 48), (8, 2, 30)):
             expect_parameters(student.DecoderBlock.build(*sizes), block_weights(0, *sizes), hint)
@@ -663,7 +654,7 @@ class TestTransformerDecoder:
         decoder = self.decoder(student)
         other = np.where(np.arange(6) == 2, (self.IDS + 1) % 11, self.IDS)
         responds(lambda ids: self.last(decoder, ids), [self.IDS], [other], ["token 2, at the last place"])
-        expect_names(decoder, self.WEIGHTS)
+        decoder.expect_names(self.WEIGHTS)
         hint = "Count by hand, part by part, as in the table: which part has more or fewer than you expect?"
         for sizes in (self.SIZES, (13, 8, 2, 30, 3, 20)):
             expect_parameters(student.TransformerDecoder.build(*sizes), decoder_weights(0, *sizes[:5]), hint)

@@ -513,7 +513,10 @@ class TestTranslationTest:
                 # A test that is wrong about the plainest layers is wrong about these for the same reason.
                 plain = [self.verdict(student, *case[:4]) == case[4] for case in self.PLAINEST]
                 student.translation_test(*call)  # once more, so that it is the call that the message speaks of
-                expect.fail(f"{answer} for {call[0].__doc__}.", hint if all(plain) else self.BEGIN)
+                text = f"{answer} for {call[0].__doc__}."
+                if not all(plain):
+                    expect.fail(text, self.BEGIN, cause="wrong about the plainest layers")
+                expect.fail(text, hint)
 
     def verdict(self, student: Any, *call: Any, **options: Any) -> bool:
         """The answer as True or False; whether it is a truth value and no number is judged in a test of its own."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from autograder.judging import expect
+
 Shapes = Mapping[str, Sequence[int]]
 
 
@@ -22,6 +24,16 @@ def own_names(wanted: Shapes, own: Shapes) -> dict[str, str]:
             found[name] = match
             left.remove(match)
     return found
+
+
+def expect_names(own: Mapping[str, str], hint: str) -> None:
+    """Fails with the first wanted member that has another name; `own` as `own_names` gives it."""
+    misnamed = [(name, other) for name, other in own.items() if name != other]
+    if misnamed:
+        wanted, given = (name.split(".") for name in misnamed[0])
+        same = next(i for i in range(len(wanted)) if given[i : i + 1] != wanted[i : i + 1])
+        member, instead = ".".join(wanted[: same + 1]), ".".join(given[: same + 1])
+        expect.fail(f"there is no member {member}; there is {instead}.", hint)
 
 
 def _kind(name: str) -> str:

@@ -57,7 +57,7 @@ def perform(
         target = names.get(call.name)
         if target is None:
             raise Missing(call.name)
-        with _watching(watched) as seen:
+        with _watching(watched) as seen, _lenient() if call.lenient else contextlib.nullcontext():
             reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
         return Failure(Kind.READY_MADE, seen[0]) if seen else reply
     except Missing as error:
@@ -131,6 +131,26 @@ def _watching(watched: Sequence[str]) -> Iterator[list[str]]:
             if watched:
                 stack.enter_context(_watch_class(torch)(seen, tuple(watched)))
         yield seen
+
+
+@contextlib.contextmanager
+def _lenient() -> Iterator[None]:
+    """Meanwhile `.view` goes on as `.reshape` if it cannot."""
+    import torch
+
+    view = torch.Tensor.view
+
+    def view_or_reshape(tensor: Any, *shape: Any) -> Any:
+        try:
+            return view(tensor, *shape)
+        except RuntimeError:
+            return tensor.reshape(*shape)
+
+    torch.Tensor.view = view_or_reshape
+    try:
+        yield
+    finally:
+        torch.Tensor.view = view
 
 
 @functools.cache
@@ -229,7 +249,8 @@ def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
     with torch.no_grad():
         for name, value in values.items():
             if name not in parameters:
-                raise NoParameter(f"the module has no parameter {name}; it has {', '.join(parameters) or 'none'}")
+                others = ", ".join([own for own in parameters if own not in values][:2])
+                raise NoParameter(f"the module has no parameter {name}" + (f"; it has {others}" if others else ""))
             target = parameters[name]
             if tuple(target.shape) != tuple(value.shape):
                 raise ValueError(f"{name} has shape {tuple(target.shape)}, it should be {tuple(value.shape)}")
@@ -242,7 +263,8 @@ def _gradients(value: Any, leaves: list[Any], seeds: Sequence[Any]) -> list[Any]
     """Gradients of sum(output * seed) by `leaves`; None if nothing flows."""
     import torch
 
-    outputs = [v for v in (value if isinstance(value, tuple | list) else [value]) if isinstance(v, torch.Tensor)]
+    many = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else [value]
+    outputs = [v for v in many if isinstance(v, torch.Tensor)]
     pairs = [
         (out, seed)
         for out, seed in zip(outputs, seeds, strict=False)

@@ -54,6 +54,7 @@ class Call:
     name: whose; args, kwargs: what it is called with
     instance: for a module, how it is made; `build` asks for no more than that
     seeds: one for each tensor of the output, or None: also gradients of sum(output * seed)
+    lenient: `.view` goes on as `.reshape` if the numbers do not lie in order in memory
     """
 
     name: str
@@ -62,6 +63,7 @@ class Call:
     instance: Instance | None = None
     seeds: Sequence[Any] | None = None
     build: bool = False
+    lenient: bool = False
 
     def given(self) -> list[Any]:
         """Every argument, the constructor's among them."""
@@ -143,7 +145,7 @@ def call_bytes(call: Call) -> bytes:
     made = call.instance
     fields = [call.name, encode(list(call.args)), encode(dict(call.kwargs))]
     fields.append(made and [encode(list(made.args)), encode(dict(made.kwargs)), encode(dict(made.parameters))])
-    fields += [None if call.seeds is None else encode(list(call.seeds)), call.build]
+    fields += [None if call.seeds is None else encode(list(call.seeds)), call.build, call.lenient]
     return frames.body({"call": fields})
 
 
@@ -157,16 +159,15 @@ def call_of(body: bytes) -> Call:
 
 
 def _call(data: Any) -> Call:
-    name, args, kwargs, made, seeds, build = _fields(data, 6)
+    name, args, kwargs, made, seeds, build, lenient = _fields(data, 7)
     if type(name) is not str or type(build) is not bool or not (made is None or type(made) is list):
         raise WireError("not a call")
     instance = None
     if made is not None:
         given, options, parameters = _fields(made, 3)
         instance = Instance(_decoded(given, list), _named(options), _named(parameters))
-    return Call(
-        name, _decoded(args, list), _named(kwargs), instance, None if seeds is None else _decoded(seeds, list), build
-    )
+    wanted = None if seeds is None else _decoded(seeds, list)
+    return Call(name, _decoded(args, list), _named(kwargs), instance, wanted, build, lenient is True)
 
 
 def answer_bytes(answer: Reply | Failure) -> bytes:

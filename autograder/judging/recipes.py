@@ -1,0 +1,86 @@
+"""How to make a hidden test's inputs in a notebook: a line of code, from the seed that the suite made them with.
+
+    note(numbers, "np.random.default_rng(7).normal(size=(4, 6))")  what a suite's helper made, and how
+    line(call, names)                                               "Q = np.random.default_rng(7).normal(size=(4, 6))"
+
+A suite scales and turns what its helper made; that is found out by trying. Inputs are no secret, answers are: a line
+has only what a suite made, and nothing that came back from anybody.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.judging.alike import numbers
+from autograder.sandbox.protocol.calls import Call
+
+FEW = 48  # numbers that are written out
+DIGITS = 6  # of what a suite scales by
+CLOSE = 1e-6  # float32 is within it
+_made: dict[tuple[int, ...], list[tuple[np.ndarray, str]]] = defaultdict(list)
+
+
+def note(array: np.ndarray, code: str) -> None:
+    """Remember how an array was made."""
+    if not any(known == code for _, known in _made[array.shape]):
+        _made[array.shape].append((np.array(array, dtype=float), code))
+
+
+def line(call: Call, names: Callable[[str], Sequence[str]]) -> str:
+    """Code that makes the arrays of a function's call, by the function's own names; empty if it cannot be told.
+
+    A module has the suite's weights in it, too many for a line.
+    """
+    if call.instance is not None:
+        return ""
+    labels = list(names(call.name))
+    given = {**dict(zip(labels, call.args, strict=False)), **call.kwargs}
+    if len(labels) < len(call.args) or any(map(callable, given.values())):
+        return ""
+    made = {name: _code(value) for name, value in given.items() if hasattr(value, "shape")}
+    return "; ".join(f"{name} = {code}" for name, code in made.items()) if made and all(made.values()) else ""
+
+
+def _code(value: Any) -> str:
+    array = numbers(value)
+    code = _written_out(array) if array.dtype.kind in "bi" and array.size <= FEW else _from_seed(array)
+    return f"torch.from_numpy({code})" if code and hasattr(value, "detach") else code
+
+
+def _written_out(array: np.ndarray) -> str:
+    rows = str(array.astype(int).tolist()).replace(" ", "")
+    return f"np.array({rows}, dtype={'bool' if array.dtype.kind == 'b' else array.dtype.name!r})"
+
+
+def _from_seed(array: np.ndarray) -> str:
+    cast = "" if array.dtype == np.float64 else f".astype(np.{array.dtype.name})"
+    for turned, turn in _turns(array.astype(float)):
+        for known, code in _made.get(turned.shape, ()):
+            scaled = _scaled(turned, known, code)
+            if scaled:
+                bracketed = f"({scaled})" if scaled != code and (turn or cast) else scaled
+                return f"{bracketed}{turn}{cast}"
+    return ""
+
+
+def _turns(array: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
+    yield array, ""
+    if array.ndim > 1:
+        yield array.swapaxes(-1, -2), ".swapaxes(-1, -2)"
+
+
+def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:
+    """`code` with what `known` must be multiplied by and what is added to it to give `array`; empty if it does not."""
+    one, other = known.flat[0], known.flat[-1]
+    if known.size < 2 or one == other:
+        return code if np.array_equal(array, known) else ""
+    factor = (array.flat[-1] - array.flat[0]) / (other - one)
+    more = array.flat[0] - factor * one
+    if factor == 0 or not np.allclose(array, factor * known + more, rtol=CLOSE, atol=CLOSE * max(1.0, abs(factor))):
+        return ""
+    scaled = code if abs(factor - 1) < CLOSE else f"{factor:.{DIGITS}g} * {code}"
+    return scaled if abs(more) < CLOSE * max(1.0, abs(factor)) else f"{scaled} + {more:.{DIGITS}g}"
