@@ -190,7 +190,7 @@ def test_the_dark_theme_is_as_readable_and_w_o_grows_with_the_heads(sit_down):
     desk.run("def multi_head_attention")
     failed, _ = desk.run('check("output_projection")')
     drawn, _ = desk.run('check("multi_head_attention")')
-    sync_api.expect(drawn).to_contain_text("head 2")
+    sync_api.expect(drawn).to_contain_text("head 0")
     try:
         for theme in ("JupyterLab Dark", "JupyterLab Light"):
             desk.menu("Settings", "Theme", theme)

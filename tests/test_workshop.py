@@ -148,7 +148,7 @@ def test_a_model_without_attention_is_nothing_to_look_at():
 
 def test_highlight_as_text_and_picture():
     picture = highlight([[0.1, 0.9], [0.5, 0.5]], ["<mira>", "wins"], title="about to write: <wins>")
-    assert "head 1   wins 0.90   <mira> 0.10" in repr(picture)
+    assert "head 0   wins 0.90   <mira> 0.10" in repr(picture)
     html = picture._repr_html_()
     assert "<mira>" not in html
     assert html.count("<span") == 4
@@ -253,7 +253,7 @@ def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
     assert "your own TransformerDecoder" in texts["train-model-code"]
     assert "800/800" in texts["train-loop-code"]
     assert "loss, step by step" in texts["train-loop-code"]
-    assert texts["heads"].count("head 8") == 3
+    assert texts["heads"].count("layer 1, head 3") == 3
     assert texts["your-own-article"].strip() == "mira wins the chess cup in oslo"
     assert float(texts["clock"]) < 120
     assert saved_model_of(tmp_path) >= 180  # as good on news of another seed
@@ -269,4 +269,4 @@ def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
     assert "PyTorch's own layers" in texts["train-model-code"]
     assert share_of_exact(texts) >= 95
     assert saved_model_of(tmp_path) >= 180
-    assert texts["heads"].count("head 8") == 3
+    assert texts["heads"].count("layer 1, head 3") == 3

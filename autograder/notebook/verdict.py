@@ -192,7 +192,7 @@ def _heatmap(
     full: float,
     marked: np.ndarray | None = None,
 ) -> Heatmap:
-    names = tuple(f"head {n}" for n in range(1, len(weights) + 1)) if len(weights) > 1 else ("",)
+    names = tuple(f"head {n}" for n in range(len(weights))) if len(weights) > 1 else ("",)
     return Heatmap(weights, rows, columns, title, names, full, marked)
 
 

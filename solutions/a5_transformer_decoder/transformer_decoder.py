@@ -181,7 +181,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     gamma, beta: (d_model,)
     eps: a small number, added to the variance
 
-    Returns an array of the shape and dtype of x.
+    Returns an array of the shape and dtype of x. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     mean = x.mean(axis=-1, keepdims=True)                           # (..., 1): one for each word
@@ -237,7 +237,7 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
     W_1: (d_model, d_ff), b_1: (d_ff,)
     W_2: (d_ff, d_model), b_2: (d_model,)
 
-    Returns (..., d_model), in the dtype of the input.
+    Returns (..., d_model), in the dtype of the input. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     hidden = np.maximum(x @ W_1 + b_1, 0)   # (..., d_ff)
@@ -407,7 +407,8 @@ class DecoderBlock(nn.Module):
         padding: bool, (B, 1, L), True on real words; None: all words are real
 
         Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the padding before it. What a padded
-        place itself gets is an ordinary vector, never NaN.
+        place itself gets is an ordinary vector, never NaN. The dtype is that of the parameters (a float64 block gives
+        float64), and what comes in stays as it is.
         """
         ### BEGIN SOLUTION
         L = x.shape[-2]
@@ -537,7 +538,8 @@ class TransformerDecoder(nn.Module):
         token_ids: whole numbers from 0 to vocab_size - 1, (B, L), with L at most max_length
         padding: bool, (B, 1, L), True on real tokens; None: all tokens are real
 
-        Returns logits, (B, L, vocab_size): those at place i say what may follow tokens 0 to i.
+        Returns logits, (B, L, vocab_size), in the dtype of the parameters: those at place i say what may follow tokens
+        0 to i. What comes in stays as it is.
         """
         ### BEGIN SOLUTION
         L = token_ids.shape[-1]

@@ -164,7 +164,7 @@ def summary_loss(logits, token_ids, loss_mask):
     loss_mask: bool tensor, (B, L), True at tokens that count; at least one does, and never the first of a text
 
     Returns a tensor without axes, in the dtype of the logits: the mean over all counted tokens of the batch. It is
-    differentiable by the logits.
+    differentiable by the logits. The tensors that came in stay as they are.
     """
     ### BEGIN SOLUTION
     predictions = logits[:, :-1]                           # (B, L - 1, V): what follows the last token is not there
@@ -489,18 +489,19 @@ class TransformerDecoder(nn.Module):
 #
 # ### What each head looks at
 #
-# The model is about to write a word. Which words of the article does each head look at in that moment? Darker is more; heads 1 to 4 are of the
-# first layer, 5 to 8 of the second.
+# The model is about to write a word. Which words of the article does each head look at in that moment? Darker is more; layers and heads are
+# counted from 0.
 
 # %% tags=["active-ipynb"]
 # if not grading:
 #     item = next(item for item in held_out if " she " in item.article and summarise(item.article) == item.summary)
 #     print(item.article, "\n   →", item.summary)
 #     given, summary = item.article.split() + [news.SEPARATOR], item.summary.split()
+#     names = [f"layer {layer}, head {head}" for layer in range(2) for head in range(4)]
 #     for place in (0, 3, len(summary) - 1):   # who, what, where
 #         words = given + summary[:place]
 #         title = f"about to write: {summary[place]}"
-#         display(highlight(look(model, [news.IDS[word] for word in words]), words, title=title))
+#         display(highlight(look(model, [news.IDS[word] for word in words]), words, title=title, names=names))
 
 # %% [markdown]
 # **What to notice.** Look for a head of the second layer that rests on the very word that is about to be written: it copies. How does it know
