@@ -68,7 +68,7 @@ def _picture(result: ExerciseResult) -> str:
     if picture is None:
         return ""
     weights = np.array(picture.matrices, dtype=bool if picture.boolean else float)
-    drawn = heatmap(weights, rows=picture.rows, columns=picture.columns)._repr_html_()
+    drawn = heatmap(weights, rows=picture.rows, columns=picture.columns).plain_html()
     return paragraph(f"What your <code>{escape(result.name)}</code> gives for a small example:") + drawn
 
 
