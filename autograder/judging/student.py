@@ -161,7 +161,7 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
         if hasattr(value, "shape"):
             written.append(f"{label}={label}" if keyword else label)
             shapes.append(f"{label} {tuple(value.shape)}")
-        elif callable(value):  # a function or a model of the suite's: its name there says nothing to a student
+        elif callable(value) or isinstance(value, dict):  # a model of the suite's, or its numbers: too much to say
             written.append(f"{label}={label}" if keyword else label)
         else:
             written.append(f"{label}={value!r}" if keyword or names else repr(value))
