@@ -2,6 +2,7 @@
 # make test   set up, run everything CI runs
 # make lab    set up, open JupyterLab on the course
 # make fuzz   set up, read changed messages of strangers for ten minutes
+# make pictures   set up, make the pictures in docs/ anew, in a real browser
 # make bench  set up, time a class against stock nbgrader, write docs/benchmark.md (half an hour)
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ BIN := .venv/bin
 # nbgrader calls `alembic` by name, so the environment must be on the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench fuzz demo test lab sync lint quick
+.PHONY: install bench pictures fuzz demo test lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
@@ -45,6 +46,9 @@ fuzz: .venv/installed
 
 bench: install
 	$(BIN)/python -m tests.benchmark
+
+pictures: install
+	$(BIN)/python -m tests.pictures
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -13,7 +13,6 @@ import torch
 
 from autograder import check, content, heatmap
 from autograder.errors import CourseError, MachineError
-from autograder.judging.example import ROUNDED
 from autograder.judging.here import Here
 from autograder.judging.picture import draw
 from autograder.judging.questions import Questions
@@ -22,6 +21,7 @@ from autograder.notebook.check import CheckFailed, examine
 from autograder.notebook.verdict import Progress
 from autograder.png import letters
 from autograder.report import ExerciseResult
+from autograder.reports.beside import ROUNDED
 from autograder.reports.rubric import as_html
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
@@ -315,7 +315,7 @@ def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
     picture = drawn(dict(vars(module)), name)
     assert picture is not None
     assert len(picture.matrices[0]) == len(picture.rows)
-    assert as_html(replace(result, picture=picture)).count("<svg") == len(picture.matrices)
+    assert as_html(replace(result, picture=picture)).count("<svg") == 2 * len(picture.matrices)  # and asked for
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,14 @@ def test_formgraders_buttons_release_autograde_and_write_feedback(jupyterlab, ch
     rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
     assert "✗ not yet" in rubric.inner_text()
     assert "no scaling" in rubric.inner_text()
+    assert "yours and what it asks for: 10 squares of yours differ (marked)" in rubric.inner_text()
+    assert rubric.locator("svg").count() == 2
+    contents = page.locator("#toc li").all_inner_texts()
+    assert contents[1] == f"attention_scores (Score: {score - 15:g} / 5.0)"
+    assert contents[-2].startswith("In your own words (Score: ")
+    text = page.inner_text("body")
+    for plumbing in ("HIDDEN", "autograder.notebook.stock", "Test cell", "Grade cell"):
+        assert plumbing not in text
     page.close()
 
 

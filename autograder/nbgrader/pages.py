@@ -6,6 +6,7 @@ left are texts in Markdown, which become HTML here, of which only the elements a
 
 from __future__ import annotations
 
+import copy
 import html
 import re
 from pathlib import Path
@@ -40,6 +41,18 @@ _LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 _PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # as those that were pasted become
 # MathJax's commands that make links, styles and classes; a formula needs none of them.
 _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
+
+
+# What a check cell needs where nbgrader runs it is no business of a reader's.
+_HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS\n.*?### END HIDDEN TESTS\n?", re.DOTALL)
+# What nbgrader's template calls a "Test cell" has the name of an exercise.
+_NAMES = (
+    (re.compile(r'(<a href="#test-(\w+)">)Test cell</a>'), r"\1<code>\2</code></a>"),
+    (re.compile(r'(<a href="#written-[\w-]+">)Written response</a>'), r"\1In your own words</a>"),
+    (re.compile(r'(<a href="#comment-written-[\w-]+">)Comment</a>'), r"\1Comment on your own words</a>"),
+    (re.compile(r'(<a href="#comment-(\w+)">)Comment</a>'), r"\1Comment on <code>\2</code></a>"),
+    (re.compile(r"Grade cell: <code>test-(\w+)</code>"), r"<code>\1</code>"),
+)
 
 
 def _kept(tag: str, name: str, value: str) -> str | None:
@@ -91,7 +104,14 @@ class Page(HTMLExporter):
     def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:
         """A page and its resources."""
         self.own = self._own_texts(resources or {})
-        return super().from_notebook_node(nb, resources, **kw)
+        shown = copy.deepcopy(nb)
+        for cell in shown.cells:
+            if cell.get("metadata", {}).get("nbgrader", {}).get("grade") and cell.cell_type == "code":
+                cell.source = _HIDDEN.sub("", cell.source)
+        page, resources = super().from_notebook_node(shown, resources, **kw)
+        for found, shown_instead in _NAMES:
+            page = found.sub(shown_instead, page)
+        return page, resources
 
     def _own_texts(self, resources: Any) -> frozenset[str]:
         """As feedback and formgrader each name the assignment; none of a course that cannot be read."""
