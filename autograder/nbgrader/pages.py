@@ -24,6 +24,7 @@ from traitlets import Unicode, default
 
 from autograder.course import course_at, is_handed_in
 from autograder.errors import CourseError
+from autograder.nbgrader.formulas import as_mathml
 from autograder.submission import ACTS, PICTURES
 from autograder.text import REPLACEMENT
 
@@ -87,6 +88,18 @@ class Renderer(IPythonRenderer):
             return f"[{text}: this picture is not in the notebook]"
 
 
+class OwnRenderer(Renderer):
+    """For the course's own texts: formulas that a browser draws without a network."""
+
+    def inline_math(self, body: str) -> str:
+        """A formula in a line."""
+        return as_mathml(body, block=False) or str(super().inline_math(body))
+
+    def block_math(self, body: str) -> str:
+        """A formula that has a line of its own."""
+        return as_mathml(body, block=True) or str(super().block_math(body))
+
+
 class Page(HTMLExporter):
     """nbconvert's exporter, of which strangers' texts come out harmless.
 
@@ -136,15 +149,15 @@ class Page(HTMLExporter):
         """A cell's text, or a grader's comment on it, as HTML."""
         cell = context.get("cell", {})
         if source in self.own:
-            return self._rendered(source, cell, escape=False)
+            return self._rendered(source, cell, OwnRenderer, escape=False)
         try:
-            return cleaned(self._rendered(source, cell, escape=source == cell.get("source")))
+            return cleaned(self._rendered(source, cell, Renderer, escape=source == cell.get("source")))
         except Exception as error:  # such as brackets in brackets without end; costs its own cell, and not the page
             self.log.warning("Shown as text, since it cannot be shown as Markdown: %s", error)
             return cleaned(f"<pre>{html.escape(source)}</pre>")
 
-    def _rendered(self, source: str, cell: Any, escape: bool) -> str:
-        renderer = Renderer(
+    def _rendered(self, source: str, cell: Any, kind: type[Renderer], escape: bool) -> str:
+        renderer = kind(
             escape=escape,
             attachments=cell.get("attachments", {}),
             anchor_link_text=self.anchor_link_text,
