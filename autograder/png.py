@@ -100,7 +100,8 @@ def blend(colour: str, share: float) -> tuple[int, int, int]:
 def with_fallback(svg: str, picture: bytes, aloud: str, width: float) -> str:
     """HTML that shows `svg`, and in its place `picture` where it is taken out; `aloud` says what is seen."""
     data = base64.b64encode(picture).decode()
+    hidden = f"{_NOT_AT_ALL};min-width:0;max-width:100%"
     return (
-        f'<span hidden="hidden" style="{_AS_USUAL}">{svg}</span>'
-        f'<img alt="{escape(aloud)}" width="{width:.0f}" style="{_NOT_AT_ALL}" src="data:image/png;base64,{data}">'
+        f'<span hidden="hidden" style="{_AS_USUAL};min-width:0">{svg}</span>'
+        f'<img alt="{escape(aloud)}" width="{width:.0f}" style="{hidden}" src="data:image/png;base64,{data}">'
     )

@@ -165,6 +165,15 @@ def test_keyboard_alone(sit_down):
     assert 'check("softmax")' not in desk.validation()
 
 
+def test_the_two_heads_of_a_telescope_stand_side_by_side(sit_down):
+    desk = sit_down(COURSE.assignment("a3_heads"))
+    desk.run("import numpy as np")
+    cell, _ = desk.run('sentence = ["An", "astronomer"')
+    one, other = (picture.bounding_box() for picture in cell.get_by_role("img").all())
+    assert one["y"] == other["y"]
+    assert one["x"] + one["width"] < other["x"]
+
+
 def select(desk, text):
     """Move with the arrow keys to the cell that holds `text`."""
     desk.page.keyboard.press("Escape")

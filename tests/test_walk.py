@@ -288,6 +288,24 @@ A6 = [
         "    return ids[len(article_ids) + 1 :]",
         r"came out as \[6, 7, 8, 9\], wanted \[6, 7, 8\]",
     ),
+    (
+        "ablate",
+        "    W_O = weights[f'blocks.{layer}.attention.W_O.weight'].clone()\n    d = W_O.shape[1] // num_heads\n"
+        "    W_O[head * d : (head + 1) * d] = 0\n"
+        "    return {**weights, f'blocks.{layer}.attention.W_O.weight': W_O}",
+        "Which columns of W_O.weight are this head's",
+    ),
+    (
+        "ablate",
+        "    W_O = weights[f'blocks.{layer}.attention.W_O.weight']\n    d = W_O.shape[1] // num_heads\n"
+        "    W_O[:, head * d : (head + 1) * d] = 0\n    return weights",
+        "W_O.weight of what came in .* Which tensor do you write into, and whose is it",
+    ),
+    (
+        "ablate",
+        "    W_O = weights[f'block.{layer}.attention.W_O.weight'].clone()\n    return W_O",
+        "KeyError.*In ablate, line 2",
+    ),
 ]
 A7 = [
     (

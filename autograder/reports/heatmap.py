@@ -13,6 +13,7 @@ import numpy as np
 from autograder.png import BLACK, GREY, HIGH, WHITE, WIDE, Canvas, blend, with_fallback
 
 SQUARE = 46  # pixels; room for "-0.00"
+NARROWEST = 260  # pixels of a picture that makes room for another one
 SMALL = 16  # pixels of a square in a matrix of many columns, where a number has no room
 MANY = 16  # columns from which squares are small
 LABEL = 7.5  # pixels a character of a label needs at 13 px
@@ -102,8 +103,9 @@ class Heatmap:
 
     def _page(self, pictures: list[str]) -> str:
         title = f'<div style="font-weight:600;margin:.3em 0">{escape(self.title)}</div>' if self.title else ""
-        drawn = "".join(pictures)
-        return f'<div>{title}<div style="display:flex;flex-wrap:wrap;gap:1.5em">{drawn}</div></div>'
+        # Two stand side by side, a little smaller where there is less room.
+        style = f"display:flex;flex-wrap:{'nowrap' if len(pictures) == 2 else 'wrap'};gap:1.5em;align-items:flex-start"
+        return f'<div>{title}<div style="{style}">{"".join(pictures)}</div></div>'
 
     def _with_png(self, number: int) -> str:
         canvas = self._canvas(number)
@@ -142,7 +144,7 @@ class Heatmap:
         return (
             f'<svg role="img" aria-label="{escape(self._aloud(number))}" width="{width:.0f}" height="{height:.0f}" '
             f'viewBox="0 0 {width:.0f} {height:.0f}" font-size="13" font-family="sans-serif" fill="currentColor" '
-            f'style="max-width:100%">{"".join(parts)}</svg>'
+            f'style="max-width:100%;min-width:{min(width, NARROWEST):.0f}px;height:auto">{"".join(parts)}</svg>'
         )
 
     def _canvas(self, number: int) -> Canvas:
