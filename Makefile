@@ -5,6 +5,7 @@
 # make coverage   run all tests once more, and say which lines of the engine they reach
 # make docs   set up, build the pages with search into site/
 # make faults set up, disturb two hundred runs at random, write docs/reliability.md (half an hour)
+# make pictures   set up, make the pictures in docs/ anew, in a real browser
 # make bench  set up, time a class against stock nbgrader, write docs/benchmark.md (half an hour)
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ BIN := .venv/bin
 # nbgrader calls `alembic` by name, so the environment must be on the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench faults coverage docs fuzz demo test lab sync lint quick
+.PHONY: install bench faults coverage docs pictures fuzz demo test lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
@@ -61,6 +62,9 @@ faults: install
 
 bench: install
 	$(BIN)/python -m tests.benchmark
+
+pictures: install
+	$(BIN)/python -m tests.pictures
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -2,8 +2,8 @@
 
 What a notebook uses: `check("softmax")` runs the visible checks of an exercise, `hint("softmax")` helps with it,
 `heatmap(weights)` draws weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there
-are `news`, `own_or_plain`, `loss_curve`, `look` and `highlight` (`autograder.attention.workshop`). All load on first
-use, so that `import autograder` stays quick.
+are `news`, `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` and `word_by_word`
+(`autograder.attention.workshop`). All load on first use, so that `import autograder` stays quick.
 """
 
 # Nothing but what Python itself has loaded by now: `python -m autograder` comes by here before it can leave out the
@@ -12,7 +12,10 @@ import importlib
 import os
 
 __version__ = "0.1.0"
-__all__ = ["check", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news", "own_or_plain"]
+__all__ = [
+    "check", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news", "own_or_plain",
+    "without_head", "word_by_word",
+]  # fmt: skip
 
 # True only while a submission is graded or validated: `if not grading:` keeps a long training out of it. nbgrader sets
 # this variable in the kernels that it starts.
@@ -28,6 +31,8 @@ _HOMES = {
     "loss_curve": "autograder.attention.workshop.loss_curve",
     "news": "autograder.attention.workshop.news",
     "own_or_plain": "autograder.attention.workshop.plain_decoder",
+    "without_head": "autograder.attention.workshop.ablation",
+    "word_by_word": "autograder.attention.workshop.ablation",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -12,14 +13,15 @@ import torch
 
 from autograder import check, content, heatmap
 from autograder.errors import CourseError, MachineError
-from autograder.judging.example import ROUNDED
 from autograder.judging.here import Here
 from autograder.judging.picture import draw
 from autograder.judging.questions import Questions
 from autograder.judging.suite import Suite
 from autograder.notebook.check import CheckFailed, examine
 from autograder.notebook.verdict import Progress
+from autograder.png import letters
 from autograder.report import ExerciseResult
+from autograder.reports.beside import ROUNDED
 from autograder.reports.rubric import as_html
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
@@ -249,11 +251,25 @@ def test_heatmap_as_text_and_picture():
     assert html.count("<rect") == 4
     assert "weights &lt;1&gt;" in html
     heads = heatmap(torch.full((2, 3, 3), 1 / 3))
-    assert "head 2" in repr(heads)
+    assert repr(heads).count("head 0") == repr(heads).count("head 1") == 1  # as in every text of the course
     assert "without" in repr(heatmap(np.ones((2, 1, 1)), names=["with", "without"]))
     assert heads._repr_html_().count("<svg") == 2
     mask = heatmap(np.tril(np.ones((3, 3), dtype=bool)))
     assert "yes" in repr(mask)
+
+
+def test_the_png_beside_the_svg_shows_the_same_squares():
+    """Read back without any library: its size, and the colour in the middle of the squares."""
+    png = heatmap([[1.0, -1.0, 0.0]], rows=["a"], columns=["b", "c", "d"])._repr_png_()
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = np.frombuffer(png[16:24], ">u4").tolist()
+    length = int.from_bytes(png[33:37], "big")
+    rows = np.frombuffer(zlib.decompress(png[41 : 41 + length]), np.uint8).reshape(height, 1 + 3 * width)
+    dots = rows[:, 1:].reshape(height, width, 3)
+    place = height - 8 - 10  # below the number in a square
+    found = [tuple(dots[place, 20 + 64 * j + 10].tolist()) for j in range(3)]
+    assert found == [(47, 109, 179), (194, 96, 28), (255, 255, 255)]
+    assert letters("Ö·").shape == (8, 12)
 
 
 def test_heatmap_of_numbers_below_zero_and_of_many_columns():
@@ -299,7 +315,7 @@ def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
     picture = drawn(dict(vars(module)), name)
     assert picture is not None
     assert len(picture.matrices[0]) == len(picture.rows)
-    assert as_html(replace(result, picture=picture)).count("<svg") == len(picture.matrices)
+    assert as_html(replace(result, picture=picture)).count("<svg") == 2 * len(picture.matrices)  # and asked for
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,18 @@ def test_every_stub_is_not_started_and_scores_0(assignment):
 
 
 @each
+def test_a_stub_says_what_else_costs_marks(assignment):
+    """Before it costs: that the dtype is kept, and that what comes in stays as it is."""
+    cells = {grade_id(c): c.source for c in nbformat.read(released(assignment), as_version=4).cells}
+    for test in material(assignment).suite.tests:
+        stub = " ".join(cells[test.exercise].split())
+        if "float32" in test.sentence:
+            assert re.search(r"\bdtype\b", stub), f"{test.exercise}: {test.sentence}"
+        if re.search(r"not changed|as before", test.sentence):
+            assert re.search(r"\bstays?\b", stub), f"{test.exercise}: {test.sentence}"
+
+
+@each
 def test_cells_have_stable_readable_ids(assignment):
     ids = [cell["id"] for cell in json.loads(assignment.notebook.read_text())["cells"]]
     assert len(set(ids)) == len(ids)

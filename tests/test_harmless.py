@@ -63,14 +63,16 @@ def test_html_of_a_grader_counts_as_far_as_it_is_harmless():
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
-def test_the_courses_own_cells_stay_as_they_are(assignment):
+def test_the_courses_own_cells_stay_as_they_are_but_for_formulas(assignment):
     page, stock = Page(root=str(ROOT)), HTMLExporter()
     page.own = page._own_texts({"assignment_id": assignment.name})
     texts = [cell.source for cell in nbformat.read(assignment.notebook, 4).cells if cell.cell_type == "markdown"]
     assert texts
     for text in texts:
         context = {"cell": {"source": text}}
-        assert page.markdown2html(context, text) == stock.markdown2html(context, text)
+        own = re.sub("<math .*?</math>", "$", page.markdown2html(context, text), flags=re.DOTALL)
+        stocks = re.sub(r"\$\$.+?\$\$|\$.+?\$", "$", stock.markdown2html(context, text), flags=re.DOTALL)
+        assert own == stocks
 
 
 def test_texts_are_no_longer_than_a_page_can_show():

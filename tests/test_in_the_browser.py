@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 from nbgrader.api import Gradebook
 
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from tests.browser import Desk
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.slow
@@ -41,6 +44,14 @@ def test_formgraders_buttons_release_autograde_and_write_feedback(jupyterlab, ch
     rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
     assert "✗ not yet" in rubric.inner_text()
     assert "no scaling" in rubric.inner_text()
+    assert "yours and what it asks for: 10 squares of yours differ (marked)" in rubric.inner_text()
+    assert rubric.locator("svg").count() == 2
+    contents = page.locator("#toc li").all_inner_texts()
+    assert contents[1] == f"attention_scores (Score: {score - 15:g} / 5.0)"
+    assert contents[-2].startswith("In your own words (Score: ")
+    text = page.inner_text("body")
+    for plumbing in ("HIDDEN", "autograder.notebook.stock", "Test cell", "Grade cell"):
+        assert plumbing not in text
     page.close()
 
 
@@ -60,3 +71,52 @@ def test_an_instructor_opens_a_source_notebook_with_the_create_assignment_panel(
     sync_api.expect(total).to_have_value("24")
     page.close()
     assert notebook.read_text() == before
+
+
+PICTURES = """from autograder import check, explore, heatmap, highlight, loss_curve
+heatmap([[[0.25, 0.75], [1.0, 0.0]]], rows=["Money", "Bank"], columns=["Money", "Bank"], names=["head 0"])"""
+MORE = {
+    "the loss": "loss_curve([3.0, 0.2, 0.01], title='the loss')",
+    "words": "highlight([[0.25, 0.75], [1.0, 0.0]], ['mira', 'wins'])",
+    "a series": "explore(lambda n: heatmap([[1.0] * n]), n=(1, 2))",
+    "a check": 'def softmax(x, axis=-1):\n    return x\ncheck("softmax")',
+    "marked": 'import numpy as np\ndef causal_mask(n):\n    return np.ones((n, n), bool)\ncheck("causal_mask")',
+}
+
+
+def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, chromium):
+    """Untrusted, so that JupyterLab takes every SVG out: the PNG stands in its place, and no heap of its words."""
+    course, address = jupyterlab
+    notebook = nbformat.v4.new_notebook()
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    notebook.cells = [nbformat.v4.new_code_cell(code) for code in (PICTURES, *MORE.values())]
+    NotebookClient(notebook, kernel_name="python3").execute()
+    nbformat.write(notebook, course.root / "received.ipynb")
+    desk = Desk(chromium, address, "received.ipynb")
+    try:
+        cells = desk.page.locator(".jp-Notebook-cell")
+        assert desk.page.locator(".jp-OutputArea svg[role=img]").count() == 0
+        for number, pictures in ((0, 1), (1, 1), (4, 0), (5, 2)):
+            drawn = cells.nth(number).locator(".jp-OutputArea img")
+            sync_api.expect(drawn).to_have_count(pictures)
+            for picture in drawn.all():
+                sync_api.expect(picture).to_be_visible()
+                assert picture.evaluate("e => e.complete && e.naturalWidth > 50")
+                assert picture.get_attribute("alt")
+        assert "0.75" not in cells.nth(0).locator(".jp-OutputArea").inner_text()  # nothing but the picture
+        sync_api.expect(cells.nth(2)).to_contain_text("mira wins")
+        sync_api.expect(cells.nth(4)).to_contain_text("✗ not yet")
+        sync_api.expect(cells.nth(5)).to_contain_text("3 squares of yours differ (marked)")
+        cells.nth(3).locator("summary").click()
+        assert cells.nth(3).locator("details img").count() == 2
+        sync_api.expect(cells.nth(3).locator("details img").first).to_be_visible()
+
+        sync_api.expect(cells.nth(3)).to_contain_text("A slider: run this cell to move it.")
+
+        desk.run("loss_curve([")  # without its import, so that the next cell's number is another one than it was
+        cell, _ = desk.run("import check, explore")  # run by oneself, it is trusted: the SVG, and no PNG beside it
+        sync_api.expect(cell.locator("svg[role=img]")).to_be_visible()
+        sync_api.expect(cell.locator(".jp-OutputArea img")).to_be_hidden()
+    finally:
+        desk.close()
+    assert desk.complaints == []

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 
-from autograder.attention.saved_model import ITEMS, NO_POINTS, exact, held_out, sentence
+from autograder.attention.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
 from autograder.attention.workshop import news
 from autograder.attention.workshop.plain_decoder import PlainDecoder
 from autograder.authors.classroom import fill, hand_in, model_answers
@@ -392,16 +392,36 @@ def test_the_notebook_trains_the_sizes_that_grading_expects():
 def test_the_notebooks_own_cell_saves_what_is_read(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     model = untrained()
-    exec(cell("save-code"), {"grading": True, "model": model})
+    names = {"model": model, "torch": torch, "news": news}
+    exec(cell("save-code"), names | {"grading": True})
     assert not (tmp_path / MODEL).exists()  # nothing is saved while work is graded
-    exec(cell("save-code"), {"grading": False, "model": model})
+    exec(cell("save-code"), names | {"grading": False})
     assert MODEL in capsys.readouterr().out
     assert count(sentence(beside(tmp_path), PLAN, REFERENCE)) == 0
+    for plain in (PlainDecoder(**SIZES),):
+        exec(cell("save-code"), names | {"grading": False, "model": plain})
+        assert count(sentence(beside(tmp_path), PLAN, REFERENCE)) == 0
     (tmp_path / MODEL).unlink()
     monkeypatch.setitem(sys.modules, "safetensors.torch", None)
-    exec(cell("save-code"), {"grading": False, "model": model})
+    exec(cell("save-code"), names | {"grading": False})
     assert "%pip install safetensors" in capsys.readouterr().out
     assert not (tmp_path / MODEL).exists()
+
+
+def test_a_report_says_where_the_students_own_code_makes_other_logits_of_the_numbers(tmp_path, monkeypatch):
+    class Unscaled(REFERENCE.TransformerDecoder):
+        def forward(self, token_ids, padding=None):
+            return super().forward(token_ids, padding) / 2
+
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(5)
+    exec(cell("save-code"), {"grading": False, "model": Unscaled(**SIZES), "torch": torch, "news": news})
+    told = sentence(beside(tmp_path), PLAN, REFERENCE)
+    assert "Your own code makes other logits of these numbers than the course's decoder" in told
+    assert told.startswith("Saved model: 0 of 200 held-out items summarised exactly.")
+    assert told.endswith(NO_POINTS)
+    for odd in (np.zeros(3, np.float32), np.full(len(news.WORDS), np.nan, np.float32), np.zeros((1, 1))):
+        assert "other logits" in said(save(WEIGHTS | {OWN_CODE: odd}))
 
 
 # ---------------------------------------------------------------- through a real course

@@ -165,6 +165,15 @@ def test_keyboard_alone(sit_down):
     assert 'check("softmax")' not in desk.validation()
 
 
+def test_the_two_heads_of_a_telescope_stand_side_by_side(sit_down):
+    desk = sit_down(COURSE.assignment("a3_heads"))
+    desk.run("import numpy as np")
+    cell, _ = desk.run('sentence = ["An", "astronomer"')
+    one, other = (picture.bounding_box() for picture in cell.get_by_role("img").all())
+    assert one["y"] == other["y"]
+    assert one["x"] + one["width"] < other["x"]
+
+
 def select(desk, text):
     """Move with the arrow keys to the cell that holds `text`."""
     desk.page.keyboard.press("Escape")
@@ -190,7 +199,7 @@ def test_the_dark_theme_is_as_readable_and_w_o_grows_with_the_heads(sit_down):
     desk.run("def multi_head_attention")
     failed, _ = desk.run('check("output_projection")')
     drawn, _ = desk.run('check("multi_head_attention")')
-    sync_api.expect(drawn).to_contain_text("head 2")
+    sync_api.expect(drawn).to_contain_text("head 0")
     try:
         for theme in ("JupyterLab Dark", "JupyterLab Light"):
             desk.menu("Settings", "Theme", theme)

@@ -10,9 +10,9 @@ import pytest
 
 from autograder import content
 from autograder.authors import visible_page
-from autograder.judging.example import ROUNDED
 from autograder.notebook.calls import exercises_below, in_cells, in_kernel
 from autograder.notebook.check import examine
+from autograder.reports.beside import ROUNDED
 from autograder.reports.heatmap import Heatmap
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder import highlight, look, loss_curve, news, own_or_plain
+from autograder import highlight, look, loss_curve, news, own_or_plain, without_head, word_by_word
 from autograder.attention import saved_model
 from autograder.attention.workshop.plain_decoder import PlainDecoder
 from autograder.submission import Submission, model_beside
@@ -44,12 +45,25 @@ def test_articles_have_two_to_four_sentences_and_mislead():
         who, *_, where = item.summary.split()
         words = item.article.split()
         assert who in words
-        assert where in words
+        assert where in words  # or the last word of what
     others = [len(set(item.article.split()) & set(news.PLACES)) for item in train]
     assert np.mean([count > 1 for count in others]) > 0.9
     first = [item.article.index(item.summary.split()[0]) for item in train]
     assert min(first) == 0
     assert max(first) > 100  # the news may stand at the end
+
+
+def test_summaries_differ_in_length_and_kind_so_that_the_end_is_a_decision():
+    train, held_out = news.items()
+    for part in (train, held_out):
+        lengths = {
+            4: sum(" moves to " in item.summary for item in part),
+            5: sum(" in " not in item.summary and " moves " not in item.summary for item in part),
+        }
+        assert all(0.06 < count / len(part) < 0.14 for count in lengths.values()), lengths
+        assert {len(item.summary.split()) for item in part} == {4, 5, 7}
+    where_or_not = [item for item in train if item.summary.endswith("the chess cup")]
+    assert any(" in " in item.article for item in where_or_not)  # of somebody else
 
 
 def test_every_word_has_a_number_and_comes_back():
@@ -148,12 +162,65 @@ def test_a_model_without_attention_is_nothing_to_look_at():
 
 def test_highlight_as_text_and_picture():
     picture = highlight([[0.1, 0.9], [0.5, 0.5]], ["<mira>", "wins"], title="about to write: <wins>")
-    assert "head 1   wins 0.90   <mira> 0.10" in repr(picture)
+    assert "head 0   wins 0.90   <mira> 0.10" in repr(picture)
     html = picture._repr_html_()
     assert "<mira>" not in html
     assert html.count("<span") == 4
     with pytest.raises(ValueError, match="3 words for weights"):
         highlight([0.5, 0.5], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("kind", ["own", "plain"])
+def test_a_head_is_silent_in_the_copy_alone(kind):
+    torch.manual_seed(0)
+    reference = A6.reference()
+    model = (reference.TransformerDecoder if kind == "own" else PlainDecoder)(**SIZES).eval()
+    ids = torch.tensor([[4, 9, 7, 5]])
+    before = model(ids)
+    none = model
+    for layer in range(2):
+        for head in range(2):
+            one = without_head(model, reference.ablate, layer, head, num_heads=2)
+            assert not torch.allclose(one(ids), before)
+            none = without_head(none, reference.ablate, layer, head, num_heads=2)
+    torch.testing.assert_close(model(ids), before)
+    # With no head to be heard, no word hears of another: the last one's logits hang on itself and its place alone.
+    other = ids.clone()
+    other[0, :3] = 11
+    torch.testing.assert_close(none(other)[0, -1], none(ids)[0, -1])
+
+
+def test_right_words_are_counted_by_what_they_say():
+    _, items = news.items(0, 60)
+
+    class Knowing(torch.nn.Module):
+        """Says every next word right, but for places, where it says padding."""
+
+        def forward(self, token_ids):
+            following = torch.cat([token_ids[:, 1:], token_ids[:, :1]], dim=1)
+            places = torch.tensor(news.encode(" ".join(news.PLACES)))
+            following[torch.isin(following, places)] = news.PADDING_ID
+            return torch.nn.functional.one_hot(following, len(news.WORDS)).float()
+
+    assert word_by_word(Knowing(), items) == {"who": 1.0, "what": 1.0, "where": 0.0, "end": 1.0}
+
+
+def test_an_alarm_where_a_model_sees_the_future(capsys):
+    """The released cell itself: with causal blocks it is quiet, without a mask it is not."""
+    released = nbformat.read(COURSE.root / "assignments" / A6.name / A6.notebook.name, as_version=4)
+    cell = next(c.source for c in released.cells if c["id"] == "train-model-code")
+    reference = A6.reference()
+
+    class Seeing(reference.TransformerDecoder):
+        def forward(self, token_ids, padding=None):
+            return super().forward(token_ids.flip(1), padding).flip(1)
+
+    names = {"grading": False, "torch": torch, "math": math, "news": news, "own_or_plain": own_or_plain}
+    names |= {"summary_loss": reference.summary_loss, "all_ids": torch.randint(5, 100, (64, 40))}
+    names["all_masks"] = torch.ones(64, 40, dtype=torch.bool)
+    for decoder, alarm in ((reference.TransformerDecoder, False), (None, False), (Seeing, True)):
+        exec(cell, names | {"TransformerDecoder": decoder})
+        assert ("ALARM: words to come move the logits before them" in capsys.readouterr().out) == alarm
 
 
 def test_the_loss_as_text_and_picture():
@@ -253,7 +320,7 @@ def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
     assert "your own TransformerDecoder" in texts["train-model-code"]
     assert "800/800" in texts["train-loop-code"]
     assert "loss, step by step" in texts["train-loop-code"]
-    assert texts["heads"].count("head 8") == 3
+    assert texts["heads"].count("layer 1, head 3") == 3
     assert texts["your-own-article"].strip() == "mira wins the chess cup in oslo"
     assert float(texts["clock"]) < 120
     assert saved_model_of(tmp_path) >= 180  # as good on news of another seed
@@ -269,4 +336,4 @@ def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
     assert "PyTorch's own layers" in texts["train-model-code"]
     assert share_of_exact(texts) >= 95
     assert saved_model_of(tmp_path) >= 180
-    assert texts["heads"].count("head 8") == 3
+    assert texts["heads"].count("layer 1, head 3") == 3

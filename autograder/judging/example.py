@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-ROUNDED = 0.0051  # what is wanted has two digits after the point, rounded: half a hundredth, and float32's own rounding
-
 
 @dataclass(frozen=True)
 class Example:

@@ -49,9 +49,13 @@ def _as_picture(value: Any, example: Example) -> Picture | None:
         return None
     if not 0 < len(array) <= MAX_HEADS:
         return None
+    wanted = () if example.wanted is None else _matrices(example.wanted, example)
+    return Picture(_matrices(array, example), example.rows, example.columns, array.dtype.kind == "b", wanted)
+
+
+def _matrices(array: np.ndarray, example: Example) -> tuple[Any, ...]:
     heads = array.reshape(-1, *example.shape).tolist()
-    matrices = tuple(tuple(tuple(row) for row in head) for head in heads)
-    return Picture(matrices, example.rows, example.columns, array.dtype.kind == "b")
+    return tuple(tuple(tuple(row) for row in head) for head in heads)
 
 
 def _tensor(array: np.ndarray) -> Any:

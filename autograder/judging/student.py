@@ -223,7 +223,7 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
         elif hasattr(value, "shape"):
             written.append(f"{label}={label}" if keyword else label)
             shapes.append(f"{label} {tuple(value.shape)}")
-        elif callable(value):  # a function or a model of the suite's: its name there says nothing to a student
+        elif callable(value) or isinstance(value, dict):  # of the suite's: what it is called there says nothing
             written.append(f"{label}={label}" if keyword else label or "a function")
         else:
             written.append(f"{label}={value!r}" if label else repr(value))

@@ -58,14 +58,17 @@ def _picture(data: Any) -> Picture:
     rows, columns = (
         tuple(_text(word, MAX_NAME) for word in _items(data[key], 1, MAX_SIDE)) for key in ("rows", "columns")
     )
-    matrices = tuple(
+    matrices, wanted = (
         tuple(
-            tuple(float(_number(value, finite=False)) for value in _items(row, len(columns), len(columns)))
-            for row in _items(matrix, len(rows), len(rows))
+            tuple(
+                tuple(float(_number(value, finite=False)) for value in _items(row, len(columns), len(columns)))
+                for row in _items(matrix, len(rows), len(rows))
+            )
+            for matrix in _items(data[key], least, MAX_HEADS)
         )
-        for matrix in _items(data["matrices"], 1, MAX_HEADS)
+        for key, least in (("matrices", 1), ("wanted", 0))
     )
-    return Picture(matrices, rows, columns, _flag(data["boolean"]))
+    return Picture(matrices, rows, columns, _flag(data["boolean"]), wanted)
 
 
 def _cell(data: Any) -> CellResult:

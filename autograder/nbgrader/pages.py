@@ -6,6 +6,7 @@ Texts in Markdown become HTML here, and of that only the elements and addresses 
 
 from __future__ import annotations
 
+import copy
 import html
 import re
 from pathlib import Path
@@ -23,6 +24,7 @@ from traitlets import Unicode, default
 
 from autograder.course import course_at, is_handed_in
 from autograder.errors import CourseError
+from autograder.nbgrader.formulas import as_mathml
 from autograder.submission import ACTS, PICTURES
 from autograder.text import REPLACEMENT
 
@@ -40,6 +42,18 @@ _LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 _PICTURE = re.compile(rf"data:(?:{'|'.join(PICTURES)});base64,")  # as those that were pasted become
 # MathJax's commands that make links, styles and classes; a formula needs none of them.
 _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])")
+
+
+# What a check cell needs where nbgrader runs it is no business of a reader's.
+_HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS\n.*?### END HIDDEN TESTS\n?", re.DOTALL)
+# What nbgrader's template calls a "Test cell" has the name of an exercise.
+_NAMES = (
+    (re.compile(r'(<a href="#test-(\w+)">)Test cell</a>'), r"\1<code>\2</code></a>"),
+    (re.compile(r'(<a href="#written-[\w-]+">)Written response</a>'), r"\1In your own words</a>"),
+    (re.compile(r'(<a href="#comment-written-[\w-]+">)Comment</a>'), r"\1Comment on your own words</a>"),
+    (re.compile(r'(<a href="#comment-(\w+)">)Comment</a>'), r"\1Comment on <code>\2</code></a>"),
+    (re.compile(r"Grade cell: <code>test-(\w+)</code>"), r"<code>\1</code>"),
+)
 
 
 def _kept(tag: str, name: str, value: str) -> str | None:
@@ -74,6 +88,18 @@ class Renderer(IPythonRenderer):
             return f"[{text}: this picture is not in the notebook]"
 
 
+class OwnRenderer(Renderer):
+    """For the course's own texts: formulas that a browser draws without a network."""
+
+    def inline_math(self, body: str) -> str:
+        """A formula in a line."""
+        return as_mathml(body, block=False) or str(super().inline_math(body))
+
+    def block_math(self, body: str) -> str:
+        """A formula that has a line of its own."""
+        return as_mathml(body, block=True) or str(super().block_math(body))
+
+
 class Page(HTMLExporter):
     """nbconvert's exporter, but strangers' texts come out harmless.
 
@@ -91,7 +117,14 @@ class Page(HTMLExporter):
     def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:
         """A page and its resources."""
         self.own = self._own_texts(resources or {})
-        return super().from_notebook_node(nb, resources, **kw)
+        shown = copy.deepcopy(nb)
+        for cell in shown.cells:
+            if cell.get("metadata", {}).get("nbgrader", {}).get("grade") and cell.cell_type == "code":
+                cell.source = _HIDDEN.sub("", cell.source)
+        page, resources = super().from_notebook_node(shown, resources, **kw)
+        for found, shown_instead in _NAMES:
+            page = found.sub(shown_instead, page)
+        return page, resources
 
     def _own_texts(self, resources: Any) -> frozenset[str]:
         """The course's own texts, by the name that feedback or formgrader gives the assignment, if it can be read."""
@@ -116,15 +149,15 @@ class Page(HTMLExporter):
         """A cell's text, or a grader's comment on it, as HTML."""
         cell = context.get("cell", {})
         if source in self.own:
-            return self._rendered(source, cell, escape=False)
+            return self._rendered(source, cell, OwnRenderer, escape=False)
         try:
-            return cleaned(self._rendered(source, cell, escape=source == cell.get("source")))
+            return cleaned(self._rendered(source, cell, Renderer, escape=source == cell.get("source")))
         except Exception as error:  # such as brackets in brackets without end; costs its own cell, and not the page
             self.log.warning("Shown as text, since it cannot be shown as Markdown: %s", error)
             return cleaned(f"<pre>{html.escape(source)}</pre>")
 
-    def _rendered(self, source: str, cell: Any, escape: bool) -> str:
-        renderer = Renderer(
+    def _rendered(self, source: str, cell: Any, kind: type[Renderer], escape: bool) -> str:
+        renderer = kind(
             escape=escape,
             attachments=cell.get("attachments", {}),
             anchor_link_text=self.anchor_link_text,

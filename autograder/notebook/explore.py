@@ -71,7 +71,12 @@ class Exploration:
         picture = ipywidgets.HTML(self._one(first))
         slider = ipywidgets.SelectionSlider(options=self.values, value=first, description=self.name)
         slider.observe(lambda change: setattr(picture, "value", self._one(change.new)), "value")
-        return ipywidgets.VBox([slider, picture])
+
+        class Box(ipywidgets.VBox):  # type: ignore[misc]
+            def __repr__(self) -> str:  # what is seen where no kernel moves it
+                return "A slider: run this cell to move it."
+
+        return Box([slider, picture])
 
     def _series(self) -> list[Any]:
         """A few of the values, the first and the last among them."""

@@ -10,10 +10,10 @@ from html import escape
 import numpy as np
 
 from autograder import content
-from autograder.judging.example import ROUNDED
 from autograder.notebook.told import Told
 from autograder.report import ExerciseResult, Picture, TestResult
 from autograder.reports import rubric
+from autograder.reports.beside import beside, differing, in_words
 from autograder.reports.heatmap import Heatmap, side_by_side
 from autograder.reports.show import block, paragraph, with_code
 
@@ -151,52 +151,26 @@ class Verdict:
         return f'Stuck? `hint("{failed.name}")` gives a first nudge.' if failed else ""
 
     def _caption(self) -> str:
-        count = self._differing()
         yours = f"`{self.result.name}` on a small example, yours and what it asks for"
         if self.picture is None:
             return f"{yours}: yours cannot be drawn yet."
-        if not count:
-            return f"{yours}."
-        squares = "1 square of yours differs" if count == 1 else f"{count} squares of yours differ"
-        return f"{yours}: {squares} (marked)."
+        return yours + in_words(self._differing())
 
     def _differing(self) -> int:
         """How many squares of the student's picture differ."""
-        return sum(int(picture.marked.sum()) for picture in self._pictures() if picture.marked is not None)
+        return differing(self._pictures())
 
     def _pictures(self) -> list[Heatmap]:
         """The student's picture and the example's; the student's squares that differ are marked."""
         example = content.example_for(self.result.name)
         if example is None or example.wanted is None or not self.result.started:
             return []
-        wanted = example.wanted.reshape(-1, *example.shape)
-        full = max(1.0, float(np.abs(wanted.astype(float)).max()))
-        right = _heatmap(wanted, "asked for", list(example.rows), list(example.columns), full)
-        if self.picture is None:
-            return [right]
-        own = np.array(self.picture.matrices, dtype=bool if self.picture.boolean else float)
-        marked = _unlike(own, wanted) if own.shape == wanted.shape else np.ones(own.shape, dtype=bool)
-        return [_heatmap(own, "yours", right.rows, right.columns, full, marked), right]
+        own = None
+        if self.picture is not None:
+            own = np.array(self.picture.matrices, dtype=bool if self.picture.boolean else float)
+        return beside(own, example.wanted.reshape(-1, *example.shape), example.rows, example.columns)
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
     """Lines of a terminal's width; a word, such as a line of code without blanks, is never cut."""
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def _heatmap(
-    weights: np.ndarray,
-    title: str,
-    rows: list[str],
-    columns: list[str],
-    full: float,
-    marked: np.ndarray | None = None,
-) -> Heatmap:
-    names = tuple(f"head {n}" for n in range(1, len(weights) + 1)) if len(weights) > 1 else ("",)
-    return Heatmap(weights, rows, columns, title, names, full, marked)
-
-
-def _unlike(own: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Where two pictures differ by more than the example's rounding; NaN differs from everything."""
-    differs: np.ndarray = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
-    return differs

@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from autograder.png import BLACK, GREY, HIGH, WHITE, WIDE, Canvas, blend, with_fallback
+
 SQUARE = 46  # pixels; room for "-0.00"
+NARROWEST = 260  # pixels of a picture that makes room for another one
 SMALL = 16  # pixels of a square in a matrix of many columns, where a number has no room
 MANY = 16  # columns from which squares are small
 LABEL = 7.5  # pixels a character of a label needs at 13 px
 INK, BELOW = "#2f6db3", "#c2601c"  # above and below zero
+FRAME = (230, 81, 0)  # #e65100, of a marked square
+DOTS = 64  # of a square's side in the PNG; "-0.00" in letters of two dots a dot
 WHITE_FROM = 0.86  # from this shade on white reads better on INK than a light theme's dark text does
 
 
@@ -31,7 +36,7 @@ def heatmap(
 
     rows, columns: labels, such as the words of a sentence; counted from 0 where not given
     title: a line above
-    names: what each of several matrices is; "head 1", "head 2", ... where not given
+    names: what each of several matrices is; "head 0", "head 1", ... where not given
 
     Raises `ValueError` where shapes and labels do not fit.
     """
@@ -45,7 +50,7 @@ def heatmap(
     if len(rows) != length or len(columns) != keys:
         raise ValueError(f"{len(rows)} row and {len(columns)} column labels for weights of shape {(length, keys)}")
     if names is None:
-        names = [f"head {n}" for n in range(1, heads + 1)] if heads > 1 else [""]
+        names = [f"head {n}" for n in range(heads)] if heads > 1 else [""]
     if len(names) != heads:
         raise ValueError(f"{len(names)} names for {heads} matrices")
     return Heatmap(array, rows, columns, title, tuple(map(str, names)))
@@ -81,9 +86,31 @@ class Heatmap:
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
+        return self._page([self._with_png(number) for number in range(len(self.weights))])
+
+    def _repr_png_(self) -> bytes:
+        drawn = [self._canvas(number).dots for number in range(len(self.weights))]
+        canvas = Canvas(sum(dots.shape[1] for dots in drawn), max(dots.shape[0] for dots in drawn))
+        left = 0
+        for dots in drawn:
+            canvas.dots[: dots.shape[0], left : left + dots.shape[1]] = dots
+            left += dots.shape[1]
+        return canvas.png()
+
+    def plain_html(self) -> str:
+        """The same with the SVG alone, for a page that shows it."""
+        return self._page([self._svg(number) for number in range(len(self.weights))])
+
+    def _page(self, pictures: list[str]) -> str:
         title = f'<div style="font-weight:600;margin:.3em 0">{escape(self.title)}</div>' if self.title else ""
-        pictures = "".join(self._svg(number) for number in range(len(self.weights)))
-        return f'<div>{title}<div style="display:flex;flex-wrap:wrap;gap:1.5em">{pictures}</div></div>'
+        # Two stand side by side, a little smaller where there is less room.
+        style = f"display:flex;flex-wrap:{'nowrap' if len(pictures) == 2 else 'wrap'};gap:1.5em;align-items:flex-start"
+        return f'<div>{title}<div style="{style}">{"".join(pictures)}</div></div>'
+
+    def _with_png(self, number: int) -> str:
+        canvas = self._canvas(number)
+        width = canvas.dots.shape[1] * SQUARE / DOTS
+        return with_fallback(self._svg(number), canvas.png(), self._aloud(number), width)
 
     def _star(self, number: int, row: int, column: int) -> str:
         if self.marked is None:
@@ -117,8 +144,38 @@ class Heatmap:
         return (
             f'<svg role="img" aria-label="{escape(self._aloud(number))}" width="{width:.0f}" height="{height:.0f}" '
             f'viewBox="0 0 {width:.0f} {height:.0f}" font-size="13" font-family="sans-serif" fill="currentColor" '
-            f'style="max-width:100%">{"".join(parts)}</svg>'
+            f'style="max-width:100%;min-width:{min(width, NARROWEST):.0f}px;height:auto">{"".join(parts)}</svg>'
         )
+
+    def _canvas(self, number: int) -> Canvas:
+        """The picture in dots."""
+        matrix, name, full = self.weights[number], self.names[number], self.full or _full(self.weights[number])
+        small = self._size() == SMALL
+        side, step, letter, line = (DOTS // 3, 4, 2 * WIDE, 2 * HIGH) if small else (DOTS, 1, 2 * WIDE, 2 * HIGH)
+        longest = max(map(len, self.columns)) * letter
+        left, upright = 8 + letter * max(map(len, self.rows)), longest > side
+        top = (longest if upright else line) + 10 + (line + 8 if name else 0)
+        canvas = Canvas(max(left + side * len(self.columns) + 12, letter * len(name)), top + side * len(self.rows) + 8)
+        canvas.text(0, 2, name, BLACK)
+        for j in range(0, len(self.columns), step):
+            wide, middle = len(self.columns[j]) * letter, left + side * (j + 0.5)
+            at = (middle - line / 2, top - 4 - wide) if upright else (middle - wide / 2, top - line)
+            canvas.text(*at, self.columns[j], up=upright)
+        for i, values in enumerate(matrix):
+            y = top + side * i
+            if i % step == 0:
+                canvas.text(left - 6 - letter * len(self.rows[i]), y + (side - line) / 2, self.rows[i])
+            for j, value in enumerate(values):
+                x, shade = left + side * j, _shade(value, full)
+                canvas.fill(x, y, side, side, GREY)
+                canvas.fill(x + 1, y + 1, side - 1, side - 1, blend(BELOW if shade < 0 else INK, abs(shade)))
+                if not small:
+                    number_text, ink = _text(value), WHITE if abs(shade) > 0.6 else BLACK
+                    inner = x + (side - letter * len(number_text)) / 2 + 1
+                    canvas.text(inner, y + (side - line) / 2 + 1, number_text, ink)
+        for i, j in [] if self.marked is None else np.argwhere(self.marked[number]).tolist():
+            canvas.frame(left + side * j + 3, top + side * i + 3, side - 5, FRAME, 4)
+        return canvas
 
     def _size(self) -> int:
         """Pixels of a square's side."""

@@ -11,6 +11,7 @@ from html import escape
 import numpy as np
 
 from autograder.report import ExerciseResult, TestResult
+from autograder.reports.beside import beside, differing, in_words
 from autograder.reports.heatmap import heatmap
 from autograder.reports.show import block, paragraph, with_code
 
@@ -68,9 +69,16 @@ def _picture(result: ExerciseResult) -> str:
     picture = result.picture
     if picture is None:
         return ""
-    weights = np.array(picture.matrices, dtype=bool if picture.boolean else float)
-    drawn = heatmap(weights, rows=picture.rows, columns=picture.columns)._repr_html_()
-    return paragraph(f"What your <code>{escape(result.name)}</code> gives for a small example:") + drawn
+    kind = bool if picture.boolean else float
+    own = np.array(picture.matrices, dtype=kind)
+    name = f"<code>{escape(result.name)}</code>"
+    if not picture.wanted:
+        drawn = heatmap(own, rows=picture.rows, columns=picture.columns).plain_html()
+        return paragraph(f"What your {name} gives for a small example:") + drawn
+    pictures = beside(own, np.array(picture.wanted, dtype=kind), picture.rows, picture.columns)
+    said = paragraph(f"{name} on a small example, yours and what it asks for{in_words(differing(pictures))}")
+    drawn = "".join(one.plain_html() for one in pictures)
+    return f'{said}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>'
 
 
 def table(result: ExerciseResult, with_points: bool, message: Callable[[str], str] = with_code) -> str:

@@ -170,7 +170,7 @@ def padding_mask(lengths, max_length):
     lengths: number of real words of each text, a list or an integer array of shape (B,), each from 0 to max_length
     max_length: number of words of each text with its padding, an int
 
-    Returns a bool array, (B, 1, max_length), True on real words.
+    Returns a bool array, (B, 1, max_length), True on real words. `lengths` stays as it is.
     """
     ### BEGIN SOLUTION
     lengths = np.asarray(lengths)[:, None, None]  # (B, 1, 1)
@@ -254,7 +254,7 @@ def masked_softmax(scores, mask):
     mask: bool, broadcasts to the shape of scores; True means "may attend"
 
     Returns weights, (..., L, S), in the dtype of scores: exactly 0 where the mask is False, and each row sums to 1.
-    A row where nothing is allowed is all 0.
+    A row where nothing is allowed is all 0. `scores` and `mask` stay as they are.
     """
     ### BEGIN SOLUTION
     allowed = np.where(mask, scores, -np.inf)  # (..., L, S): a masked score of -inf becomes exp(-inf) = 0
@@ -308,8 +308,8 @@ def causal_attention(Q, K, V, padding=None):
     V: values, (..., L, d_v); d_v may differ from d
     padding: None, or bool (B, 1, L) with Q (B, L, d), True on real words; it hides keys only
 
-    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, L). A query that may attend to
-    nothing gets all-zero weights and a zero output.
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, L), both in the dtype of the input. A
+    query that may attend to nothing gets all-zero weights and a zero output. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     L, d = Q.shape[-2:]  # words, width
@@ -413,8 +413,9 @@ def torch_masked_attention(query, key, value, mask=None):
     value: (..., S, d_v)
     mask: None (everything is allowed), or a bool tensor that broadcasts to (..., L, S); True means "may attend"
 
-    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S). A query that may attend to
-    nothing gets all-zero weights, a zero output and zero gradients.
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in the dtype of the input. A
+    query that may attend to nothing gets all-zero weights, a zero output and zero gradients. What comes in stays as it
+    is.
     """
     ### BEGIN SOLUTION
     d_k = query.shape[-1]

@@ -135,7 +135,7 @@ def split_heads(X, num_heads):
     X: (..., L, d_model); `...` is any number of batch axes, also none
     num_heads: how many heads, h
 
-    Returns (..., h, L, d) with d = d_model // h, in the dtype of X.
+    Returns (..., h, L, d) with d = d_model // h, in the dtype of X, which stays as it is.
     Raises ValueError where num_heads does not divide d_model.
     """
     ### BEGIN SOLUTION
@@ -228,7 +228,7 @@ def concat_heads(heads):
 
     heads: (..., h, L, d); `...` is any number of batch axes, also none
 
-    Returns (..., L, h * d) in the dtype of `heads`; the columns i * d to (i + 1) * d are head i's.
+    Returns (..., L, h * d) in the dtype of `heads`, which stays as it is; the columns i * d to (i + 1) * d are head i's.
     """
     ### BEGIN SOLUTION
     *batch, h, L, d = heads.shape
@@ -286,7 +286,8 @@ def per_head_weights(W, num_heads):
     W: (d_in, h * d)
     num_heads: how many heads, h
 
-    Returns one array (h, d_in, d) in the dtype of W; item i holds the columns i * d to (i + 1) * d of W.
+    Returns one array (h, d_in, d) in the dtype of W, which stays as it is; item i holds the columns i * d to (i + 1) * d
+    of W.
     """
     ### BEGIN SOLUTION
     d_in, width = W.shape
@@ -358,7 +359,7 @@ def torch_split_heads(x, num_heads):
     x: (..., L, d_model), with any layout in memory
     num_heads: how many heads, h
 
-    Returns (..., h, L, d) with d = d_model // h, in the dtype of x.
+    Returns (..., h, L, d) with d = d_model // h, in the dtype of x, which stays as it is.
     Raises ValueError where num_heads does not divide d_model.
     """
     ### BEGIN SOLUTION
@@ -410,7 +411,7 @@ def torch_concat_heads(heads):
 
     heads: (..., h, L, d), with any layout in memory
 
-    Returns (..., L, h * d) in the dtype of `heads`.
+    Returns (..., L, h * d) in the dtype of `heads`, which stays as it is.
     """
     ### BEGIN SOLUTION
     *batch, h, L, d = heads.shape

@@ -155,7 +155,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 # def picture_of_W_O(num_heads):
 #     d_model, d_v = 4, 2
 #     rows, columns = projection_shapes(d_model, num_heads, d_v, d_v)["W_O"]
-#     head = np.arange(rows) // d_v + 1                            # whose numbers meet this row
+#     head = np.arange(rows) // d_v                                # whose numbers meet this row
 #     squares = np.repeat(head[:, None], columns, axis=1)          # (rows, columns)
 #     title = f"W_O with {num_heads} heads of width {d_v}: {rows} rows, {columns} columns"
 #     return heatmap(squares, rows=[f"head {i}" for i in head], title=title)
@@ -187,7 +187,7 @@ def output_projection(heads, W_O):
     W_O: (h * d_v, d_model)
 
     Returns one vector a word, (..., L, d_model), in the dtype of the input. `...` is any number of batch axes, also
-    none.
+    none. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     *batch, h, L, d_v = heads.shape
@@ -286,7 +286,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
     Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L), both in the dtype of the
     input. Large scores (10,000 and more) give finite numbers. A query that may attend to nothing gets weights 0 and
-    output 0.
+    output 0. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     *batch, L, d_model = X.shape
@@ -411,7 +411,8 @@ class MultiHeadAttention(nn.Module):
         x: (..., L, d_model)
         mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None: everywhere
 
-        Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L).
+        Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L), both in the dtype of the
+        parameters. x and mask stay as they are.
         """
         ### BEGIN SOLUTION
         def split(projected):

@@ -181,7 +181,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     gamma, beta: (d_model,)
     eps: a small number, added to the variance
 
-    Returns an array of the shape and dtype of x.
+    Returns an array of the shape and dtype of x. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     mean = x.mean(axis=-1, keepdims=True)                           # (..., 1): one for each word
@@ -237,7 +237,7 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
     W_1: (d_model, d_ff), b_1: (d_ff,)
     W_2: (d_ff, d_model), b_2: (d_model,)
 
-    Returns (..., d_model), in the dtype of the input.
+    Returns (..., d_model), in the dtype of the input. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     hidden = np.maximum(x @ W_1 + b_1, 0)   # (..., d_ff)
@@ -407,7 +407,8 @@ class DecoderBlock(nn.Module):
         padding: bool, (B, 1, L), True on real words; None: all words are real
 
         Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the padding before it. What a padded
-        place itself gets is an ordinary vector, never NaN.
+        place itself gets is an ordinary vector, never NaN. The dtype is that of the parameters (a float64 block gives
+        float64), and what comes in stays as it is.
         """
         ### BEGIN SOLUTION
         L = x.shape[-2]
@@ -537,7 +538,8 @@ class TransformerDecoder(nn.Module):
         token_ids: whole numbers from 0 to vocab_size - 1, (B, L), with L at most max_length
         padding: bool, (B, 1, L), True on real tokens; None: all tokens are real
 
-        Returns logits, (B, L, vocab_size): those at place i say what may follow tokens 0 to i.
+        Returns logits, (B, L, vocab_size), in the dtype of the parameters: those at place i say what may follow tokens
+        0 to i. What comes in stays as it is.
         """
         ### BEGIN SOLUTION
         L = token_ids.shape[-1]
@@ -562,27 +564,31 @@ class TransformerDecoder(nn.Module):
 # a few seconds, and is left out while your work is graded.)
 
 # %% tags=["active-ipynb"]
+# def learn(model, steps):
+#     """Train on random words, and print the loss and how many words are said right."""
+#     torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
+#     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+#     for step in range(steps + 1):
+#         token_ids = torch.randint(vocab, (64, L))
+#         logits, wanted = model(token_ids)[:, 1:], token_ids[:, :-1]            # (64, L - 1, vocab), (64, L - 1)
+#         loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten())
+#         optimizer.zero_grad()
+#         loss.backward()
+#         optimizer.step()
+#         if step % (steps // 3) == 0:
+#             right = (logits.argmax(-1) == wanted).float().mean().item()
+#             print(f"step {step:3d}   loss {loss.item():.3f}   right {right:.0%}")
+#
 # if brought():
 #     torch.manual_seed(0)
 #     vocab, L = 12, 8
 #     model = TransformerDecoder(vocab, d_model=32, num_heads=2, d_ff=64, num_layers=2, max_length=L)
 #     print("numbers to learn:", sum(p.numel() for p in model.parameters()))
-#
 #     if not grading:
-#         torch.set_num_threads(1)   # in a model this small, two cores would mostly wait for each other
-#         optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-#         for step in range(151):
-#             token_ids = torch.randint(vocab, (64, L))
-#             logits = model(token_ids)                                          # (64, L, vocab)
-#             loss = F.cross_entropy(logits[:, 1:].flatten(0, 1), token_ids[:, :-1].flatten())
-#             optimizer.zero_grad()
-#             loss.backward()
-#             optimizer.step()
-#             if step % 50 == 0:
-#                 print(f"step {step:3d}   loss {loss.item():.3f}")
+#         learn(model, steps=150)
 
 # %% [markdown]
-# **What to notice.** The loss starts near $\ln 12 = 2.48$ or above, which is guessing, and falls towards 0. And here is what each
+# **What to notice.** The loss starts near $\ln 12 = 2.48$ or above, which is guessing, and falls towards 0. Here is what each
 # head of each block does now; row looks at column. Look for the line just below the diagonal: a head that looks one word back. It found that place by the
 # positional encoding, for the words tell it nothing.
 
@@ -598,6 +604,26 @@ class TransformerDecoder(nn.Module):
 #             x = block(x)
 #     names = [f"block {b}, head {h}" for b in range(2) for h in range(2)]
 #     display(heatmap(torch.cat(looks), title="who looks at whom after training", names=names))
+
+# %% [markdown]
+# ### And without positions?
+#
+# The same model once more, with all name tags wiped: every place gets the same row of zeros. If attention saw a bag of words, it could do
+# no better than guess among the words it has seen. Train it four times as long, and see:
+
+# %% tags=["active-ipynb"]
+# if brought() and not grading:
+#     torch.manual_seed(0)
+#     without = TransformerDecoder(vocab, d_model=32, num_heads=2, d_ff=64, num_layers=2, max_length=L)
+#     for buffer in without.buffers():   # the positions, if you keep them with `register_buffer`
+#         buffer.zero_()
+#     learn(without, steps=600)
+
+# %% [markdown]
+# **What to notice.** It is slower, and it gets there: nearly all words are right in the end. That is the causal mask's doing. The
+# first word sees one word, the second two, so a head that blends all it sees gives a word's own share as $1$, $\tfrac12$, $\tfrac13$, ...: the
+# place can be read off from how much is blended, and the second block uses what the first has found. Attention in which *all see all* could never learn this.
+# Positions are still worth having: they give at once what is otherwise found by a detour, and the longer the text, the less $\tfrac1{n}$ differs from $\tfrac1{n+1}$.
 
 # %% [markdown]
 # ## 6. In your own words

@@ -20,14 +20,16 @@
 # After enough of them, give it an article and the separator `<sep>`, and let it go on. What it writes up to `<end>` is the
 # summary. That is all: no second network, no new kind of layer (Liu et al. 2018 wrote Wikipedia this way).
 #
-# You write the four functions around the model. Then you train one, here, in about a minute, and look over its shoulder.
+# You write the four functions around the model. Then you train one, here, in about a minute, look over its shoulder, and take
+# heads out of it to see what they were good for.
 #
 # 1. `training_example`
 # 2. `summary_loss`
 # 3. `next_token`
 # 4. `greedy_summary`
 # 5. train it: a loss curve, its summaries, and what each head looks at
-# 6. a question to answer in words
+# 6. `ablate`
+# 7. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
@@ -46,7 +48,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from autograder import check, grading, heatmap, highlight, hint, look, loss_curve, news, own_or_plain
+from autograder import check, grading, heatmap, highlight, hint, look, loss_curve, news, own_or_plain, without_head, word_by_word
 
 
 # %% [markdown]
@@ -60,13 +62,15 @@ from autograder import check, grading, heatmap, highlight, hint, look, loss_curv
 # if not grading:
 #     train, held_out = news.items()
 #     print(len(train), "items to train on,", len(held_out), "held out,", len(news.WORDS), "different words\n")
-#     for item in train[:4]:
+#     for item in (*train[:3], next(i for i in train if " moves " in i.summary), next(i for i in train if " in " not in i.summary)):
 #         print(item.article, "\n   →", item.summary, "\n")
 
 # %% [markdown]
 # **What to notice.** One sentence tells the news: *who* did *what*, *where*. The others are there to mislead: other people in other
 # places, what happened a year ago, what somebody hopes to do. The news may stand anywhere. Sometimes it is turned around (*was won
-# by mira*), sometimes it takes two sentences (*mira came to oslo . there , she won ...*) and *she* must find her name.
+# by mira*), sometimes it takes two sentences (*mira came to oslo . there , she won ...*) and *she* must find her name. Sometimes nobody says
+# where, and the summary ends earlier; sometimes the news is of another kind, and somebody *moves to* another place. So the end is
+# something to decide.
 #
 # To the model words are numbers, their **ids**:
 
@@ -164,7 +168,7 @@ def summary_loss(logits, token_ids, loss_mask):
     loss_mask: bool tensor, (B, L), True at tokens that count; at least one does, and never the first of a text
 
     Returns a tensor without axes, in the dtype of the logits: the mean over all counted tokens of the batch. It is
-    differentiable by the logits.
+    differentiable by the logits. The tensors that came in stay as they are.
     """
     ### BEGIN SOLUTION
     predictions = logits[:, :-1]                           # (B, L - 1, V): what follows the last token is not there
@@ -389,6 +393,7 @@ class TransformerDecoder(nn.Module):
         return self.output(self.norm(x))                                          # (B, L, vocab_size)
         ### END SOLUTION
 
+
 # %% [markdown]
 # ## 5. Train it
 #
@@ -483,24 +488,24 @@ class TransformerDecoder(nn.Module):
 #         print(item.article, "\n   it wrote    ", got, "\n   should be   ", item.summary, "\n")
 
 # %% [markdown]
-# **What to notice.** How many are right, word for word, stands in the first line; trained as above, most are. Look at those that
-# are not: is it good English all the same, with a name or a place from another sentence? Then it is wrong *and* fluent, as large models
-# are at times.
+# **What to notice.** How many are right, word for word, stands in the first line; trained here, 99 of 100 were. Look at those that
+# are not: is it good English all the same, with a name from another sentence? Then it is wrong *and* fluent, as large models are at times.
 #
 # ### What each head looks at
 #
-# The model is about to write a word. Which words of the article does each head look at in that moment? Darker is more; heads 1 to 4 are of the
-# first layer, 5 to 8 of the second.
+# The model is about to write a word. Which words of the article does each head look at in that moment? Darker is more; layers and heads are
+# counted from 0.
 
 # %% tags=["active-ipynb"]
 # if not grading:
 #     item = next(item for item in held_out if " she " in item.article and summarise(item.article) == item.summary)
 #     print(item.article, "\n   →", item.summary)
 #     given, summary = item.article.split() + [news.SEPARATOR], item.summary.split()
+#     names = [f"layer {layer}, head {head}" for layer in range(2) for head in range(4)]
 #     for place in (0, 3, len(summary) - 1):   # who, what, where
 #         words = given + summary[:place]
 #         title = f"about to write: {summary[place]}"
-#         display(highlight(look(model, [news.IDS[word] for word in words]), words, title=title))
+#         display(highlight(look(model, [news.IDS[word] for word in words]), words, title=title, names=names))
 
 # %% [markdown]
 # **What to notice.** Look for a head of the second layer that rests on the very word that is about to be written: it copies. How does it know
@@ -518,7 +523,8 @@ class TransformerDecoder(nn.Module):
 #
 # The next cell writes the numbers that your model has learned into `model.safetensors`, beside this notebook. Hand that file in together
 # with the notebook, and your feedback will say how many news items it summarises word for word: 200 of them, which neither it nor you have
-# seen. The numbers are put into the course's own decoder for that, so keep the sizes and names above. **It brings no points and costs none**;
+# seen. The numbers are put into the course's own decoder for that, so keep the sizes and names above; if your own code
+# makes something else of the same numbers, it says so. **It brings no points and costs none**;
 # leave it out and nothing is lost.
 #
 # [Safetensors](https://huggingface.co/docs/safetensors) is a format for numbers and nothing else. A file that `torch.save` writes is a *pickle*: whoever
@@ -534,22 +540,106 @@ class TransformerDecoder(nn.Module):
 #         print("safetensors is missing: run  %pip install safetensors  in a cell of its own, then this cell again")
 #     else:
 #         learned = {name: weights.detach().contiguous() for name, weights in model.named_parameters()}
+#         with torch.no_grad():   # what your own code makes of these numbers, to be compared with what the course's decoder makes of them
+#             learned["own_code"] = model(torch.tensor([news.encode(news.PROBE)]))[0, -1]
 #         Path("model.safetensors").write_bytes(save(learned))
 #         print("saved as model.safetensors")
 
 # %% [markdown]
-# ## 6. In your own words
+# ## 6. `ablate`
+#
+# The pictures show where a head *looks*. What it is **needed** for is another question, and there is one way to find out: take the head
+# away, and see what goes wrong. This is called an **ablation** ([Michel et al. 2019](https://arxiv.org/abs/1905.10650)).
+#
+# A head speaks to the rest of the model through its own part of $W_O$, and in no other way: $\operatorname{Concat}(Z_0, \dots, Z_{h-1})\, W_O = \sum_i Z_i\, W_O^{(i)}$, as in
+# assignment 4. With zeros in place of $W_O^{(i)}$, head $i$ is silent.
+#
+# All numbers of a model come as a dict, `model.state_dict()`: a name and a tensor each. The $W_O$ of layer 0 has the name
+# `blocks.0.attention.W_O.weight`, and `nn.Linear` keeps it turned round, $(d_{model}, h \cdot d)$. What were a head's *rows* in assignment 4 are *columns* here.
+#
+# **By hand**, $d_{model} = 3$, two heads of width 2 (12: first row, second column), without head 1:
+#
+# ```
+# W_O.weight                   without head 1
+# 11 12   13 14                11 12    0  0
+# 21 22   23 24                21 22    0  0
+# 31 32   33 34                31 32    0  0
+# head 0  head 1
+# ```
+#
+# Everything else in the dict is as before, and so are the numbers of the model itself: it is to be whole again for the next head.
+
+# %% nbgrader={"grade": false, "grade_id": "ablate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def ablate(weights, layer, head, num_heads):
+    """The numbers of a model without one of its heads.
+
+    weights: a dict of float tensors by name, as `model.state_dict()` gives it; the W_O of layer i is under
+        f"blocks.{i}.attention.W_O.weight" and has shape (d_model, num_heads * d)
+    layer, head: which one is to be silent, ints, both counted from 0
+    num_heads: how many heads a layer has
+
+    Returns a dict with the same names: that head's columns in that layer's W_O are zero, all other numbers are as before,
+    in their dtype. The dict and the tensors that came in stay as they are.
+    """
+    ### BEGIN SOLUTION
+    name = f"blocks.{layer}.attention.W_O.weight"
+    W_O = weights[name].clone()                  # (d_model, h * d): a copy, for the model keeps the original
+    d = W_O.shape[1] // num_heads                # the width of one head
+    W_O[:, head * d : (head + 1) * d] = 0
+    return {**weights, name: W_O}
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-ablate", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("ablate")
+
+# %% [markdown]
+# ### Which head does it need for *where*?
+#
+# Now take away one head after the other, and count, on the held-out news, how often the model says the right word where all words before it are
+# right: the first word of the summary (*who*), the words after it (*what*), the place (*where*), and the end.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     print(" " * 24, *(f"{part:>7}" for part in ("who", "what", "where", "end")))
+#     print(f"{'with all heads':24}", *(f"{share:7.1%}" for share in word_by_word(model, held_out).values()))
+#     for layer in range(2):
+#         for head in range(4):
+#             other = without_head(model, ablate, layer, head, num_heads=4)   # a copy of the model, with what `ablate` gives
+#             print(f"without layer {layer}, head {head}", *(f"{share:7.1%}" for share in word_by_word(other, held_out).values()))
+
+# %% [markdown]
+# **What to notice.** The share of right words with all heads, and with one of them silent. Trained here, *where* hung most on head 1 of layer 1: without it
+# 92 of 100 places were right, in place of all. That is little, for a head that rests on the place with all its weight! But in the pictures it was not the
+# only one: three heads of that layer rested there, and they stand in for one another. Take away several, then, one after the other:
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     other = model
+#     for head in (1, 0, 3):   # put in what the pictures and the numbers above say of yours
+#         other = without_head(other, ablate, layer=1, head=head, num_heads=4)
+#         print(f"and without layer 1, head {head}", *(f"{share:7.1%}" for share in word_by_word(other, held_out).values()))
+
+# %% [markdown]
+# **What to notice.** With one head silent 92 of 100 places were right, with two 67, with all three 21. Where a head *looks* the pictures tell; what the model
+# *needs* only an ablation does, and of one head alone it may tell too little. Your heads were drawn at random, so your numbers are others, and so may be the heads.
+
+# %% [markdown]
+# ## 7. In your own words
 #
 # The loss counts the summary and its end alone. What would the model spend its effort on if the article counted, too, and what would happen
 # when it writes if the end did not count? `greedy_summary` takes the likeliest word at each step: describe a case in which that leads to a worse
-# summary than looking further ahead would. And pick one of the pictures above (or imagine one): which head would you switch off to make the model
-# forget *where*, and how would you find out if you are right? Six sentences are plenty.
+# summary than looking further ahead would. And which head does your model need for *where*? Give the numbers that you measured (if nothing was trained, those
+# in the text above), and say why a picture of what a head looks at does not answer the question. Six sentences are plenty.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-summarizer", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
 # If the article counted, most of the loss would be about guessing names, places and days that nothing foretells, so most gradients would
 # go into something no summary needs, and the few summary tokens would weigh little. If the end did not count, nothing would ever have taught the
 # model to say it: it would write on after a perfect summary until `max_new_tokens` stops it. Greedy decoding commits to a word: where two sentences
 # could be the news, a name that is slightly likelier at first may leave it with no good way to go on, while a beam of several beginnings could see
-# that the other name leads to a likelier whole. To find the head for *where* I would look at the moment before the place is written, pick the head
-# of the second layer that rests on the place in the article, set its rows of $W_O$ to zero, and count on the held-out items how often the place is
-# wrong, compared with switching off any other head; attention alone is no proof, since another head may carry the same information.
+# that the other name leads to a likelier whole. For *where*, head 1 of layer 1 was needed most: without it 92 % of the
+# places were right in place of 100 %, without any other single head 97 % or more. But heads 0 and 3 of that layer rest on the place as well, and with
+# 1 and 0 silent 67 % are right, with all three 21 %: they carry the same information. So a head that looks at the place may be missed by nobody, and
+# one that nobody misses alone may be needed together with others; only taking heads away shows it.

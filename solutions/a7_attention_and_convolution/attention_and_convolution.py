@@ -266,6 +266,7 @@ def convolution_heads(kernel):
         offsets: a list (or integer array) of k ints, where each head looks
         W_V: each head's own values, (k, d_in, d_v)
         W_O: (k * d_v, d_out), head 0's rows first; head j's matrix in W_V times its rows of W_O is its tap
+    The kernel stays as it is.
     """
     ### BEGIN SOLUTION
     k, d_in, d_out = kernel.shape
@@ -329,6 +330,7 @@ def convolution_by_attention(X, kernel):
         output: (L, d_out) in the dtype of X: row i is the sum over the taps j of X[i + offset] @ kernel[j]; rows outside
             X count as zero
         weights: the heads' weights, (k, L, L), one head for each tap, in the order of your offsets
+    X and kernel stay as they are.
     """
     ### BEGIN SOLUTION
     offsets, W_V, W_O = convolution_heads(kernel)
@@ -467,8 +469,8 @@ def translation_test(layer, X, shift, margin):
     margin: rows closer than this to either end are not compared, an int, 0 or more
 
     Returns True where the output for X at row i equals the output for the moved X at row i + shift, in all columns, for
-    every i where both rows lie in margin .. L - 1 - margin; else False. A difference below 1e-6 is rounding. X is not
-    changed.
+    every i where both rows lie in margin .. L - 1 - margin; else False. A difference below 1e-6 is rounding. X stays
+    as it is.
     """
     ### BEGIN SOLUTION
     L = len(X)

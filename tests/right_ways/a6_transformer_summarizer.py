@@ -1,6 +1,8 @@
 """Right ways to do a6."""
 
+import copy
 import itertools
+from collections import OrderedDict
 from typing import NamedTuple
 
 import numpy as np
@@ -262,3 +264,60 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
         buffer[0, place] = token
         place += 1
     return [int(token) for token in buffer[0, len(article_ids) + 1 : place]]
+
+
+# ---------------------------------------------------------------- ablate
+
+
+@way("everything-copied-then-zeroed")
+def ablate(weights, layer, head, num_heads):
+    copied = {name: tensor.clone() for name, tensor in weights.items()}
+    W_O = copied[f"blocks.{layer}.attention.W_O.weight"]
+    d = W_O.shape[-1] // num_heads
+    W_O[:, d * head : d * head + d] = 0.0
+    return copied
+
+
+@way("deepcopy-and-views-of-heads")
+def ablate(weights, layer, head, num_heads):
+    new = copy.deepcopy(dict(weights))
+    W_O = new[f"blocks.{layer}.attention.W_O.weight"]
+    W_O.view(W_O.shape[0], num_heads, -1)[:, head] = 0
+    return new
+
+
+@way("times-a-mask")
+def ablate(weights, layer, head, num_heads):
+    name = f"blocks.{layer}.attention.W_O.weight"
+    W_O = weights[name]
+    owner = torch.arange(W_O.shape[1]) // (W_O.shape[1] // num_heads)
+    return {**weights, name: W_O * (owner != head)}
+
+
+@way("cut-and-put-together")
+def ablate(weights, layer, head, num_heads):
+    name = "blocks." + str(layer) + ".attention.W_O.weight"
+    parts = list(torch.chunk(weights[name], num_heads, dim=1))
+    parts[head] = torch.zeros_like(parts[head])
+    result = OrderedDict(weights)
+    result[name] = torch.cat(parts, dim=1)
+    return result
+
+
+@way("rows-of-the-transposed")
+def ablate(weights, layer, head, num_heads):
+    name = f"blocks.{layer}.attention.W_O.weight"
+    rows = weights[name].T.clone()
+    d = len(rows) // num_heads
+    rows[head * d : (head + 1) * d] = 0
+    return weights | {name: rows.T}
+
+
+@way("where-with-numpy")
+def ablate(weights, layer, head, num_heads):
+    name = f"blocks.{layer}.attention.W_O.weight"
+    W_O = weights[name].numpy()
+    silent = np.repeat(np.arange(num_heads) == head, W_O.shape[1] // num_heads)
+    return {
+        n: torch.from_numpy(np.where(silent, 0, W_O).astype(W_O.dtype)) if n == name else w for n, w in weights.items()
+    }

@@ -147,7 +147,8 @@ class TestScaledDotProductAttention:
 
     def test_worked_example(self, student):
         """The worked example: weights of about 0.12 and 0.88, output about (1.19, 8.81)."""
-        with shown("Which of scores, softmax, and weighted sum gives another number than by hand?", Q=Q, K=K, V=V):
+        hint = "Which of scores, softmax and weighted sum gives another number than by hand? Which comes back first?"
+        with shown(hint, Q=Q, K=K, V=V):
             output, weights = self.attend(student, Q, K, V)
             same(weights, WEIGHTS, "weights")
             same(output, OUTPUT, "output", within=1e-3)

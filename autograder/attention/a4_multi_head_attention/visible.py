@@ -214,7 +214,7 @@ class TestOutputProjection:
 
     def test_two_words(self, student):
         """Two words: each gets the numbers of its own heads."""
-        heads = np.array([[[1.0, 2.0], [10.0, 20.0]], [[3.0, 4.0], [30.0, 40.0]]])  # head 1, then head 2
+        heads = np.array([[[1.0, 2.0], [10.0, 20.0]], [[3.0, 4.0], [30.0, 40.0]]])  # head 0, then head 1
         with shown(
             "The second word is ten times the first. Which numbers come together in a row?", heads=heads, W_O=self.W_O
         ):

@@ -55,48 +55,47 @@ def _watch(layer: Any, keep: Callable[..., None]) -> list[Any]:
     return hooks
 
 
-def highlight(weights: Any, words: Sequence[str], title: str = "") -> Highlight:
+def highlight(weights: Any, words: Sequence[str], title: str = "", names: Sequence[str] | None = None) -> Highlight:
     """A text once for each head, with a word the darker the more the head attends to it.
 
     weights: (num_heads, L) or, for one head, (L,)
     words: L of them
+    names: what each of several rows is; "head 0", "head 1", ... where not given
 
     Raises `ValueError` where they do not fit.
     """
     array = np.atleast_2d(np.asarray(weights.detach() if hasattr(weights, "detach") else weights))
     if array.ndim != 2 or array.shape[1] != len(words):
         raise ValueError(f"{len(words)} words for weights of shape {np.shape(weights)}; there is one weight a word")
-    return Highlight(array, list(map(str, words)), title)
+    if names is None:
+        names = [f"head {number}" for number in range(len(array))] if len(array) > 1 else [""]
+    if len(names) != len(array):
+        raise ValueError(f"{len(names)} names for {len(array)} rows of weights")
+    return Highlight(array, list(map(str, words)), title, list(map(str, names)))
 
 
 class Highlight:
     """What `highlight` gives back: JupyterLab shows the shaded text, a plain console the strongest words."""
 
-    def __init__(self, weights: np.ndarray, words: list[str], title: str) -> None:
-        self.weights, self.words, self.title = weights, words, title
+    def __init__(self, weights: np.ndarray, words: list[str], title: str, names: list[str]) -> None:
+        self.weights, self.words, self.title, self.names = weights, words, title, names
 
     def __repr__(self) -> str:
         lines = [self.title] if self.title else []
-        for number, row in enumerate(self.weights, start=1):
+        for name, row in zip(self.names, self.weights, strict=True):
             strongest = np.argsort(-row, kind="stable")[:STRONGEST]
-            lines.append(
-                f"{self._name(number)}   ".lstrip() + "   ".join(f"{self.words[i]} {row[i]:.2f}" for i in strongest)
-            )
+            lines.append(f"{name}   ".lstrip() + "   ".join(f"{self.words[i]} {row[i]:.2f}" for i in strongest))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         title = f'<div style="font-weight:600;margin:.3em 0">{escape(self.title)}</div>' if self.title else ""
         side = "white-space:nowrap;vertical-align:top;text-align:left"
         rows = "".join(
-            f'<tr><td style="{side}">{self._name(number)}</td>'
+            f'<tr><td style="{side}">{escape(name)}</td>'
             f'<td style="text-align:left;line-height:1.9">{self._text(row)}</td></tr>'
-            for number, row in enumerate(self.weights, start=1)
+            for name, row in zip(self.names, self.weights, strict=True)
         )
         return f"<div>{title}<table>{rows}</table></div>"
-
-    def _name(self, number: int) -> str:
-        """Where there is one row alone, it need not be a head's."""
-        return f"head {number}" if len(self.weights) > 1 else ""
 
     def _text(self, row: np.ndarray) -> str:
         return " ".join(

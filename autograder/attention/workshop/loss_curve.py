@@ -8,6 +8,8 @@ from html import escape
 
 import numpy as np
 
+from autograder.png import GREY, HIGH, WIDE, Canvas, blend, with_fallback
+
 WIDTH, HEIGHT = 560, 240  # pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 40  # room for the numbers of the axes
 INK = "#2f6db3"
@@ -50,13 +52,33 @@ class LossCurve:
             f"{self._x(i):.1f},{_y(self._heights[i], low, high):.1f}" for i in steps if np.isfinite(self._heights[i])
         )
         title = f'<div style="font-weight:600;margin:.3em 0">{escape(self.title)}</div>' if self.title else ""
-        words = escape(f"{self.title or 'loss'}: from {self.losses[0]:.2g} to {self.losses[-1]:.2g}")
-        return (
-            f'<div>{title}<svg role="img" aria-label="{words}" width="{WIDTH}" height="{HEIGHT}" '
+        words = f"{self.title or 'loss'}: from {self.losses[0]:.2g} to {self.losses[-1]:.2g}"
+        svg = (
+            f'<svg role="img" aria-label="{escape(words)}" width="{WIDTH}" height="{HEIGHT}" '
             f'viewBox="0 0 {WIDTH} {HEIGHT}" font-size="12" font-family="sans-serif" fill="currentColor" '
             f'style="max-width:100%">{_axes(low, high, len(self.losses))}'
-            f'<polyline points="{points}" fill="none" stroke="{INK}" stroke-width="1.6"/></svg></div>'
+            f'<polyline points="{points}" fill="none" stroke="{INK}" stroke-width="1.6"/></svg>'
         )
+        return f"<div>{title}{with_fallback(svg, self._repr_png_(), words, WIDTH)}</div>"
+
+    def _repr_png_(self) -> bytes:
+        low, high = self._range()
+        canvas = Canvas(WIDTH * 2, HEIGHT * 2)  # two dots a pixel
+        for power in range(low, high + 1):
+            y, label = 2 * _y(power, low, high), f"{10.0**power:g}"
+            canvas.fill(2 * LEFT, y, 2 * (WIDTH - LEFT - RIGHT), 2, GREY)
+            canvas.text(2 * LEFT - 12 - 3 * WIDE * len(label), y - 1.5 * HIGH, label, size=3)
+        steps, y = str(len(self.losses)), 2 * (HEIGHT - BOTTOM) + 10
+        canvas.text(2 * LEFT, y, "1", size=3)
+        canvas.text(2 * (LEFT + WIDTH - RIGHT) / 2 - 6 * WIDE, y, "step", size=3)
+        canvas.text(2 * (WIDTH - RIGHT) - 3 * WIDE * len(steps), y, steps, size=3)
+        drawn = np.flatnonzero(np.isfinite(self._heights))
+        columns = np.arange(2 * LEFT, 2 * (WIDTH - RIGHT) + 1)
+        heights = np.interp(columns, [2 * self._x(int(i)) for i in drawn], self._heights[drawn])
+        places = [2 * _y(float(height), low, high) for height in heights]
+        for x, here, there in zip(columns.tolist(), places, [*places[1:], places[-1]], strict=True):
+            canvas.fill(x, min(here, there) - 1.5, 3, abs(here - there) + 3, blend(INK, 1.0))
+        return canvas.png()
 
     def _range(self) -> tuple[int, int]:
         """The powers of ten below and above."""

@@ -7,9 +7,11 @@
 
 An article has two to four sentences. One tells the news (sometimes two: *mira came to oslo . there she ...*); the
 others name other people, places and things: what happened a year ago, what somebody hopes for, who lives where. The
-summary picks out who, what and where. It is written from templates with a fixed seed, so there is nothing to download.
+summary picks out who, what and where. In one of ten items nobody says where, so the summary ends earlier, and one of
+ten is of another kind: somebody moves to another place. All is written from templates with a fixed seed, so there is
+nothing to download.
 
-Who, what and where of an item never come together in another one, so no held-out summary occurs in training.
+What a summary says of an item is said of no other one, so no held-out summary occurs in training.
 """
 
 from __future__ import annotations
@@ -64,13 +66,29 @@ DEEDS = (
 PEOPLE = (*HER, *HIM)
 THINGS = tuple((deed, what) for deed in DEEDS for what in deed.things)
 
-# {who}, {where}, {what}: what the summary needs. {she} is the pronoun of {who}.
-NEWS = (
+# {who}, {where}, {what}: what the summary needs. {she} is the pronoun of {who}, {there} another place.
+DONE = (
     "{who} {past} {what} in {where} on {day} .",
     "on {day} {who} {past} {what} in {where} .",
     "in {where} , {who} {past} {what} .",
     "on {day} {what} was {participle} by {who} in {where} .",
     "{who} came to {where} on {day} . there , {she} {past} {what} .",
+)
+WHERE_UNTOLD = (
+    "{who} {past} {what} on {day} .",
+    "on {day} {what} was {participle} by {who} .",
+    "on {day} {who} {past} {what} .",
+)
+MOVED = (
+    "{who} moved from {there} to {where} on {day} .",
+    "after ten years in {there} , {who} moved to {where} .",
+    "on {day} {who} left {there} . {she} moved to {where} .",
+)
+# How each kind of news is told, its summary, and the one in how many items it is; the first is all the others.
+KINDS = (
+    (DONE, "{who} {headline} {what} in {where}", 0),
+    (WHERE_UNTOLD, "{who} {headline} {what}", 10),
+    (MOVED, "{who} moves to {where}", 10),
 )
 # About somebody else, somewhere else, something else.
 ASIDES = (
@@ -83,6 +101,8 @@ ASIDES = (
 )
 
 PADDING, SEPARATOR, END = "<pad>", "<sep>", "<end>"
+# What a saved model is asked by the code that trained it, so that its report can tell whether other code agrees.
+PROBE = "in oslo , mira won the chess cup . hugo stayed at home in lima ."
 
 
 @dataclass(frozen=True)
@@ -99,26 +119,43 @@ def items(train: int = TRAIN, held_out: int = HELD_OUT, seed: int = SEED) -> tup
     Raises `ValueError` where there are not that many different facts.
     """
     random = np.random.default_rng(seed)
-    sizes = (len(PEOPLE), len(THINGS), len(PLACES))
-    if train + held_out > np.prod(sizes):
-        raise ValueError(f"there are {np.prod(sizes)} different facts, not {train + held_out}")
-    facts = random.choice(np.prod(sizes), size=train + held_out, replace=False)  # none twice
-    drawn = [_item(random, *map(int, indices)) for indices in zip(*np.unravel_index(facts, sizes), strict=True)]
+    total = train + held_out
+    rare = [total // one_in if one_in else 0 for *_, one_in in KINDS]
+    facts = [
+        (kind, *fact)
+        for kind, count in enumerate([total - sum(rare), *rare[1:]])
+        for fact in _facts(random, KINDS[kind][1], count)
+    ]
+    drawn = [_item(random, *facts[i]) for i in random.permutation(total)]
     return drawn[:train], drawn[train:]
 
 
-def _item(random: np.random.Generator, person: int, thing: int, place: int) -> Item:
+def _facts(random: np.random.Generator, summary: str, count: int) -> list[tuple[int, int, int]]:
+    """So many of person, thing and place, no two of which have the same summary."""
+    everything = (PEOPLE, THINGS, PLACES)
+    fields = ("{who}", "{what}", "{where}")
+    sizes = [len(of) if name in summary else 1 for of, name in zip(everything, fields, strict=True)]
+    if count > np.prod(sizes):
+        raise ValueError(f"there are {np.prod(sizes)} different facts for `{summary}`, not {count}")
+    said = np.array(np.unravel_index(random.choice(np.prod(sizes), size=count, replace=False), sizes))  # none twice
+    free = np.array([random.integers(len(of), size=count) for of in everything])  # what the summary does not say
+    chosen = np.where(np.array(sizes)[:, np.newaxis] == 1, free, said)
+    return [(person, thing, place) for person, thing, place in chosen.T.tolist()]
+
+
+def _item(random: np.random.Generator, kind: int, person: int, thing: int, place: int) -> Item:
     """The item that tells of this person, thing and place."""
+    ways, summary, _ = KINDS[kind]
     people, things, places = (
         _others_after(random, *pair) for pair in ((PEOPLE, person), (THINGS, thing), (PLACES, place))
     )
-    told = NEWS[random.integers(len(NEWS))]
-    # Two to four sentences; a NEWS of two leaves room for one aside fewer.
+    told = ways[random.integers(len(ways))]
+    # Two to four sentences; news of two leave room for one aside fewer.
     asides = random.choice(len(ASIDES), size=random.integers(1, 4 if told.count(" .") == 1 else 3), replace=False)
     templates = [told, *(ASIDES[i] for i in asides)]
-    sentences = [_fill(random, *facts) for facts in zip(templates, people, things, places, strict=False)]
-    deed, what = things[0]
-    return Item(" ".join(random.permutation(sentences)), f"{people[0]} {deed.headline} {what} in {places[0]}")
+    there = PLACES[(place + 1 + random.integers(len(PLACES) - 1)) % len(PLACES)]
+    sentences = [_fill(random, there, *facts) for facts in zip(templates, people, things, places, strict=False)]
+    return Item(" ".join(random.permutation(sentences)), _fill(random, there, summary, people[0], things[0], places[0]))
 
 
 def _others_after(random: np.random.Generator, choices: Sequence[Any], first: int) -> list[Any]:
@@ -127,13 +164,17 @@ def _others_after(random: np.random.Generator, choices: Sequence[Any], first: in
     return [choices[i] for i in (first, *rest[:3])]
 
 
-def _fill(random: np.random.Generator, template: str, who: str, deed_and_what: tuple[Deed, str], where: str) -> str:
+def _fill(
+    random: np.random.Generator, there: str, template: str, who: str, deed_and_what: tuple[Deed, str], where: str
+) -> str:
     deed, what = deed_and_what
     return template.format(
         who=who,
         she="she" if who in HER else "he",
         where=where,
+        there=there,
         what=what,
+        headline=deed.headline,
         past=deed.past,
         participle=deed.participle,
         infinitive=deed.infinitive,
@@ -143,7 +184,7 @@ def _fill(random: np.random.Generator, template: str, who: str, deed_and_what: t
 
 def _words() -> list[str]:
     """Every word there can be, each once: the three marks first, then by letter."""
-    texts: list[str] = [*NEWS, *ASIDES]
+    texts: list[str] = [*ASIDES, *(text for ways, summary, _ in KINDS for text in (*ways, summary))]
     texts += [what for _, what in THINGS]
     texts += [form for deed in DEEDS for form in (deed.past, deed.participle, deed.headline, deed.infinitive)]
     plain = {word for text in texts for word in text.split() if "{" not in word}
