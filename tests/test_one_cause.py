@@ -326,6 +326,7 @@ def test_a_line_has_nothing_that_did_not_come_from_the_suite():
         (x, made),
         (2.5 * x, f"2.5 * {made}"),
         (2.5 * x + 1, f"2.5 * {made} + 1"),
+        (x - 0.5, f"{made} - 0.5"),
         (x.T, f"{made}.swapaxes(-1, -2)"),
         (-x.astype(np.float32), f"(-1 * {made}).astype(np.float32)"),
         (np.array([[True, False]]), "np.array([[1,0]], dtype='bool')"),

@@ -83,4 +83,5 @@ def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:
     if factor == 0 or not np.allclose(array, factor * known + more, rtol=CLOSE, atol=CLOSE * max(1.0, abs(factor))):
         return ""
     scaled = code if abs(factor - 1) < CLOSE else f"{factor:.{DIGITS}g} * {code}"
-    return scaled if abs(more) < CLOSE * max(1.0, abs(factor)) else f"{scaled} + {more:.{DIGITS}g}"
+    sign = "+" if more > 0 else "-"
+    return scaled if abs(more) < CLOSE * max(1.0, abs(factor)) else f"{scaled} {sign} {abs(more):.{DIGITS}g}"

@@ -115,7 +115,7 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-training_example", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-training_example", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -235,7 +235,7 @@ def next_token(model, token_ids):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-next_token", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-next_token", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -284,7 +284,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -589,7 +589,7 @@ def ablate(weights, layer, head, num_heads):
     return {**weights, name: W_O}
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "test-ablate", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-ablate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS

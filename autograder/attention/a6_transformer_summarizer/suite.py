@@ -102,7 +102,7 @@ class TestTrainingExample:
         if len(ids) != len(mask):
             expect.fail(f"{len(ids)} token ids and {len(mask)} mask entries.", "Does each token have its entry?")
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(1)
     def test_token_ids(self, student, reference):
         """Article, separator, summary, end, one after the other."""
         hint = "Write the words down in order. What stands between article and summary, and what comes last?"
@@ -114,7 +114,7 @@ class TestTrainingExample:
             wanted, _ = reference.training_example(*args)
             same_list(self.ids(student, *args), wanted, hint, "token_ids")
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(1)
     def test_loss_mask(self, student, reference):
         """The loss counts the summary and its end, and nothing before."""
         hint = "Which tokens do we want the model to learn to write itself?"
@@ -324,7 +324,7 @@ class TestNextToken:
             if not 0 <= got < 23:
                 expect.fail(f"gave back {got}; the vocabulary has the ids 0 to 22.", "Which axis is the argmax over?")
 
-    @pytest.mark.weight(2.4)
+    @pytest.mark.weight(1.7)
     def test_likeliest(self, student, reference):
         """The token with the largest logit after the whole text."""
         hint = "The model gives logits at every place. At which place do they speak of the token after the text?"
@@ -346,7 +346,7 @@ class TestNextToken:
         if sober != lifted:
             expect.fail("the answer changes where all logits are lower by 400.", hint)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_plain_int(self, student):
         """The answer is a Python int, ready to be appended to a list of ids."""
         self.looks_like_a_prediction(student)
@@ -354,7 +354,7 @@ class TestNextToken:
         if isinstance(got, bool) or not isinstance(got, int | np.integer):
             expect.fail(f"gave back {expect.kind_of(got)}, not an int.", "How do you get the number out of a tensor?")
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.2)
     def test_text_unchanged(self, student):
         """The list of ids is as before."""
         self.looks_like_a_prediction(student)
@@ -406,7 +406,7 @@ class TestGreedySummary:
         if not sequence(got, "the summary"):
             expect.fail("gave back an empty list, and the model has something to say.", "What does it say first?")
 
-    @pytest.mark.weight(2.7)
+    @pytest.mark.weight(2.2)
     def test_summaries(self, student, reference):
         """Word by word the likeliest, each after all that stands there already, until the model says: end."""
         hint = "What does the model read when it writes the second word?"
@@ -415,7 +415,7 @@ class TestGreedySummary:
         for one, right in zip(got, wanted, strict=True):
             same_list(one, right, hint, "the summary")
 
-    @pytest.mark.weight(0.6)
+    @pytest.mark.weight(0.5)
     def test_first_word(self, student, reference):
         """The first word is the likeliest one after article and separator."""
         hint = "What does the model read when it writes the first word?"
@@ -423,7 +423,7 @@ class TestGreedySummary:
             got, wanted = self.summary(student, *pair), self.summary(reference, *pair)
             same_list(got[:1], wanted[:1], hint, "the summary")
 
-    @pytest.mark.weight(0.9)
+    @pytest.mark.weight(0.7)
     def test_at_most(self, student):
         """Never more than max_new_tokens words, and up to there the same ones."""
         self.looks_like_a_summary(student)
@@ -434,7 +434,7 @@ class TestGreedySummary:
                 expect.fail(f"with max_new_tokens={most} the summary has {len(got)} words.", "What ends your loop?")
             same_list(got, whole[:most], "How often does the loop go round?", f"with max_new_tokens={most} the summary")
 
-    @pytest.mark.weight(0.6)
+    @pytest.mark.weight(0.5)
     def test_ends(self, student):
         """Where the model says end, the summary stops there, however many words were allowed."""
         self.looks_like_a_summary(student)
@@ -445,7 +445,7 @@ class TestGreedySummary:
                 expect.fail("the summary holds the end token.", "The end says that the summary is over. Is it a word?")
             same_list(more, some, hint, "with max_new_tokens=40 the summary")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.2)
     def test_nothing_to_say(self, student):
         """A model that ends at once, or max_new_tokens=0: an empty list."""
         self.looks_like_a_summary(student)
@@ -532,7 +532,7 @@ class TestAblate:
         for name, value in got.items():
             expect.shape(value, tuple(NUMBERS[name].shape), what=name)
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(1.5)
     def test_values(self, student, reference):
         """The head's numbers in that layer's W_O are zero, all others of it as before."""
         hint = "Which columns of W_O.weight meet what this head has found?"
@@ -540,7 +540,7 @@ class TestAblate:
             got, wanted = self.W_O(student, layer, head), self.W_O(reference, layer, head)
             expect.close(got, wanted, hint, f"the W_O of layer {layer} without head {head}", EXACT)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_all_heads_one_by_one(self, student):
         """With each head taken away in turn, each column is zero once."""
         self.looks_like_an_ablation(student)
@@ -548,7 +548,7 @@ class TestAblate:
         if not np.array_equal(zero, np.ones(WIDE)):
             expect.fail("some columns belong to no head, or to more than one.", "How wide is a head?")
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_other_layers(self, student):
         """Whatever is not that layer's W_O is as before."""
         self.looks_like_an_ablation(student)
@@ -567,7 +567,7 @@ class TestAblate:
             if np.count_nonzero(got.any(axis=0)) != left:
                 expect.fail(f"with num_heads={heads}, other columns are zero than head 0's.", "How wide is a head now?")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.1)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_an_ablation(student)
@@ -575,7 +575,7 @@ class TestAblate:
             got = student.ablate(numbers_of_a_model(61, dtype), 1, 1, HEADS)["blocks.1.attention.W_O.weight"]
             expect.dtype(got, dtype, "Is a tensor made on the way, and of which dtype?", "W_O")
 
-    @pytest.mark.weight(0.6)
+    @pytest.mark.weight(0.4)
     def test_arguments(self, student):
         """The weights that came in are not changed; arguments may come by keyword."""
         self.looks_like_an_ablation(student)
