@@ -18,6 +18,8 @@ import pytest
 
 from autograder.authors.classroom import fill, hand_in, model_answers
 from autograder.course import Course
+from autograder.errors import MachineError
+from autograder.marking import many
 from tests import faults
 
 pytestmark = pytest.mark.slow
@@ -262,3 +264,53 @@ def test_faults_at_moments_that_nobody_chose_lose_nothing():
     """The short form of `make faults`."""
     found = faults.tried(count=4, seed=1, size=4)
     assert {name: one.what for name, one in found.items() if one.what} == {}
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    """A Dask scheduler, and what starts a worker for it."""
+    file, running = tmp_path / "scheduler.json", []
+
+    def start(what, *words):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words]
+        running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path))
+
+    words = ("--host", "127.0.0.1", "--port", "0", "--dashboard-address", ":0", "--scheduler-file", str(file))
+    start("scheduler", *words)
+    while not file.is_file() or not file.stat().st_size:
+        time.sleep(0.05)
+    yield json.loads(file.read_text())["address"], start, running
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def test_a_cluster_without_workers_is_said_and_not_waited_for_without_end(scheduler, monkeypatch, capsys):
+    monkeypatch.setattr(many, "WORKER_SECONDS", 0.5)
+    monkeypatch.setattr(many, "LAST_WORKER_SECONDS", 0.5)
+    address, _, _ = scheduler
+    with pytest.raises(MachineError, match=f"has no worker; start one there: dask worker {address}"):
+        many._cluster(address)
+    assert "waiting for a worker" in capsys.readouterr().err
+
+
+def test_a_scheduler_that_goes_leaves_what_was_graded_and_a_second_run_completes_it(root, scheduler):
+    address, start, running = scheduler
+    start("worker", address, "--nthreads", "1", "--no-dashboard")
+    looping(root, ["loop-1"])  # after ann, bob and cy
+    command = [sys.executable, "-m", "autograder", "grade", "submitted", "--json", "marks.json", "--quiet"]
+    grader = subprocess.Popen(
+        [*command, "--scheduler", address], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    journal = root / "marks.json.part"
+    while not journal.is_file() or len(journal.read_text().splitlines()) < 3:
+        assert grader.poll() is None, grader.communicate()
+        time.sleep(0.05)
+    running[0].kill()
+    said, _ = grader.communicate(timeout=120)
+    assert "Traceback" not in said
+    assert f"the Dask scheduler at {address}, or its last worker, is gone. What was graded is kept" in said
+    assert len(journal.read_text().splitlines()) == 3
+    _, said = grade(root, "submitted", "--json", "marks.json")
+    assert "going on: 3 were graded before" in said
+    assert len(json.loads((root / "marks.json").read_text())) == 4

@@ -224,7 +224,9 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
             written.append(f"{label}={label}" if keyword else label)
             shapes.append(f"{label} {tuple(value.shape)}")
         elif callable(value) or isinstance(value, dict):  # of the suite's: what it is called there says nothing
-            written.append(f"{label}={label}" if keyword else label or "a function")
+            written.append(
+                f"{label}={label}" if keyword else label or ("a dict" if isinstance(value, dict) else "a function")
+            )
         else:
             written.append(f"{label}={value!r}" if label else repr(value))
     text = f"{function}({', '.join(written)})"

@@ -11,15 +11,19 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import logging
 import os
 import queue
+import sys
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError
@@ -33,6 +37,7 @@ WINDOW = 64  # tasks handed out and not yet taken back, on top of two a desk
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
 MANY = 60  # from this many submissions on, a desk a core is worth the seconds it takes to start
 BREAKS = 3  # a task that was under way when its worker was lost is tried this often
+WORKER_SECONDS, LAST_WORKER_SECONDS = 10, 50  # until a word, and then until the end, if a cluster has no worker
 LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
 
 
@@ -67,15 +72,14 @@ class Workers:
         self._work: Callable[[Task], Marked] = self._office.mark if self._office else Abroad(str(root), kind)
         self._jobs = jobs
         self._hire = functools.partial(_cluster, scheduler) if scheduler else functools.partial(_threads, jobs)
-        self._hired: tuple[Executor, Callable[[], None]] | None = None
+        self._hired: _Hired | None = None
         self._window = CLUSTER_WINDOW if scheduler else 2 if jobs == 1 else WINDOW + 2 * jobs
 
     def close(self) -> None:
         """End the workers; what they are doing is dropped."""
         if self._hired is not None:
-            _, end = self._hired
-            self._hired = None
-            end()
+            hired, self._hired = self._hired, None
+            hired.end()
         if self._office is not None:
             self._office.close()
 
@@ -98,7 +102,7 @@ class Workers:
         if self._hired is None:
             self._hired = self._hire()
         with contextlib.suppress(BrokenExecutor):  # noticed when its result is asked for
-            one.future = self._hired[0].submit(self._work, one.task)
+            one.future = self._hired.executor.submit(self._work, one.task)
         return one
 
     def _next(self, waiting: deque[_Waiting]) -> tuple[Task, Marked]:
@@ -107,6 +111,8 @@ class Workers:
             try:
                 marked = one.result()
             except _Gone:
+                assert self._hired is not None
+                self._hired.look()
                 one.breaks += 1
                 if one.breaks >= BREAKS:
                     marked = Marked(failed(one.task, LOST))
@@ -132,7 +138,9 @@ class _Waiting:
     breaks: int = 0
 
     def lost(self) -> bool:
-        return self.future is not None and self.future.done() and _is_lost(self.future.exception())
+        if self.future is None or not self.future.done():
+            return False
+        return self.future.cancelled() or _is_lost(self.future.exception())
 
     def result(self) -> Marked:
         if self.future is None:
@@ -157,24 +165,62 @@ def _is_lost(error: BaseException | None) -> bool:
 # ---------------------------------------------------------------- executors
 
 
-def _threads(jobs: int) -> tuple[Executor, Callable[[], None]]:
-    """Threads of this process, and how to end them: what they wait for is ended with their desks."""
+@dataclass(frozen=True)
+class _Hired:
+    """Who does the work, how to let go of them, and how to see that they are there; `look` raises `MachineError`."""
+
+    executor: Executor
+    end: Callable[[], None]
+    look: Callable[[], None] = lambda: None
+
+
+def _threads(jobs: int) -> _Hired:
+    """Threads of this process; what they wait for is ended with their desks."""
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="desk")
-    return pool, functools.partial(pool.shutdown, wait=False, cancel_futures=True)
+    return _Hired(pool, functools.partial(pool.shutdown, wait=False, cancel_futures=True))
 
 
-def _cluster(address: str) -> tuple[Executor, Callable[[], None]]:
-    """A Dask cluster as an executor, and how to let go of it."""
+def _cluster(address: str) -> _Hired:
+    """A Dask cluster. Raises `MachineError` if there is none, or none that works."""
     try:
         from distributed import Client
     except ImportError:
         raise MachineError("a cluster needs Dask: pip install 'multi-head-attention-course[cluster]'") from None
+    for name in ("distributed", "distributed.client"):  # what is lost is said here, in one sentence
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout="20s")
     except (OSError, ValueError) as error:
         raise MachineError(f"no Dask scheduler answers at {address} ({error})") from None
+    _wait_for_a_worker(client, address)
     # With the client go its tasks: what was not taken back is dropped by the workers.
-    return client.get_executor(pure=False), client.close
+    return _Hired(client.get_executor(pure=False), client.close, functools.partial(_look_at, client, address))
+
+
+def _wait_for_a_worker(client: Any, address: str) -> None:
+    """A scheduler alone does nothing, and says nothing. Raises `MachineError` if no worker joins it in a minute."""
+    for seconds in (WORKER_SECONDS, LAST_WORKER_SECONDS):
+        with contextlib.suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=seconds)
+            return
+        if seconds == WORKER_SECONDS:
+            print(f"waiting for a worker: the scheduler at {address} has none yet", file=sys.stderr)
+    client.close()
+    raise MachineError(f"the scheduler at {address} has no worker; start one there: dask worker {address}")
+
+
+def _look_at(client: Any, address: str) -> None:
+    """Is the cluster still there? Asked when it has lost something."""
+    ends_at = time.monotonic() + LAST_WORKER_SECONDS
+    while client.status != "closed" and time.monotonic() < ends_at:  # it tries by itself to find its scheduler again
+        with contextlib.suppress(Exception):  # of many kinds, if the scheduler is gone
+            if client.status == "running" and client.nthreads():
+                return
+        time.sleep(0.2)
+    raise MachineError(
+        f"the Dask scheduler at {address}, or its last worker, is gone. What was graded is kept: "
+        "the same command goes on from there"
+    )
 
 
 # ---------------------------------------------------------------- desks
