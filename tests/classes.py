@@ -11,7 +11,7 @@ from tests.in_process import ASSIGNMENTS
 from tests.terminal import autograder
 
 NAME = "a3_heads"
-SLOW = "import time\ntime.sleep(0.6)"  # so that a run can be interrupted in the middle
+SLOW = "import time\ntime.sleep(1)"  # so that a run can be interrupted in the middle
 STRANGE = '=<img src=x onerror="alert(1)">'  # a student's folder may have any name without a slash
 LOOP = "def softmax(x, axis=-1):\n    while True:\n        pass"
 

@@ -242,7 +242,7 @@ def test_deadlines_hold_without_a_wall(root, left_over):
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, jobs, left_over):
-    looping(root, ["loop-1", "loop-2"])  # after ann, bob and cy
+    looping(root, [f"loop-{number}" for number in range(8)])  # after ann, bob and cy
     command = [sys.executable, "-m", "autograder", "grade", "submitted", "--json", "marks.json", "--jobs", jobs]
     running = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     journal = root / "marks.json.part"
@@ -252,7 +252,7 @@ def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, jobs, left
     asked = time.monotonic()
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=60)
-    assert time.monotonic() - asked < 10  # a machine under load; an idle one takes less than one second
+    assert time.monotonic() - asked < 20  # a machine under load; an idle one takes less than one second
     assert "Traceback" not in said
     assert running.returncode not in (0, 2)
     time.sleep(1)
@@ -262,7 +262,7 @@ def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, jobs, left
 
 def test_faults_at_moments_that_nobody_chose_lose_nothing():
     """The short form of `make faults`."""
-    found = faults.tried(count=4, seed=1, size=4)
+    found = faults.tried(count=3, seed=1, size=4)
     assert {name: one.what for name, one in found.items() if one.what} == {}
 
 

@@ -178,10 +178,10 @@ NOTHING = ["dict", []]
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ({"call": ["f", ["list", []], NOTHING, None, None, 1]}, "not a call"),
-        ({"call": ["f", ["tuple", []], NOTHING, None, None, False]}, "not a list"),
-        ({"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False]}, "not named values"),
-        ({"call": [[]]}, "not 6 fields"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, 1, False]}, "not a call"),
+        ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False]}, "not a list"),
+        ({"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False, False]}, "not named values"),
+        ({"call": [[]]}, "not 7 fields"),
         ({"failure": [1, "", "", []]}, "not a failure"),
         ({"failure": ["raised", "", "", [["f", "1", ""]]]}, "not a line"),
         ({"failure": ["no such kind", "", "", []]}, "not an answer (ValueError)"),

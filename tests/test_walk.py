@@ -45,7 +45,7 @@ A1 = [
     (
         "attention_scores",
         "    return Q @ K.T / math.sqrt(Q.shape[-1])",
-        "Two texts at once.* Which two axes of K change places",
+        "Two texts at once.* which axes and sizes does your code count",
     ),
     (
         "attention_scores",
@@ -60,7 +60,7 @@ A1 = [
     (
         "scaled_dot_product_attention",
         "    w = softmax(attention_scores(Q, K))\n    return w, w @ V",
-        "Which comes back first",
+        "In which order does the docstring name them",
     ),
     (
         "scaled_dot_product_attention",
