@@ -192,6 +192,7 @@ def faults(day: Day) -> Iterator[tuple[str, str, Callable[[subprocess.Popen[str]
 
 def tried(count: int, seed: int, size: int = 8) -> dict[str, Found]:
     """`count` faults, kinds in turn, moments drawn from `seed`."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, should this run in the background
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans become ours, and are seen
     draw = random.Random(seed)
     random.seed(seed)
