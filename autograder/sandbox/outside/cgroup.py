@@ -7,6 +7,7 @@ for each sandbox. Both versions are known: one tree (v2), or one tree a controll
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import os
@@ -19,6 +20,7 @@ MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
 NAME = "autograder-{pid}-{number}"
 _numbers = itertools.count(1)
+_own = set[Path]()
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ def _create_in_many(name: str) -> ControlGroup | None:
 
 def _made(folder: Path) -> Path | None:
     _sweep(folder.parent)
+    _own.add(folder)  # before it is there: a signal may end this process at any moment
     try:
         folder.mkdir()
     except OSError:
@@ -130,6 +133,15 @@ def _made(folder: Path) -> Path | None:
         return folder
     _removed(folder)
     return None
+
+
+@atexit.register
+def _leave_nothing() -> None:
+    """Remove what this process has made and nobody has closed, such as a group that a signal came in the midst of."""
+    for folder in _own:
+        with contextlib.suppress(OSError):
+            if folder.exists() and f"-{os.getpid()}-" in folder.name:  # a fork's are its parent's
+                ControlGroup((folder,)).close()
 
 
 def _sweep(parent: Path) -> None:
