@@ -327,6 +327,15 @@ def test_no_control_group_means_fewer_processes(monkeypatch):
         assert ask(running, "children") < Limits().processes_uncounted
 
 
+def test_a_control_group_that_nobody_closed_is_gone_with_its_process():
+    """As if a signal had come while it was being made."""
+    code = (
+        "from autograder.sandbox.outside import cgroup; group = cgroup.create(); print(*group.folders if group else ())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert [folder for folder in done.stdout.split() if os.path.exists(folder)] == []
+
+
 def test_a_control_group_is_gone_with_its_sandbox():
     own = Wall(kind="bubblewrap")
     with own.open(["x = 1"]):
