@@ -17,7 +17,7 @@ __all__ = ["STRANGERS", "prepare", "serve", "wall_in", "warm_up"]
 HUGE = 2**64 - 1
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+def serve(sock: socket.socket, limits: dict[str, Any], wall: Any) -> None:
     task = frames.receive(sock)
     fault = re.search(r'FAULT = "(.*)"', "\n".join(task["cells"]))
     if fault is None:
@@ -43,7 +43,7 @@ def loop(sock):
 def open_without_end(sock):
     while True:
         frames.send(sock, {"open": True})
-        frames.receive_with_descriptor(sock)[1]
+        frames.receive_with_descriptors(sock)[1]
 
 
 def bytes_of(data):

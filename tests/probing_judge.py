@@ -24,13 +24,19 @@ libc = ctypes.CDLL(None, use_errno=True)
 LEFT = "left-by-a-judge"
 
 
-def warm_up(setting: dict[str, Any]) -> None: ...
+MOUNTS = set[str]()
+
+
+def warm_up(setting: dict[str, Any]) -> None:
+    """The host still sees what is mounted where."""
+    with open("/proc/self/mounts") as mounts:
+        MOUNTS.update(line.split()[1] for line in mounts)
 
 
 def prepare(message: dict[str, Any]) -> None: ...
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+def serve(sock: socket.socket, limits: dict[str, Any], wall: Any) -> None:
     order = frames.receive(sock)
     try:
         got = TRIES[order["what"]](sock, *order["args"])
@@ -73,10 +79,11 @@ def limit_another(sock):
 
 def limit_a_colleague(sock):
     """Another judge is of the same user."""
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) not in (1, os.getpid(), os.getppid()):
-            resource.prlimit(int(name), resource.RLIMIT_CPU, (1, 1))
-            return "limited"
+    for pid in range(2, 100):
+        if pid not in (os.getpid(), os.getppid()):
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(pid, resource.RLIMIT_CPU, (1, 1))
+                return "limited"
     return "alone"
 
 
@@ -104,10 +111,8 @@ def of_the_host(name, flags):
 
 
 def places():
-    found = {"/", "/tmp", "/dev", "/dev/shm", "/dev/mqueue", "/kit", "/var/tmp", "/run", os.path.dirname(__file__)}
-    with open("/proc/self/mounts") as mounts:
-        found |= {line.split()[1] for line in mounts}
-    return sorted(place for place in found if os.path.isdir(place) and not place.startswith("/proc"))
+    found = {"/", "/tmp", os.environ["TMPDIR"], "/dev", "/dev/shm", "/dev/mqueue", "/kit", "/var/tmp", "/run"}
+    return sorted(place for place in found | MOUNTS | {os.path.dirname(__file__)} if os.path.isdir(place))
 
 
 def write_everywhere(sock):
@@ -141,9 +146,9 @@ def read(sock, path):
 
 
 def rights(sock):
-    with open("/proc/self/status") as file:
-        fields = dict(line.split(":", 1) for line in file)
-    return [fields[name].strip().lstrip("0") or "0" for name in ("CapEff", "CapPrm")]
+    header, held = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    system_call(125, header, held)
+    return held[0] | held[1] | held[2] | held[3] | held[4] | held[5]
 
 
 def sockets(sock):
@@ -191,6 +196,7 @@ TRIES = {
     "environment_of_the_host": of_the_host("environ", os.O_RDONLY),
     "write_everywhere": write_everywhere,
     "read": read,
+    "processes": lambda sock: os.listdir("/proc"),
     "environment": lambda sock: sorted(os.environ),
     "rights": rights,
     "user": lambda sock: os.getuid(),

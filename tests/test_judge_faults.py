@@ -11,7 +11,7 @@ from autograder.authors.classroom import model_answers
 from autograder.marking import desk, many
 from autograder.marking.task import Task
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.outside.host import Host
+from autograder.sandbox.outside.warm import Warm
 from tests import faulty_judge
 from tests.conftest import copy_course
 
@@ -20,11 +20,11 @@ FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
 SLOW = {"loops", "half a frame"}
 
 
-def host(isolated, guest="", places=(), setting=None):
-    """A host that can see where the faulty judge lies, if it is one of judges."""
-    if guest == faulty_judge.__name__:
-        return Host(isolated, guest, (*places, Path(__file__).parent), setting)
-    return Host(isolated, setting=setting)
+class Sees(Warm):
+    """A warm process whose judges can see where the faulty one lies."""
+
+    def __init__(self, wall, modules, places=()):
+        super().__init__(wall, modules, (*places, Path(__file__).parent))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def marked(tmp_path_factory, sandbox):
     printed = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(desk, "JUDGES", faulty_judge.__name__)
-        patch.setattr(desk, "Host", host)
+        patch.setattr(desk, "Warm", Sees)
         patch.setattr(desk, "GRACE_SECONDS", 2.0)
         patch.setattr(desk, "Limits", functools.partial(Limits, submission_seconds=10.0))
         patch.setattr(many.traceback, "print_exc", lambda: printed.append("a traceback"))

@@ -13,15 +13,20 @@ happen, the line `# expect:` says what must (JSON):
     printed      what the last cell prints, exactly
     stopped      how many cells are stopped; or stopped_at_most
     seconds      the whole may take so long, 30 where not given
+    behind_landlock   what differs if Landlock is the whole wall
 
 All of them run in one sandbox, an innocent submission before and after each; its report must not change by a byte.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
+import queue
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,6 +34,7 @@ import pytest
 from autograder.authors.classroom import mistake, model_answers
 from autograder.course import Course
 from autograder.judging.notebook import CUT
+from autograder.sandbox import landlock
 from autograder.sandbox.limits import Limits
 from autograder.submission import ModelFile
 from tests.conftest import ROOT
@@ -47,32 +53,32 @@ def read(path):
     return json.loads(line), [repeated.sub(lambda found: found[2] * int(found[1]), cell) for cell in cells]
 
 
+@contextlib.contextmanager
+def a_class(kind):
+    """Gives a marker for an assignment by name; all of them share one sandbox."""
+    course = Course(ROOT)
+    with Wall(SHORT, kind) as sandbox:
+        yield functools.cache(lambda name: Marker(course.assignment(name), sandbox))
+
+
 @pytest.fixture(scope="module")
 def markers():
-    course = Course(ROOT)
-    made = {}
-    with Wall(SHORT) as sandbox:
-
-        def marker(name):
-            if name not in made:
-                made[name] = Marker(course.assignment(name), sandbox)
-            return made[name]
-
+    with a_class("bubblewrap") as marker:
         yield marker
 
 
 @pytest.fixture(scope="module")
 def innocent(markers):
+    return functools.partial(marks_the_innocent, markers)
+
+
+def marks_the_innocent(markers):
     """Marks an honest submission with one mistake; its report as bytes."""
     marker = markers("a1_scaled_dot_product")
     answers = model_answers(marker.assignment) | mistake(marker.assignment, "no-scaling", "attention_scores")
-
-    def mark():
-        report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], pictures=True)
-        assert results[0].printed == "hello\n"
-        return json.dumps(report.to_dict()).encode()
-
-    return mark
+    report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], pictures=True)
+    assert results[0].printed == "hello\n"
+    return json.dumps(report.to_dict()).encode()
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +90,30 @@ def untouched(innocent):
 
 @pytest.mark.parametrize("path", ATTACKS, ids=[path.stem for path in ATTACKS])
 def test_attack(path, markers, innocent, untouched):
+    must_have_failed(path, *tried(path, markers))
+    assert innocent() == untouched
+
+
+def tried(path, markers):
+    """Report and cells of an attack, and the seconds that it took."""
     expect, cells = read(path)
     marker = markers(expect.get("assignment", "a1_scaled_dot_product"))
     answers = model_answers(marker.assignment)
-    first = list(answers) if expect.get("answers", "all") == "all" else expect["answers"]
     start = time.monotonic()
-    cells = [*(answers[name] for name in first), *cells]
+    cells = [*(answers[name] for name in answered_first(expect, marker.assignment)), *cells]
     report, results = marker.mark_cells("mallory", cells, pictures=expect.get("pictures", False))
-    assert time.monotonic() - start < expect.get("seconds", 30)
+    return report, results, time.monotonic() - start
+
+
+def answered_first(expect, assignment):
+    return list(model_answers(assignment)) if expect.get("answers", "all") == "all" else expect["answers"]
+
+
+def must_have_failed(path, report, results, seconds, wall="bubblewrap"):
+    expect, _ = read(path)
+    expect |= expect.get(f"behind_{wall}", {})
+    first = answered_first(expect, Course(ROOT).assignment(expect.get("assignment", "a1_scaled_dot_product")))
+    assert seconds < expect.get("seconds", 30)
     assert report.status == "graded", report.reason
     if "never" in expect:
         said = [test.message for exercise in report.exercises for test in exercise.tests]
@@ -110,7 +132,38 @@ def test_attack(path, markers, innocent, untouched):
     stopped = sum(result.stopped is not None for result in results)
     assert stopped <= expect["stopped_at_most"] if "stopped_at_most" in expect else stopped == expect.get("stopped", 0)
     assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
-    assert innocent() == untouched
+
+
+@pytest.fixture(scope="module")
+def behind_landlock():
+    """All attacks by name, in one run: two at a time, for most of them wait for a deadline. And the innocent, after."""
+    if not landlock.abi():
+        pytest.skip("this kernel has no Landlock")
+    waiting = queue.SimpleQueue()
+    for path in ATTACKS:
+        waiting.put(path)
+    found, innocents = {}, []
+
+    def work():
+        with a_class("landlock") as markers:
+            with contextlib.suppress(queue.Empty):
+                while path := waiting.get_nowait():
+                    found[path] = tried(path, markers)
+            innocents.append(marks_the_innocent(markers))
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(work), pool.submit(work)]:
+            done.result()
+    return found, innocents
+
+
+@pytest.mark.parametrize("path", ATTACKS, ids=[path.stem for path in ATTACKS])
+def test_attack_behind_landlock(path, behind_landlock):
+    must_have_failed(path, *behind_landlock[0][path], wall="landlock")
+
+
+def test_an_innocent_meets_nothing_that_attacks_behind_landlock_have_left(behind_landlock, untouched):
+    assert behind_landlock[1] == [untouched, untouched]
 
 
 def test_there_are_enough_of_them():

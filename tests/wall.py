@@ -20,6 +20,8 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Host, isolates
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
 
+ROOT = Path(__file__).resolve().parents[1]
+
 
 class Wall:
     """Hosts that tests share: one for students, and one for judges for each course."""
@@ -27,8 +29,10 @@ class Wall:
     def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap") -> None:
         self.isolated, self.warning = isolates(kind)
         self.limits, self.kind = limits or Limits(), kind
-        self.students = Host(self.isolated, setting=sandbox_setting())
-        self._judges: dict[Path, Judges] = {}
+        # As a run has it: the warm process sees the course, and what it forks for students must not.
+        self._judges = {ROOT: Judges(ROOT, self.isolated)}
+        self.warm = self._judges[ROOT].warm
+        self.students = Host(self.warm, setting=sandbox_setting())
 
     def __enter__(self) -> Wall:
         return self
@@ -45,7 +49,8 @@ class Wall:
         return Opened(self, cells, limits or self.limits, watched)
 
     def desk(self, course: Course) -> Desk:
-        judges = self._judges.setdefault(course.root, Judges(course.root, self.isolated))
+        judges = self._judges.get(course.root) or Judges(course.root, self.isolated)
+        self._judges[course.root] = judges
         desk = Desk(course, self.kind, judges, self.limits)
         desk.students = self.students
         return desk

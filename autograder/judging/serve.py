@@ -10,7 +10,6 @@ write nowhere; when it is done it ends, with all that it has read.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import socket
@@ -19,24 +18,27 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from autograder import content
-from autograder.course import Assignment, Course, Exercise
+from autograder.course import Assignment, Course, Exercise, ModelPlan
 from autograder.errors import CourseError, MachineError
 from autograder.judging import ready_made
 from autograder.judging.catalogue import read_catalogue
 from autograder.judging.diagnosis import Diagnoser
 from autograder.judging.judge import Material, judge
 from autograder.judging.notebook import Notebook
-from autograder.judging.rehearsal import rehearse
+from autograder.judging.rehearsal import Rehearsal, rehearse
 from autograder.judging.suite import Suite
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.inside import seccomp, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.wall import Wall
 from autograder.submission import ModelFile
+from autograder.text import one_line
 
 STRANGERS = False
 PRINTED = 1_000_000  # characters of all cells together; four bytes each, they are half of what a verdict may have
@@ -46,10 +48,12 @@ WORDS = 200  # characters of what went wrong in the kit itself
 
 @dataclass(frozen=True)
 class _Ready:
-    """An assignment, loaded."""
+    """An assignment, loaded with all that a fork needs, which may have no right to read the course's files."""
 
     assignment: Assignment
     material: Material
+    plan: ModelPlan | None
+    reference: ModuleType
     prepared: set[str]
 
 
@@ -63,12 +67,6 @@ def warm_up(setting: dict[str, Any]) -> None:
     global _course, _answered
     _course = Course(Path(setting["root"]))
     _answered = ready_made.answered_in(content.sandbox_setting(_course.root)["ready_made"])
-    if "torch" in setting["names"].values():
-        with contextlib.suppress(ImportError):
-            import torch
-
-            # Submissions are what runs side by side: a suite's small tensors lose by threads that wait for one another.
-            torch.set_num_threads(1)
 
 
 def prepare(message: dict[str, Any]) -> None:
@@ -100,7 +98,20 @@ def material_of(assignment: Assignment) -> Material:
 
 
 def _load(assignment: Assignment) -> _Ready:
-    return _Ready(assignment, material_of(assignment), set())
+    return _Ready(assignment, material_of(assignment), assignment.saved_model, assignment.reference(), set())
+
+
+def _must_be_in_order(assignment: Assignment, rehearsal: Rehearsal | None) -> None:
+    """A suite that its own reference fails would cost every student marks. Raises `CourseError`."""
+    if rehearsal is None or not rehearsal.broken:
+        return
+    (test, where, said), *more = rehearsal.broken
+    others = f", and {len(more)} more" if more else ""
+    raise CourseError(
+        f"{assignment.suite}: the solution itself fails {test.exercise}, {test.name} ({where}, {one_line(said):.200})"
+        f"{others}. "
+        f"Nothing was graded; `autograder dev check {assignment.name}` says what to mend"
+    )
 
 
 def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
@@ -118,21 +129,21 @@ def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
         raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.decoder}")
 
 
-def wall_in() -> None:
+def wall_in(wall: Wall) -> None:
     """It only computes, and talks on the sockets that it has."""
     walls.keep_private()
-    seccomp.apply(alone=True)
+    seccomp.apply(wall, alone=True)
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
     """Judge one submission."""
     gc.disable()  # it is gone before there is anything to collect
     silence()
     sys.stdin = open(os.devnull)  # noqa: SIM115
     try:
         message: dict[str, Any] = {"verdict": _judged(sock, frames.receive(sock)).to_data()}
-    except MachineError as error:
-        message = {"broken": ["MachineError", str(error)]}
+    except (CourseError, MachineError) as error:
+        message = {"broken": [type(error).__name__, str(error)]}
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}, line {place.lineno}"
@@ -142,13 +153,15 @@ def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
 
 def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
     ready = _ready[task["assignment"]]
+    if not task["by_author"]:
+        _must_be_in_order(ready.assignment, ready.material.rehearsal)
     exercises = [Exercise(name, points) for name, points in task["exercises"]]
     material = ready.material if task["pictures"] else _without_pictures(ready.material)
     limits = Limits(**task["limits"])
 
     def open_() -> socket.socket:
         frames.send(sock, {"open": True})
-        message, descriptors = frames.receive_with_descriptor(sock)
+        message, descriptors = frames.receive_with_descriptors(sock)
         if not descriptors:
             raise MachineError(str(message.get("failed", "no sandbox could be opened")))
         return socket.socket(fileno=descriptors[0])
@@ -156,11 +169,11 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
     with Notebook(task["cells"], limits, open_, material.suite.watched, _answered) as notebook:
         results = judge(material, notebook, exercises)
         cells = tuple(_readable(notebook.results))
-    plan, model = ready.assignment.saved_model, task["model"]
+    plan, model = ready.plan, task["model"]
     extra = ""
     if model is not None and plan is not None:
         said = content.saved_model_policy(_course.root)
-        extra = said(ModelFile(*model), plan, ready.assignment.reference())
+        extra = said(ModelFile(*model), plan, ready.reference)
     return Verdict(results, cells, extra)
 
 

@@ -6,7 +6,6 @@ Here a submission is bytes. What the student's code said is read by the judge al
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 import time
 from dataclasses import asdict
@@ -21,6 +20,7 @@ from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import Report, Verdict
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import JUDGES, Guest, Host, isolates
+from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
 
 GRACE_SECONDS = 60.0  # for loading a suite, and for a judge to say what came of it
@@ -31,14 +31,16 @@ OUTSIDE = "the judge of this submission {how}. It was tried twice; no other subm
 
 
 class Judges:
-    """The judges' host of one course, which all desks share. Begins anew if the course has changed."""
+    """The judges' host of one course, which all desks share. Begins anew if the course has changed.
 
-    def __init__(self, root: Path, isolated: bool) -> None:
+    warm: what has forked it, and forks the desks' hosts, too
+    """
+
+    def __init__(self, root: Path, wall: str) -> None:
         places = [root / name for name in ("source", "solutions", *content.PLACES) if (root / name).is_dir()]
-        setting = {"root": str(root), "names": content.sandbox_setting(root)["names"]}
-        self._make = functools.partial(Host, isolated, JUDGES, tuple(places), setting)
+        self.warm = Warm(wall, content.sandbox_setting(root)["names"].values(), places)
+        self._host = Host(self.warm, JUDGES, {"root": str(root)}, judges=True)
         self._lock = threading.Lock()
-        self._host = self._make()
         self._versions: dict[str, str] = {}
         self._lost: dict[str, set[str]] = {}
 
@@ -64,23 +66,24 @@ class Judges:
             self._lost.setdefault(report.assignment, set()).update(lost)
 
     def end(self) -> None:
-        """End the host and all judges, for good."""
+        """End the host and all judges, and the warm process with all that it has forked, for good."""
         self._host.end()
+        self.warm.end()
 
     def _message(self, assignment: str) -> dict[str, Any]:
         return {"assignment": assignment, "prepare": sorted(self._lost.get(assignment, ()))}
 
 
 class Desk:
-    """One submission at a time. `kind` is the sandbox's: "bubblewrap", "process" or "auto"."""
+    """One submission at a time. `kind` is the sandbox's: "bubblewrap", "landlock", "process" or "auto"."""
 
     def __init__(self, course: Course, kind: str, judges: Judges | None = None, limits: Limits | None = None) -> None:
         self.course = course
-        self.isolated, self.warning = isolates(kind)
+        self.wall, self.warning = isolates(kind)
         self.limits = limits or Limits()
-        self.students = Host(self.isolated, setting=content.sandbox_setting(course.root))
-        self._own = None if judges else Judges(course.root, self.isolated)
-        self.judges = judges or self._own or Judges(course.root, self.isolated)
+        self._own = judges is None
+        self.judges = judges or Judges(course.root, self.wall)
+        self.students = Host(self.judges.warm, setting=content.sandbox_setting(course.root))
 
     def __enter__(self) -> Desk:
         return self
@@ -96,8 +99,8 @@ class Desk:
     def end(self) -> None:
         """End all that this desk has started, for good."""
         self.students.end()
-        if self._own is not None:
-            self._own.end()
+        if self._own:
+            self.judges.end()
 
     def mark(self, task: Task) -> Marked:
         """The report on a submission. Raises `CourseError`; whatever else goes wrong stands in the report."""
@@ -135,6 +138,7 @@ class Desk:
             "pictures": task.pictures,
             "limits": asdict(limits),
             "model": task.model and [task.model.data, task.model.problem],
+            "by_author": task.by_author,
         }
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with self.judges.open(assignment, task.version, limits) as judge, contextlib.ExitStack() as opened:
@@ -161,7 +165,7 @@ class Desk:
         except MachineError as error:
             frames.send(judge.sock, {"failed": str(error)}, ends_at)
             return
-        frames.send_with_descriptor(judge.sock, {"opened": True}, notebook.sock, ends_at)
+        frames.send_with_descriptors(judge.sock, {"opened": True}, [notebook.sock.fileno()], ends_at)
         notebook.sock.close()
 
 

@@ -236,10 +236,10 @@ class Office:
     def __init__(self, root: Path, kind: str) -> None:
         self._key = (root, kind)
         self._course, self._kind = Course(root), kind
-        isolated, _ = isolates(kind)
+        wall, _ = isolates(kind)
         with _lock:
             judges, desk = _kept.pop(self._key, (None, None))
-        self._judges = judges or Judges(root, isolated)
+        self._judges = judges or Judges(root, wall)
         self._free: queue.SimpleQueue[Desk] = queue.SimpleQueue()
         self._desks: list[Desk] = []
         if desk is not None:

@@ -16,7 +16,8 @@ class Task:
     """One submission on its way to a desk. `problem` is set if there is nothing to grade.
 
     `version` is the course's: a worker with another one refuses. `exercises` are the assignment's own if not given.
-    `model` is the saved model that came with it, if any.
+    `model` is the saved model that came with it, if any. `by_author` is set for the course's own notebooks, which are
+    judged even by a suite that its own solution fails.
     """
 
     student: str
@@ -27,6 +28,7 @@ class Task:
     exercises: tuple[Exercise, ...] | None = None
     pictures: bool = False
     model: ModelFile | None = None
+    by_author: bool = False
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,10 @@ def _exercise(data: Any, wanted: Exercise) -> ExerciseResult:
     behind = tuple(_text(name, MAX_NAME) for name in _items(data["with_reference"], 0, MAX_TESTS))
     hint = one_line(_text(data["hint"], MAX_TEXT))
     picture = None if data["picture"] is None else _picture(data["picture"])
-    return ExerciseResult(wanted.name, tests, wanted.points, _flag(data["started"]), diagnosis, hint, behind, picture)
+    evidence = one_line(_text(data["evidence"], MAX_TEXT))
+    return ExerciseResult(
+        wanted.name, tests, wanted.points, _flag(data["started"]), diagnosis, hint, behind, picture, evidence
+    )
 
 
 def _test(data: Any) -> TestResult:

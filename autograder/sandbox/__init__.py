@@ -1,26 +1,35 @@
 """Running code nobody trusts.
 
-Four kinds of process take part. Who knows what:
+Who takes part, and who knows what:
 
-    worker              the command itself: submissions as bytes, the gradebook. It reads no word
-      │  │              that student code has said, but one verdict for each submission, field by
-      │  │              field (`marking.verdict`)
-      │  └─ judges' host      warm, behind a wall: suite, reference, known mistakes. No submission
-      │       └─ judge        a fork for one submission: asks the notebook, gives its verdict, ends
-      └─ students' host       warm, behind a wall: NumPy, PyTorch, IPython. Nothing of the course
-           └─ notebook        a fork for one submission, in namespaces of its own: runs the cells
-                └─ exercise   a fork for the calls of one exercise
+    worker                   the command itself: submissions as bytes, the gradebook. It reads no
+      │                      word that student code has said, but one verdict for each submission,
+      │                      field by field (`marking.verdict`)
+      └─ warm                Python, NumPy, PyTorch and IPython, imported once. It knows no suite and
+         │                   no submission, and forks the hosts
+         ├─ judges' host     has loaded suite, reference, known mistakes. No submission
+         │   └─ judge        a fork for one submission: asks the notebook, gives its verdict, ends
+         └─ students' host   one for each desk. The kit and the course are hidden from it
+             └─ notebook     a fork for one submission, behind a wall of its own: runs the cells
+                 └─ exercise a fork for the calls of one exercise
+
+Behind bubblewrap a host has namespaces of its own. So students' and judges' processes do not see
+each other, and a notebook, in namespaces below those, cannot uncover what is hidden from its host.
 
 The worker opens a notebook and a judge, and hands the judge the notebook's socket. What they say to
 each other does not pass through the worker. A judge may start no process, open no socket, signal
 nobody and write nowhere. It sees the kit and the course's sources, and no submission but its own.
 If it crashes, blocks or is filled up, that costs the submission that did it, with the reason.
 
-In the code, `inside.host` is the two hosts, `inside.notebook` what is behind the students' wall,
-`inside.walls` and `inside.seccomp` what it cannot get past. `outside` starts and ends processes,
-and `limits` has the numbers.
+In the code, `inside.warm` forks hosts, `inside.host` is a host, `inside.notebook` what is behind
+the students' wall, `inside.walls`, `inside.fence` and `inside.seccomp` what it cannot get past.
+`outside` starts and ends processes, and `limits` has the numbers.
 
-If bubblewrap works, a submission keeps to this. Each line's short name is the name of its test:
+There are two walls. bubblewrap gives namespaces: users, mounts, processes and a network of one's
+own. Landlock is a wall that a process builds around itself, without namespaces and without rights,
+so it also works in containers. If bubblewrap works, it is used, and Landlock stands inside it. If
+it does not, Landlock is the wall. Seccomp is part of both. Behind either, a submission keeps to
+this. Each line's short name is the name of its test:
 
 - no network: it reaches no network, not even loopback, and no family of sockets that belongs to
   none
@@ -53,9 +62,26 @@ printed text; these hold everywhere. The kernel keeps the limits of a process: C
 scratch. If there is a control group (root, a systemd user session, a container that was given its
 own; see `cgroup`), then memory, the number of processes and one processor are limits of the
 submission as a whole. If there is none, memory is each process's own, and fewer processes are
-allowed, so that the worst case stays some gigabytes. If there is no bubblewrap (`--sandbox
-process`, macOS, containers without user namespaces), there are the limits and the deadlines, and no
-wall: student code can read what the user can read, and use the network.
+allowed, so that the worst case stays some gigabytes. If neither wall works (`--sandbox process`,
+macOS, a kernel before 5.13), there are the limits and the deadlines, and no wall: student code can
+read what the user can read, and use the network.
+
+Where Landlock is the whole wall, some things are done another way:
+
+- Scratch is a folder. The warm process looks at it ten times a second. Past the limit nothing more
+  can be written, past twice the limit or 4096 files the submission is ended. In a tenth of a second
+  a disk takes some 100 MB.
+- A submission is one process group, which it cannot leave. If the warm process itself is killed
+  from outside, such as for want of memory, the notebook ends with it, but a program that a cell has
+  started may go on, still walled in, until somebody ends it.
+- There are no sockets but pairs, and no shared memory by name (`multiprocessing.Lock`). Nobody
+  changes the mode, owner or times of a file.
+- Paths can be asked about, though not opened: whether a file is there, its size and its times. So
+  can the numbers of processes.
+- If root alone can get at Python (`/root/.pyenv`), student code keeps the right to look up paths,
+  which says nothing of what it may open.
+- Landlock has grown with Linux. Before 6.12 it knows nothing of signals. Then student code may send
+  none, and a program that an exercise starts ends with the notebook. Every command warns of that.
 
 Not covered, in words so that nobody relies on it:
 
@@ -85,3 +111,15 @@ Not covered, in words so that nobody relies on it:
   reports. They are judged against the function on the trusted side, and whoever forges right ones
   has found another way to compute them. Names and shapes of a module's parameters are its word.
 """
+
+# Promises that take no wall: the trusted side keeps them, or the process that forks.
+WITHOUT_A_WALL = frozenset({
+    "data only", "size of what comes back", "deadlines are kept by the trusted side", "no state",
+    "questions cost little",
+})  # fmt: skip
+
+
+def promises() -> list[str]:
+    """Short names of what the docstring promises, in its order."""
+    lines = (__doc__ or "").split("the name of its test:")[1].split("Limits.")[0].splitlines()
+    return [line[2:].split(":")[0] for line in lines if line.startswith("- ")]

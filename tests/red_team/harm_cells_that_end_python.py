@@ -1,6 +1,7 @@
 # Tries cells that loop, exit, crash and stop their own process.
-# Must cost those cells; what was defined before and after counts. A signal to itself is not heard.
-# expect: {"stopped": 2, "answers": "all", "seconds": 40}
+# Must cost those cells; what was defined before and after counts. In a namespace of its own, where
+# it is the first process, a signal to itself is not heard.
+# expect: {"stopped": 2, "answers": "all", "seconds": 40, "behind_landlock": {"stopped": 3}}
 # %%
 while True:
     pass

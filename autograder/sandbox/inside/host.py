@@ -1,25 +1,27 @@
-"""A warm process behind the wall that forks a guest for each submission, and runs nobody's code itself.
+"""A process behind the wall that forks a guest for each submission, and runs nobody's code itself.
 
-There are two kinds of host, which differ in the guest (a module, see `Guest`): one for student code
-(`inside.notebook`), one for judges (`judging.serve`). The control socket brings "open" with the descriptor that the
-guest will talk on, "close", and "prepare"; messages travel on sockets of their own, so what anybody prints disturbs
-nothing.
+The warm process forks it (`inside.warm`). There are two kinds of host, which differ in the guest (a module, see
+`Guest`): one for student code (`inside.notebook`), one for judges (`judging.serve`). The control socket brings "open"
+with the descriptor that the guest will talk on, "close", and "prepare"; messages travel on sockets of their own, so
+what anybody prints disturbs nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib
 import os
+import select
 import signal
 import socket
 from typing import Any, Protocol
 
-from autograder.sandbox.inside import walls
+from autograder.sandbox.inside import fence, walls
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.wall import Wall
 
-MADV_COLLAPSE, HUGE_PAGE = 25, 2 << 20
+# Of root's: to give it up in the forks, to read a course that only its owner may read, to end the forks.
+JUDGES_HOST_KEEPS = walls.bits(walls.CAP_DAC_READ_SEARCH, walls.CAP_KILL, walls.CAP_SETGID, walls.CAP_SETUID)
 
 
 class Guest(Protocol):
@@ -36,55 +38,69 @@ class Guest(Protocol):
     def prepare(self, message: dict[str, Any]) -> None:
         """Learn what the next guests will need, from the course alone. May raise."""
 
-    def wall_in(self) -> None:
+    def wall_in(self, wall: Wall) -> None:
         """In the fork: give up what it must not have, beside what the host takes away."""
 
-    def serve(self, sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+    def serve(self, sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
         """In the fork: do the work."""
 
 
-def main(descriptor: int, isolated: bool, guest_name: str, setting: dict[str, Any]) -> None:
+def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict[str, Any]) -> None:
     """Serve the control socket on `descriptor` until its other end closes."""
-    control = socket.socket(fileno=descriptor)
+    control, wall = socket.socket(fileno=descriptor), Wall(**around)
     guest: Guest = importlib.import_module(guest_name)  # type: ignore[assignment]
-    if guest.STRANGERS:
-        walls.leave_root(isolated)
+    if guest.STRANGERS and wall.in_namespaces:
+        walls.leave_root()
+        walls.drop_capabilities()
     guest.warm_up(setting)
-    _gather_pages()
+    walls.gather_pages()
     held = walls.held()
+    if not guest.STRANGERS and wall.in_namespaces:
+        walls.cover("/proc")  # judges see no process, neither of each other nor of students
+    fence.around_host(wall, guest.STRANGERS)
     if not guest.STRANGERS:
-        walls.keep_private()  # guests of its own user, which share its view of processes, get at none of it
+        walls.keep_private()  # guests of its own user get at none of it
+        if wall.in_namespaces:
+            walls.drop_capabilities(JUDGES_HOST_KEEPS if os.getuid() == 0 else 0)
     children: dict[int, int] = {}
-    frames.send(control, {"ready": True})
-    while True:
-        try:
-            message, descriptors = frames.receive_with_descriptor(control)
-        except frames.Closed:
-            break
-        if message["op"] == "open":
-            children[message["id"]] = _open(guest, control, descriptors[0], message, held, isolated)
-            os.close(descriptors[0])
-        elif message["op"] == "close":
-            _end(children.pop(message["id"], 0))
-            frames.send(control, {"closed": message["id"]})
-        elif message["op"] == "prepare":
-            with contextlib.suppress(Exception):  # said to the guest that needs it
-                guest.prepare(message)
-    for pid in children.values():
-        _end(pid)
+    scratch: dict[int, int] = {}  # bytes that a guest may have, where somebody must watch it
+    if wall.by_landlock:
+        # Nothing but this process ends what guests have started. It is told so by its socket's end, at a good moment.
+        signal.signal(signal.SIGTERM, lambda *_: control.shutdown(socket.SHUT_RDWR))
+    try:
+        frames.send(control, {"ready": True})
+        while True:
+            try:
+                _watch(control, wall, children, scratch)
+                message, descriptors = frames.receive_with_descriptors(control)
+            except frames.Closed:
+                break
+            if message["op"] == "open":
+                children[message["id"]] = _open(guest, control, descriptors[0], message, held, wall)
+                if wall.scratch:
+                    scratch[message["id"]] = int(message["limits"]["scratch"])
+                os.close(descriptors[0])
+            elif message["op"] == "close":
+                _end(children.pop(message["id"], 0), wall)
+                scratch.pop(message["id"], None)
+                frames.send(control, {"closed": message["id"]})
+            elif message["op"] == "prepare":
+                with contextlib.suppress(Exception):  # said to the guest that needs it
+                    guest.prepare(message)
+    finally:
+        for pid in children.values():
+            _end(pid, wall)
+        fence.leave_nothing(wall)
 
 
-def _gather_pages() -> None:
-    """Put this process's memory into huge pages, if the kernel can (Linux 6.1 and later).
-
-    The table that every fork copies becomes three times shorter: 2.5 ms in place of 7 for a process with PyTorch.
-    """
-    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
-        for line in maps.readlines():
-            span, access, _, _, inode = line.split()[:5]
-            first, end = (int(address, 16) for address in span.split("-"))
-            if access == "rw-p" and inode == "0" and end - first >= HUGE_PAGE:
-                walls.libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), MADV_COLLAPSE)
+def _watch(control: socket.socket, wall: Wall, children: dict[int, int], scratch: dict[int, int]) -> None:
+    """Until there is a message: nobody fills the disk. Where mounts keep scratch small, there is nothing to watch."""
+    while scratch and not select.select([control], [], [], fence.OFTEN)[0]:
+        for number, limit in list(scratch.items()):
+            if not children[number] or not fence.keep_small(wall, children[number], limit):
+                _end(children[number], wall)
+                children[number] = 0
+                del scratch[number]
 
 
 def _open(
@@ -93,7 +109,7 @@ def _open(
     descriptor: int,
     message: dict[str, Any],
     held: dict[str, int],
-    isolated: bool,
+    wall: Wall,
 ) -> int:
     """Fork a guest; 0 if there is none, and why has been said on its descriptor."""
     host = os.getpid()
@@ -102,24 +118,27 @@ def _open(
     except Exception as error:
         _say(descriptor, {"broken": [type(error).__name__, str(error)]})
         return 0
-    in_namespaces = guest.STRANGERS and isolated
+    in_namespaces = guest.STRANGERS and wall.in_namespaces
     try:
         pid = walls.fork_into_namespaces() if in_namespaces else os.fork()
         if pid:
             return pid
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         control.close()
-        limits = message["limits"] | {"held": held}
+        limits = message["limits"] | {"held": held, "around": fence.tasks_of_user() if wall.scratch else 0}
         if guest.STRANGERS:
             os.setsid()
             walls.die_with_parent()
             walls.first_to_go()
-        else:
-            walls.leave_root(isolated)
+        elif wall.kind:
+            fence.leave_root(wall)
         if in_namespaces:
             walls.private_places(int(limits["scratch"]))
             walls.drop_capabilities()
         walls.no_new_privileges()
-        guest.wall_in()
+        if guest.STRANGERS:
+            fence.around_notebook(wall)
+        guest.wall_in(wall)
         walls.set_limits(limits)
     except BaseException as error:
         _say(descriptor, {"broken": [type(error).__name__, str(error)]})
@@ -127,7 +146,7 @@ def _open(
             return 0
         os._exit(1)
     try:
-        guest.serve(socket.socket(fileno=descriptor), limits, isolated)
+        guest.serve(socket.socket(fileno=descriptor), limits, wall)
     finally:
         os._exit(0)
 
@@ -137,8 +156,8 @@ def _say(descriptor: int, message: dict[str, Any]) -> None:
         frames.send(socket.socket(fileno=os.dup(descriptor)), message)
 
 
-def _end(pid: int) -> None:
-    """Kill a guest with all that it started: of a pid namespace all end with its first."""
+def _end(pid: int, wall: Wall) -> None:
+    """Kill a guest with all that it started: of a pid namespace all end with its first, else of its process group."""
     if not pid:
         return
     for end in (os.killpg, os.kill):  # it may not have a group yet
@@ -146,6 +165,8 @@ def _end(pid: int) -> None:
             end(pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
+    if wall.scratch:
+        fence.clear(wall, pid)
 
 
 def silence() -> None:

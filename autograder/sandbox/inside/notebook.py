@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from autograder.sandbox import landlock
 from autograder.sandbox.inside import ready_made, seccomp, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.inside.perform import describe, names_used, perform
@@ -36,8 +37,10 @@ from autograder.sandbox.protocol.calls import (
     call_bytes,
     call_of,
 )  # fmt: skip
+from autograder.sandbox.wall import Wall
 
 STRANGERS = True
+FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None
 _where_watched: dict[str, Any] = {}
@@ -54,24 +57,26 @@ def prepare(message: dict[str, Any]) -> None:
     """A notebook needs nothing more."""
 
 
-def wall_in() -> None:
+def wall_in(wall: Wall) -> None:
     """No system calls that only an attack needs."""
-    seccomp.apply()
+    seccomp.apply(wall)
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
     """Run cells and fork exercises, as the other side asks."""
-    _State(sock, limits, isolated).serve()
+    _State(sock, limits, wall).serve()
 
 
 class _State:
     """Runs the cells once, then forks for each exercise."""
 
-    def __init__(self, sock: socket.socket, limits: dict[str, Any], isolated: bool) -> None:
+    def __init__(self, sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
         self.sock = sock
         self.limits = limits
-        self.isolated = isolated
-        self.exercise = 0
+        self.wall = wall
+        # Does every signal to all reach this submission's processes, and no others?
+        self.alone = wall.in_namespaces or (wall.by_landlock and wall.abi >= landlock.SCOPE_ABI)
+        self.exercise, self.end = 0, -1  # its process, and where no signal may be sent a descriptor that ends it
         self.printed = Bounded(int(limits["printed_characters"]))
 
     def serve(self) -> None:
@@ -82,7 +87,7 @@ class _State:
         ready_made.answered_by(lambda question: _ask(self.sock, question))
         frames.send(self.sock, {"ready": True})
         while True:
-            message, descriptors = frames.receive_with_descriptor(self.sock)
+            message, descriptors = frames.receive_with_descriptors(self.sock)
             if message["op"] == "without":
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
                 for name in set(message["watched"]) & set(_where_watched):
@@ -109,29 +114,47 @@ class _State:
     def _fork_exercise(self, descriptor: int, message: dict[str, Any]) -> None:
         """End the exercise before, with whatever it started, and fork the next."""
         self._end_exercise()
-        self.exercise = os.fork()
+        self.exercise, self.end = self._fork()
         if self.exercise:
             os.close(descriptor)
             return
         try:
             walls.die_with_parent()  # without a pid namespace, nothing else ends it if it loops when all is over
-            os.setpgid(0, 0)
+            if not self.wall.by_landlock:
+                os.setpgid(0, 0)
+            elif self.alone:  # it stays in the group by which all is ended, and cannot end the one that forks
+                landlock.keep_signals_in()
             self.sock.close()
             _Exercise(socket.socket(fileno=descriptor), self.printed, message).serve()
         finally:
             os._exit(0)
 
+    def _fork(self) -> tuple[int, int]:
+        if not self.wall.by_landlock:
+            return os.fork(), -1
+        until = time.monotonic() + FORK_SECONDS
+        while True:
+            try:
+                return (os.fork(), -1) if self.alone else walls.fork_with_descriptor()
+            except OSError:
+                # Processes are counted by user, and another submission of the same one may just have too many.
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+
     def _end_exercise(self) -> None:
         if not self.exercise:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self.isolated:
-                os.kill(-1, signal.SIGKILL)  # all of this pid namespace but this process
+            if self.alone:
+                os.kill(-1, signal.SIGKILL)  # all of this pid namespace, or of Landlock's scope, but this process
+            elif self.wall.by_landlock:
+                walls.end_by_descriptor(self.end)
             else:
                 os.killpg(self.exercise, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             while True:  # without a namespace, what the cells have started goes on
-                os.waitpid(-1 if self.isolated else self.exercise, 0)
+                os.waitpid(-1 if self.alone else self.exercise, 0)
 
 
 def _interrupt(signum: int, frame: Any) -> None:

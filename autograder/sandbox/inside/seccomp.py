@@ -3,6 +3,10 @@
 Tracing and reading other processes, keyrings, new namespaces and mounts, kernel interfaces with a history of faults
 (bpf, io_uring, userfaultfd), memory that no limit on processes counts (memfd, System V), and every family of sockets
 but the ordinary ones: a virtual machine's AF_VSOCK belongs to no network namespace and would reach the host.
+
+Where Landlock is the whole wall there are no namespaces, so more is refused there: every socket but a pair, what
+changes a file without opening it, leaving the process group by which a submission is ended, and what reaches other
+processes of the same user.
 """
 
 from __future__ import annotations
@@ -14,15 +18,19 @@ import signal
 import struct
 import sys
 
-from autograder.sandbox.inside.walls import PR_SET_PDEATHSIG
+from autograder.sandbox.inside.walls import PR_SET_DUMPABLE, PR_SET_PDEATHSIG
+from autograder.sandbox.landlock import SCOPE_ABI
+from autograder.sandbox.wall import Wall
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 LOAD, JUMP_EQUAL, JUMP_ABOVE, JUMP_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # classic BPF
+Line = tuple[int, int, int, int]
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data, little endian
 X32 = 0x40000000  # the second numbering of calls on x86_64
 NEW_NAMESPACES = 0x7E020080  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
-FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: inside a network namespace with no interface
+AF_UNIX = 1
+FAMILIES = (AF_UNIX, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: inside a network namespace with no interface
 
 # name: number on x86_64, on aarch64 (None: not there)
 REFUSED: dict[str, tuple[int, int | None]] = {
@@ -52,19 +60,47 @@ ALONE: dict[str, tuple[int | None, int | None]] = {
     "bind": (49, 200), "listen": (50, 201), "mkdir": (83, None), "mkdirat": (258, 34), "unlink": (87, None),
     "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276),
     "symlinkat": (266, 36), "linkat": (265, 37), "truncate": (76, 45), "ftruncate": (77, 46),
-    "setpriority": (140, 140), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
+    "setpriority": (141, 140), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "ioprio_set": (251, 30), "setpgid": (109, 154),
 }  # fmt: skip
+# What no namespace keeps from the rest of the machine, and Landlock does not know.
+FENCED: dict[str, tuple[int | None, int | None]] = {
+    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202),
+    "accept4": (288, 242), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "chown": (92, None), "lchown": (94, None), "fchown": (93, 55), "fchownat": (260, 54), "utime": (132, None),
+    "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5),
+    "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16), "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
+    "truncate": (76, 45), "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
+    "shmat": (30, 196), "shmctl": (31, 195), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
+    "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "mq_unlink": (241, 181), "setsid": (112, 157),
+    "setpgid": (109, 154), "setpriority": (141, 140), "ioprio_set": (251, 30),
+}  # fmt: skip
+# Of one's own these may be set, of others not; the first argument is the process, 0 for one's own.
+OWN_ALONE = {
+    "prlimit": (302, 261), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
+}  # fmt: skip
+# If Landlock has no word on signals, none may be sent; the notebook ends an exercise by a descriptor that it has.
+SIGNALS: dict[str, tuple[int | None, int | None]] = {
+    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+}  # fmt: skip
+BY_DESCRIPTOR = "pidfd_send_signal"
 # Limits of another process end it, and so does a signal that a socket of ours is told to send it.
-PRLIMIT, FCNTL, IOCTL = (302, 261), (72, 25), (16, 29)
+FCNTL, IOCTL = (72, 25), (16, 29)
 SECOND_ARGUMENT = 24
 OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
 OWNERS_BY_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, audit architecture
-CLONE, CLONE3, SOCKET, PRCTL = (56, 220), (435, 435), (41, 198), (157, 167)
+CLONE, CLONE3, SOCKET, SOCKETPAIR, PRCTL = (56, 220), (435, 435), (41, 198), (53, 199), (157, 167)
+NOT_OF_A_PAIR, CONNECTED = (
+    0xFA,
+    1,
+)  # bits of a socket's kind: only stream (1) and seqpacket (5) have no address to send to
 
 
-def apply(*, alone: bool = False) -> None:
+def apply(wall: Wall, *, alone: bool = False) -> None:
     """Refuse the calls above to this process and all that it starts, for good.
 
     With `alone`, also whatever starts, signals or reaches for another process, and sockets but those it has.
@@ -73,7 +109,7 @@ def apply(*, alone: bool = False) -> None:
     """
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         return
-    program = _program(*MACHINES[os.uname().machine], alone)
+    program = _program(*MACHINES[os.uname().machine], wall, alone)
     code = ctypes.create_string_buffer(program)
     filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -81,7 +117,20 @@ def apply(*, alone: bool = False) -> None:
         raise OSError(ctypes.get_errno(), "seccomp: " + os.strerror(ctypes.get_errno()))
 
 
-def _program(column: int, architecture: int, alone: bool) -> bytes:
+def refused(wall: Wall, alone: bool) -> dict[str, tuple[int | None, int | None]]:
+    """Calls that are refused whatever their arguments, by name."""
+    calls: dict[str, tuple[int | None, int | None]] = {**REFUSED}
+    if alone:
+        calls |= ALONE
+    if wall.by_landlock:
+        calls |= FENCED
+        if wall.abi < SCOPE_ABI:
+            calls |= SIGNALS
+            del calls[BY_DESCRIPTOR]
+    return calls
+
+
+def _program(column: int, architecture: int, wall: Wall, alone: bool) -> bytes:
     refuse = ERRNO | errno.EPERM
     lines = [
         (LOAD, 0, 0, ARCHITECTURE),
@@ -90,33 +139,41 @@ def _program(column: int, architecture: int, alone: bool) -> bytes:
         (LOAD, 0, 0, NUMBER),
         *_if(JUMP_ABOVE, X32, refuse),
     ]
-    for numbers in [*REFUSED.values(), *(ALONE.values() if alone else ())]:
+    for numbers in refused(wall, alone).values():
         if numbers[column] is not None:
             lines += _if(JUMP_EQUAL, numbers[column] or 0, refuse)
-    if alone:
-        lines += _only_for(PRLIMIT[column], FIRST_ARGUMENT, [*_if(JUMP_EQUAL, 0, ALLOW), (RETURN, 0, 0, refuse)])
+    if alone or wall.by_landlock:
+        for numbers in OWN_ALONE.values():
+            own = [*_if(JUMP_EQUAL, 0, ALLOW), (RETURN, 0, 0, refuse)]
+            lines += _only_for(numbers[column], FIRST_ARGUMENT, own)
         for call, words in ((FCNTL, OWNERS), (IOCTL, OWNERS_BY_IOCTL)):
-            refused = [line for word in words for line in _if(JUMP_EQUAL, word, refuse)]
-            lines += _only_for(call[column], SECOND_ARGUMENT, [*refused, (RETURN, 0, 0, ALLOW)])
+            others = [line for word in words for line in _if(JUMP_EQUAL, word, refuse)]
+            lines += _only_for(call[column], SECOND_ARGUMENT, [*others, (RETURN, 0, 0, ALLOW)])
+    if wall.by_landlock:
+        kind = [*_if(JUMP_BITS, NOT_OF_A_PAIR, refuse), *_if(JUMP_BITS, CONNECTED, ALLOW), (RETURN, 0, 0, refuse)]
+        pair = [(JUMP_EQUAL, 1, 0, AF_UNIX), (RETURN, 0, 0, refuse), (LOAD, 0, 0, SECOND_ARGUMENT), *kind]
+        lines += _only_for(SOCKETPAIR[column], FIRST_ARGUMENT, pair)
     # Its flags are behind a pointer, where no filter can look; the C library then falls back to clone.
     lines += _if(JUMP_EQUAL, CLONE3[column], ERRNO | errno.ENOSYS)
-    lines += [(JUMP_EQUAL, 0, 4, CLONE[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
-    lines += [*_if(JUMP_BITS, NEW_NAMESPACES, refuse), (RETURN, 0, 0, ALLOW)]
-    # A process may ask to be killed when its parent ends, and for nothing less.
-    killed = [(LOAD, 0, 0, SECOND_ARGUMENT), *_if(JUMP_EQUAL, signal.SIGKILL, ALLOW), (RETURN, 0, 0, refuse)]
-    asks = [(JUMP_EQUAL, 1, 0, PR_SET_PDEATHSIG), (RETURN, 0, 0, ALLOW), *killed]
-    lines += _only_for(PRCTL[column], FIRST_ARGUMENT, asks)
-    lines += [(JUMP_EQUAL, 0, 2 + 2 * len(FAMILIES), SOCKET[column]), (LOAD, 0, 0, FIRST_ARGUMENT)]
-    for family in FAMILIES:
-        lines += _if(JUMP_EQUAL, family, ALLOW)
-    lines += [(RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT), (RETURN, 0, 0, ALLOW)]
+    lines += _only_for(CLONE[column], FIRST_ARGUMENT, [*_if(JUMP_BITS, NEW_NAMESPACES, refuse), (RETURN, 0, 0, ALLOW)])
+    lines += _only_for(PRCTL[column], FIRST_ARGUMENT, _what_prctl_may(wall, refuse))
+    families = [line for family in FAMILIES for line in _if(JUMP_EQUAL, family, ALLOW)]
+    lines += _only_for(SOCKET[column], FIRST_ARGUMENT, [*families, (RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT)])
+    lines += [(RETURN, 0, 0, ALLOW)]
     return b"".join(struct.pack("HBBI", *line) for line in lines)
 
 
-def _only_for(number: int, argument: int, then: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+def _what_prctl_may(wall: Wall, refuse: int) -> list[Line]:
+    """A process may ask to be killed when its parent ends, and for nothing less; nor may it hide from its watcher."""
+    killed = [(LOAD, 0, 0, SECOND_ARGUMENT), *_if(JUMP_EQUAL, signal.SIGKILL, ALLOW), (RETURN, 0, 0, refuse)]
+    hides = _if(JUMP_EQUAL, PR_SET_DUMPABLE, refuse) if wall.by_landlock else []
+    return [*hides, (JUMP_EQUAL, 1, 0, PR_SET_PDEATHSIG), (RETURN, 0, 0, ALLOW), *killed]
+
+
+def _only_for(number: int, argument: int, then: list[Line]) -> list[Line]:
     """Lines that look at an argument of one call, and end there."""
     return [(JUMP_EQUAL, 0, 1 + len(then), number), (LOAD, 0, 0, argument), *then]
 
 
-def _if(jump: int, value: int, then: int) -> list[tuple[int, int, int, int]]:
+def _if(jump: int, value: int, then: int) -> list[Line]:
     return [(jump, 0, 1, value), (RETURN, 0, 0, then)]

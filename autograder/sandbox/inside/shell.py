@@ -32,11 +32,8 @@ def warm_shell(setting: dict[str, Any]) -> Any:
         with contextlib.suppress(ImportError):
             names[name] = importlib.import_module(module)
     if torch := sys.modules.get("torch"):
-        torch.set_num_threads(1)
         # A self-check with `nn.MultiheadAttention` then goes by the one function that is answered for.
         torch.backends.mha.set_fastpath_enabled(False)
-        # The first backward pass sets up autograd; done here, no submission pays for it.
-        torch.ones(1, requires_grad=True).sum().backward()
     walls.put(ready_made.emptied_sources(setting["ready_made"]["python"]))
     ready_made.take_away(setting["ready_made"])
     for what in setting["ready_made"]["where_watched"].values():

@@ -1,4 +1,4 @@
-"""A control group around the warm process and everything below it: limits for a submission as a whole.
+"""A control group around a host of notebooks and everything below it: limits for a submission as a whole.
 
 Limits of a process (`setrlimit`) are each process's own; thirty of them together may still take the machine's memory.
 If this user may make control groups (root; a systemd user session; a container that was given its own), one is made
@@ -13,6 +13,7 @@ import itertools
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,9 +30,11 @@ class ControlGroup:
 
     folders: tuple[Path, ...]
 
-    def procs(self) -> list[str]:
-        """Files into which a process writes its number to join."""
-        return [str(folder / "cgroup.procs") for folder in self.folders]
+    @contextlib.contextmanager
+    def doors(self) -> Iterator[list[int]]:
+        """Open files through which a process joins by writing 0: whoever holds them may, also behind a wall."""
+        with contextlib.ExitStack() as opened:
+            yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]
 
     def held(self) -> int:
         """Bytes in use now."""
@@ -148,8 +151,16 @@ def _sweep(parent: Path) -> None:
     """Remove groups of graders that were killed."""
     for folder in parent.glob("autograder-*"):
         pid = folder.name.split("-")[1]
-        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+        if pid.isdigit() and not _lives(pid):
             _removed(folder)
+
+
+def _lives(pid: str) -> bool:
+    """What has ended does not, also where nobody waits for it: in many containers the first process never does."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (OSError, IndexError):
+        return False
 
 
 def _removed(folder: Path) -> bool:

@@ -1,20 +1,19 @@
-"""A host from outside: start it, open guests in it, end it. It moves sockets, and reads nothing that a guest says."""
+"""A host from outside: have it forked, open guests in it, end it. It moves sockets, and reads no word of a guest's."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import select
 import socket
-import subprocess
 import threading
 import time
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from autograder.errors import MachineError
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside import cgroup, launch
+from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
@@ -22,47 +21,38 @@ FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the host is lost
 PREPARE_SECONDS = 90.0  # loading an assignment's suite and reference on a busy machine
 ATTEMPTS = 2  # a host that was lost is started again once
 
-OWN_PROCESSES = 8  # bubblewrap's, the warm process, the one that makes a submission's namespaces
+OWN_PROCESSES = 4  # the host, and room for one that ends
 
 STUDENTS = "autograder.sandbox.inside.notebook"
 JUDGES = "autograder.judging.serve"
 
 
-def isolates(kind: str) -> tuple[bool, str | None]:
-    """Does a sandbox of this kind have a wall here? And what to warn of, if it has none though it should.
+def isolates(kind: str) -> tuple[str, str | None]:
+    """Which wall does a sandbox of this kind have here, "" if none; and what to warn of, if it could be more?
 
-    kind: "bubblewrap", "process" (limits only, for machines without bubblewrap) or "auto"
-    Raises `MachineError` if "bubblewrap" is asked for and does not work, or if a limit that somebody has set for this
+    kind: "bubblewrap", "landlock", "process" (limits only) or "auto", the best of them that works
+    Raises `MachineError` if a wall is asked for by name and does not work, or if a limit that somebody has set for this
     process is too low for any submission.
     """
     if too_low := launch.why_too_little():
         raise MachineError(too_low)
-    if kind == "process":
-        return False, None
-    reason = launch.why_no_bubblewrap()
-    if kind == "bubblewrap" and reason:
-        raise MachineError(reason)
-    return reason is None, reason
+    return launch.wall(kind)
 
 
 class Host:
-    """One warm process, started when it is needed, and again if it was lost. Threads may share it.
+    """A host of a warm process, forked when it is needed, and again if it was lost. Threads may share it.
 
-    guest: module of what it forks; places: what it may read beside Python, the system's libraries and the kit
+    guest: module of what it forks; setting: what that module is told, plain data
+    judges: may it see the course? If not, it is for students' code, and limits hold for all of it together
     """
 
     def __init__(
-        self,
-        isolated: bool,
-        guest: str = STUDENTS,
-        places: tuple[Path, ...] = (),
-        setting: dict[str, Any] | None = None,
+        self, warm: Warm, guest: str = STUDENTS, setting: dict[str, Any] | None = None, judges: bool = False
     ) -> None:
-        self._launch = launch.Launch(isolated, guest, places, setting or {})
-        self._grouped = guest == STUDENTS
+        self._warm, self._guest, self._setting, self._judges = warm, guest, setting or {}, judges
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._number = 0
         self._control: socket.socket | None = None
         self._group: cgroup.ControlGroup | None = None
         self._ready = False
@@ -76,86 +66,87 @@ class Host:
         self.end()
 
     def warm_up(self) -> None:
-        """Begin to start the warm process, and do not wait for it."""
+        """Begin to start it, and do not wait for it."""
         with self._lock:
             if self._ended:
                 raise MachineError("the run was ended")
-            if self._process is None or self._process.poll() is not None:
-                self.close()
-                self._control, inside = socket.socketpair()
-                self._group = cgroup.create() if self._grouped else None
-                with inside:
-                    self._process = self._launch.start(inside, self._group)
+            if self._control is None:
+                self._group = None if self._judges else cgroup.create()
+                try:
+                    with self._group.doors() if self._group else contextlib.nullcontext(()) as files:
+                        self._number, self._control = self._warm.host(self._guest, self._judges, self._setting, files)
+                except MachineError:
+                    self.close()
+                    raise
                 self._ready = False
 
     def prepare(self, **message: Any) -> None:
-        """Tell it what the next guests will need, and do not wait."""
+        """Tell it what the next guests will need. If it cannot be started, whoever opens a guest is told why."""
         with self._lock:
             try:
                 frames.send(self._started(), {"op": "prepare", **message}, time.monotonic() + PREPARE_SECONDS)
-            except (frames.Closed, frames.Deadline):
+            except (frames.Closed, frames.Deadline, MachineError):
                 self.close()
 
     def open(self, limits: Limits, **message: Any) -> Guest:
         """A guest of its own. Raises `MachineError` if no host can be started."""
         with self._lock:
+            said = ""
             for _ in range(ATTEMPTS):
-                control = self._started()
+                try:
+                    control = self._started()
+                except frames.Closed as error:
+                    said = f": {error}"
+                    continue
                 outer, inner = socket.socketpair()
                 number = next(self._ids)
                 asked = {"op": "open", "id": number, "limits": asdict(self._within(limits)), **message}
                 try:
                     with inner:
-                        frames.send_with_descriptor(control, asked, inner, time.monotonic() + PREPARE_SECONDS)
+                        frames.send_with_descriptors(
+                            control, asked, [inner.fileno()], time.monotonic() + PREPARE_SECONDS
+                        )
                     return Guest(self, number, outer)
                 except (frames.Closed, frames.Deadline):
                     outer.close()
                     self.close()
-        raise MachineError("the sandbox's warm process ends again and again; is the machine out of memory?")
+        raise MachineError(f"the sandbox ends again and again; is the machine out of memory?{said}")
 
     def end(self) -> None:
         """End it for good, at once: whoever waits for it in another thread is told that it is gone."""
         self._ended = True
-        if (process := self._process) is not None:
-            process.kill()
+        if (control := self._control) is not None:
+            with contextlib.suppress(OSError):
+                control.shutdown(socket.SHUT_RDWR)
         self.close()
 
     def close(self) -> None:
-        """End the warm process and all below it; the next guest starts another."""
+        """End it and all below it; the next guest starts another."""
         with self._lock:
             if self._control is not None:
                 self._control.close()
                 self._control = None
-            if self._process is not None:
-                self._process.kill()
-                self._process.wait()
-                if self._process.stderr:
-                    self._process.stderr.close()
-                self._process = None
-                self._launch.clean_up()
+                self._warm.end_host(self._number)
             if self._group is not None:
                 self._group.close()
                 self._group = None
 
     def _started(self) -> socket.socket:
+        """The control socket of a host that is ready. Raises `Closed`, with its last words, if it ended before."""
         self.warm_up()
         assert self._control is not None
         if not self._ready:
             try:
                 frames.receive(self._control, time.monotonic() + START_SECONDS)
-            except (frames.Closed, frames.Deadline):
-                text = self._last_words()
+            except (frames.Closed, frames.Deadline) as error:
+                text = self._warm.last_words()
                 self.close()
-                raise MachineError(f"the sandbox did not start: {text}") from None
+                if isinstance(error, frames.Deadline):
+                    raise MachineError(f"the sandbox did not start: {text}") from None
+                raise frames.Closed(f"the sandbox did not start: {text}") from None
             self._ready = True
             self._held = self._group.held() if self._group else 0
         return self._control
-
-    def _last_words(self) -> str:
-        stream = self._process.stderr if self._process else None
-        if stream is None or not select.select([stream], [], [], 1)[0]:
-            return "no message"
-        return stream.read1(2000).decode(errors="replace").strip()[-500:] or "no message"  # type: ignore[attr-defined]
 
     def _within(self, limits: Limits) -> Limits:
         """Limits of the whole, put on the control group; if there is none, fewer processes."""

@@ -9,11 +9,13 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import msgpack
 
 MAX_ITEMS = 100_000  # things in one message; an honest one has some hundred
+MAX_DESCRIPTORS = 8  # with one message: a socket, and the files of a control group
 _LENGTH = struct.Struct(">I")
 
 
@@ -119,19 +121,19 @@ def receive_body(
     return _exactly(sock, size, deadline)
 
 
-def receive_with_descriptor(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
+def receive_with_descriptors(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
     """A frame, and the descriptors that came with its first byte. For the inner side: waits without a deadline."""
-    first, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
+    first, descriptors, _, _ = socket.recv_fds(sock, 1, MAX_DESCRIPTORS)
     if not first:
         raise Closed("end of stream")
     return parse(receive_body(sock, start=first)), descriptors
 
 
-def send_with_descriptor(sock: socket.socket, message: dict[str, Any], passed: socket.socket, deadline: float) -> None:
-    """Send a frame whose first byte carries a descriptor; never blocks past `deadline`."""
+def send_with_descriptors(sock: socket.socket, message: dict[str, Any], passed: Sequence[int], deadline: float) -> None:
+    """Send a frame whose first byte carries descriptors; never blocks past `deadline`."""
     frame = pack(message)
     try:
-        socket.send_fds(sock, [frame[:1]], [passed.fileno()], socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+        socket.send_fds(sock, [frame[:1]], list(passed), socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
     except BlockingIOError:
         raise Deadline from None
     except OSError as error:

@@ -1,0 +1,185 @@
+"""`autograder doctor`: what this machine has of walls, limits and packages, what that means here, and what helps."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.course import Course
+from autograder.errors import MachineError
+from autograder.sandbox import landlock
+from autograder.sandbox.limits import MIB
+from autograder.sandbox.outside import cgroup, launch
+from autograder.sandbox.wall import BUBBLEWRAP, LANDLOCK, NONE, open_to_all
+
+GOOD, LESS, UNSAFE = "good", "less", "unsafe"
+STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
+WALL = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; all of it: 6.12)"
+# What each package is for, and how it comes.
+PACKAGES = {
+    "numpy": ("every submission", "pip install numpy"),
+    "torch": ("exercises in PyTorch", "pip install 'multi-head-attention-course[torch]'"),
+    "safetensors": ("saved models", "pip install 'multi-head-attention-course[torch]'"),
+    "nbgrader": ("the gradebook", "pip install 'multi-head-attention-course[course]'"),
+    "jupyterlab": ("editing notebooks", "pip install 'multi-head-attention-course[lab]'"),
+}
+DESK_MEMORY = 1536  # MiB: a worker with its sandbox (half a GiB), and what a submission may take on top
+SPACE = 500  # MiB of scratch and reports
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line: how it stands with something here, what that means for grading, and what helps if it is not good."""
+
+    what: str
+    state: str
+    found: str
+    means: str
+    remedy: str = ""
+
+
+def findings(course: Course | None) -> Iterator[Finding]:
+    """Everything that is looked at, in the order in which it is shown."""
+    yield from _walls()
+    yield from _in_reach(course)
+    yield from _limits()
+    yield from _room()
+    yield _python()
+    for name, (purpose, how) in PACKAGES.items():
+        yield _package(name, purpose, how)
+
+
+def _walls() -> Iterator[Finding]:
+    no_bubblewrap, no_landlock = launch.why_no_bubblewrap(), launch.why_no_landlock()
+    if no_bubblewrap is None:
+        yield Finding("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
+    else:
+        remedy = "" if no_landlock is None else WALL
+        yield Finding("bubblewrap", LESS, no_bubblewrap, "its wall is not used", remedy)
+    lost = launch.what_is_lost()
+    if no_landlock is not None:
+        also = "one wall in place of two" if no_bubblewrap is None else "its wall is not used"
+        yield Finding("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
+    elif lost:
+        yield Finding("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
+    else:
+        yield Finding("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
+    kind, _ = _chosen()
+    if kind == NONE:
+        means = "student code can read the suites and what you can read, and use the network"
+        yield Finding("wall", UNSAFE, "none", means, WALL)
+    else:
+        name = {BUBBLEWRAP: "bubblewrap", LANDLOCK: "Landlock and seccomp"}[kind]
+        if kind == BUBBLEWRAP and landlock.abi():
+            name = "bubblewrap, and Landlock inside it"
+        yield Finding("wall", GOOD, name, "student code cannot read suites, marks or other students' work")
+
+
+def _chosen() -> tuple[str, str | None]:
+    try:
+        return launch.wall("auto")
+    except MachineError as error:
+        return NONE, str(error)
+
+
+def _in_reach(course: Course | None) -> Iterator[Finding]:
+    """Libraries are behind every wall, and so is what lies among them."""
+    if course is None:
+        yield Finding("course", GOOD, "none here", "call this in a course's folder to see whether it is out of reach")
+    elif place := launch.shown_with(course.root):
+        means = f"student code must read {place} for the libraries in it, and so can read the course"
+        yield Finding("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
+    else:
+        yield Finding("course", GOOD, str(course.root), "out of student code's reach")
+
+
+def _limits() -> Iterator[Finding]:
+    too_low = launch.why_too_little()
+    if too_low:
+        found, _, remedy = too_low.partition("; ")
+        yield Finding("limits", UNSAFE, found, "no submission could run", remedy)
+    else:
+        yield Finding("limits", GOOD, "high enough", "a submission's own limits hold")
+    group = cgroup.create()
+    if group is None:
+        remedy = "root, a systemd user session, or a container that was given its own control group"
+        means = "memory is limited for each process, and fewer processes are allowed"
+        yield Finding("control group", LESS, "none to be made", means, remedy)
+    else:
+        group.close()
+        yield Finding(
+            "control group", GOOD, "can be made", "a submission's memory and processes are limited as a whole"
+        )
+
+
+def _room() -> Iterator[Finding]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = _memory()
+    workers = max(1, min(cores, memory // DESK_MEMORY)) if memory else cores
+    found = f"{cores} cores, {memory / 1024:.1f} GiB free" if memory else f"{cores} cores"
+    if memory and memory < cores * DESK_MEMORY:
+        yield Finding("machine", LESS, found, f"memory for {workers} of {cores} workers", f"--jobs {workers}")
+    else:
+        yield Finding("machine", GOOD, found, f"up to {workers} workers at a time")
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free // MIB
+    if free < SPACE:
+        remedy = f"make room, or set TMPDIR to a folder with {SPACE} MiB"
+        yield Finding("scratch", LESS, f"{free} MiB in {folder}", "submissions that write files may fail", remedy)
+    else:
+        yield Finding("scratch", GOOD, f"{free} MiB in {folder}", "enough for what submissions write")
+
+
+def _memory() -> int:
+    """MiB that can be had; 0 if it is not known."""
+    with contextlib.suppress(OSError, ValueError, StopIteration), open("/proc/meminfo") as file:
+        return int(next(line for line in file if line.startswith("MemAvailable")).split()[1]) // 1024
+    return 0
+
+
+def _python() -> Finding:
+    found = f"{platform.python_version()} in {sys.prefix}"
+    if os.getuid() == 0 and not open_to_all(sys.base_prefix):
+        means = "behind Landlock, student code keeps the right to look up paths that root alone may"
+        return Finding("Python", LESS, found, means, f"a Python outside {Path(sys.base_prefix).parents[-2]}")
+    return Finding("Python", GOOD, found, "new enough")
+
+
+def _package(name: str, purpose: str, how: str) -> Finding:
+    try:
+        return Finding(name, GOOD, version(name), purpose)
+    except PackageNotFoundError:
+        return Finding(name, UNSAFE if name == "numpy" else LESS, "not installed", f"no {purpose}", how)
+
+
+def show(found: list[Finding], console: Console) -> None:
+    """The table, and in one sentence whether grading is safe here."""
+    table = Table(box=SIMPLE_HEAD)
+    for head in ("", "here", "what it means", "what helps"):
+        table.add_column(head, overflow="fold")
+    for one in found:
+        table.add_row(Text(one.what), Text(one.found, STYLES[one.state]), Text(one.means), Text(one.remedy))
+    console.print(table)
+    unsafe = [f"{one.what}: {one.found}" for one in found if one.state == UNSAFE]
+    if unsafe:
+        console.print(Text(f"Grading is not safe here ({'; '.join(unsafe)})."))
+    else:
+        console.print(Text("Grading is safe here."))
+
+
+def safe(found: list[Finding]) -> bool:
+    """Is there nothing that makes grading unsafe?"""
+    return not any(one.state == UNSAFE for one in found)

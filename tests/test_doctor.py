@@ -1,0 +1,98 @@
+"""`autograder doctor`: it says what is there, and ends with 1 where grading would not be safe."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.commands.options import SandboxKind, warn
+from autograder.course import Course, course_at
+from autograder.sandbox import landlock
+from autograder.sandbox.outside import cgroup, launch
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def doctor(monkeypatch):
+    """What it says about this machine as it is patched, in one line; and its exit code."""
+    monkeypatch.setenv("COLUMNS", "400")
+
+    def ask(*words):
+        done = CliRunner().invoke(app, ["doctor", *words])
+        return " ".join(done.output.split()), done.exit_code
+
+    return ask
+
+
+def test_two_walls_are_safe(doctor, monkeypatch):
+    monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: None)
+    monkeypatch.setattr(launch, "why_no_landlock", lambda: None)
+    monkeypatch.setattr(landlock, "abi", lambda: 7)
+    said, code = doctor()
+    assert code == 0
+    assert "bubblewrap, and Landlock inside it" in said and said.endswith("Grading is safe here.")
+
+
+def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(doctor, monkeypatch):
+    monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(launch, "why_no_landlock", lambda: None)
+    monkeypatch.setattr(landlock, "abi", lambda: 4)
+    said, code = doctor()
+    assert code == 0
+    assert "Landlock and seccomp" in said and "signals" in said and "a kernel from 6.12 on" in said
+
+
+def test_no_wall_is_not_safe_and_names_the_remedy(doctor, monkeypatch):
+    monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(launch, "why_no_landlock", lambda: "this kernel has no Landlock")
+    said, code = doctor()
+    assert code == 1
+    assert "student code can read the suites" in said and "apt-get install bubblewrap" in said
+    assert said.endswith("Grading is not safe here (wall: none).")
+
+
+def test_a_course_among_the_libraries_is_not_safe(doctor, monkeypatch):
+    monkeypatch.setattr(launch, "SYSTEM", (*launch.SYSTEM, str(ROOT.parent)))
+    said, code = doctor("--course", str(ROOT))
+    assert code == 1
+    assert f"student code must read {ROOT.parent.resolve()}" in said and "move the course" in said
+
+
+def test_grading_warns_of_a_course_among_the_libraries_and_points_to_the_doctor(monkeypatch, capsys):
+    warn(SandboxKind.landlock, Course(ROOT))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(launch, "SYSTEM", (*launch.SYSTEM, str(ROOT.parent)))
+    warn(SandboxKind.landlock, Course(ROOT))
+    said = " ".join(capsys.readouterr().err.split())
+    assert "student code can read the course" in said and "`autograder doctor`" in said
+
+
+def test_a_limit_that_is_too_low_is_not_safe(doctor, monkeypatch):
+    real = resource.getrlimit
+    monkeypatch.setattr(resource, "getrlimit", lambda one: (16, 16) if one == resource.RLIMIT_NOFILE else real(one))
+    said, code = doctor()
+    assert code == 1
+    assert "no submission could run" in said and "ulimit -n" in said
+
+
+def test_root_without_the_right_to_become_another_user_is_told_to_start_as_one(monkeypatch):
+    monkeypatch.setattr(launch.os, "getuid", lambda: 0)
+    monkeypatch.setattr(launch, "_held_capabilities", lambda: {1, 2, 3})
+    assert "ordinary user" in launch.why_no_landlock.__wrapped__()
+
+
+def test_no_control_group_is_said(doctor, monkeypatch):
+    monkeypatch.setattr(cgroup, "create", lambda: None)
+    assert "memory is limited for each process" in doctor()[0]
+
+
+def test_without_a_course_it_says_how_to_ask_about_one(doctor, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("autograder.commands.cli.find_course", lambda: course_at(tmp_path))
+    said, _ = doctor()
+    assert "call this in a course's folder" in said
+    monkeypatch.undo()
+    assert "out of student code's reach" in doctor("--course", str(ROOT))[0]
