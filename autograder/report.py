@@ -78,8 +78,8 @@ class ExerciseResult:
     """One exercise's outcome.
 
     `with_reference` names earlier exercises whose reference stood behind the student's code here, so that an
-    early mistake is paid for once. `diagnosis` is the name of the known mistake whose answers the student's equal,
-    `hint` what to think about next.
+    early mistake is paid for once. `diagnosis` is the name of what is wrong: a mistake whose answers the student's
+    equal, or a relation to the right ones. `evidence` says by what it is known, `hint` what to think about next.
     """
 
     name: str
@@ -90,6 +90,7 @@ class ExerciseResult:
     hint: str = ""
     with_reference: tuple[str, ...] = ()
     picture: Picture | None = None
+    evidence: str = ""
 
     @property
     def score(self) -> float:
@@ -106,6 +107,7 @@ class ExerciseResult:
             "max_score": self.max_score,
             "started": self.started,
             "diagnosis": self.diagnosis,
+            "evidence": self.evidence,
             "hint": self.hint,
             "with_reference": list(self.with_reference),
             "tests": [test.to_dict() for test in self.tests],

@@ -54,8 +54,8 @@ def scores_right(Q, K):
     [
         (scores_by_loop_without_scale, "no-scaling"),
         (scores_scaled_twice_by_einsum, "scale-by-d_k"),
-        (scores_unscaled_and_two_axes_only, "no-scaling"),
-        (scores_right_but_two_axes_only, None),
+        (scores_unscaled_and_two_axes_only, "no-scaling+one-batch-layout"),
+        (scores_right_but_two_axes_only, "one-batch-layout"),
         (scores_wrong_in_a_way_of_its_own, None),
         (scores_right, None),
     ],

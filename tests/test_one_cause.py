@@ -123,7 +123,7 @@ def test_nor_does_it_hide_a_known_mistake():
     form = ("return weights @ value, weights", "return {'output': weights @ value, 'weights': weights}")
     result = handed_in("torch_scaled_dot_product_attention", form, (" / math.sqrt(d_k)", ""))
     assert result.diagnosis == "no-scaling"
-    assert handed_in("torch_scaled_dot_product_attention", form).diagnosis is None
+    assert handed_in("torch_scaled_dot_product_attention", form).diagnosis == "another-kind"
 
 
 NORMS = [("self.norm_1", "self.ln1"), ("self.norm_2", "self.ln2")]
@@ -373,8 +373,7 @@ def test_no_check_asks_about_what_is_right():
 
 def test_a_mistake_about_the_plainest_layers_is_asked_about_once():
     result = handed_in("translation_test", ("return bool(", "return not bool("))
-    assert result.diagnosis is None
-    assert sum("?" in test.message for test in result.tests) == 1
+    assert sum("?" in said for said in [result.hint, *(test.message for test in result.tests)]) == 1
 
 
 def test_a_module_without_forward_is_spoken_of_by_shapes():

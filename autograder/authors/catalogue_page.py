@@ -53,12 +53,34 @@ def page(found: Iterable[Row]) -> str:
         parts.append(f"## {name}: {len(members)} known mistakes\n")
         for exercise, table in groupby(members, key=lambda row: row[1].exercise):
             parts.append(_table(exercise, list(table)))
-    return "\n".join(parts)
+    return "\n".join([*parts, *_prices(ordered)])
+
+
+def _prices(found: list[Row]) -> Iterator[str]:
+    """What one mistake costs in each of the exercises that have it; nothing if none is in two."""
+    costs: dict[str, dict[str, float]] = {}
+    for _, mistake, result in found:
+        own = costs.setdefault(mistake.name, {})
+        own[mistake.exercise] = max(own.get(mistake.exercise, 0.0), _lost(result))
+    several = {name: own for name, own in costs.items() if len(own) > 1}
+    if several:
+        yield "## What one mistake costs in several exercises\n"
+        yield "| mistake | from | to | exercises |\n| --- | --- | --- | --- |"
+    for name, own in sorted(several.items()):
+        least, most = min(own.values()), max(own.values())
+        yield f"| {name} | {least:.0f} % | {most:.0f} % | {', '.join(f'`{exercise}`' for exercise in own)} |"
+    if several:
+        yield ""
 
 
 def _place(row: Row) -> tuple[str, int]:
     assignment, mistake, _ = row
     return assignment.name, [exercise.name for exercise in assignment.exercises].index(mistake.exercise)
+
+
+def _lost(result: ExerciseResult) -> float:
+    """In percent of the exercise's points."""
+    return 100 * (1 - result.score / result.max_score)
 
 
 def _table(exercise: str, found: list[Row]) -> str:
@@ -69,7 +91,7 @@ def _table(exercise: str, found: list[Row]) -> str:
         f"| --- | --- |{' :-: |' * len(tests)}",
     ]
     for _, mistake, result in found:
-        lost = 100 * (1 - result.score / result.max_score)
+        lost = _lost(result)
         marks = " | ".join("" if test.state == "passed" else "✗" for test in result.tests)
         lines.append(f"| {mistake.name} | {lost:.0f} % | {marks} |")
     return "\n".join(lines) + "\n"

@@ -22,6 +22,7 @@ from autograder.submission import grade_id
 
 TEMPLATES = Path(__file__).parent / "templates" / "exercise"
 POINTS = 3
+NUMBERED = re.compile(r"^## (\d+)\. ", re.MULTILINE)  # an exercise's heading
 IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, heatmap"
 
 
@@ -35,8 +36,7 @@ def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Pat
     found = sorted(folder.glob("*.ipynb"))
     path = found[0] if found else folder / f"{re.sub('^a[0-9]+_', '', assignment)}.ipynb"
     notebook = nbformat.read(path, as_version=4) if found else _begin(assignment)
-    number = 1 + sum(grade_id(cell).startswith(CHECK) for cell in notebook.cells)
-    fill = _filler(assignment, exercise, f"{number}. `{exercise}`")
+    fill = _filler(assignment, exercise, f"{_make_room(notebook)}. `{exercise}`")
     notebook.cells[_place(notebook) : _place(notebook)] = _cells(exercise, fill)
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)
@@ -94,6 +94,18 @@ def _begin(assignment: str) -> Any:
 
     title = new_markdown_cell(f"# {assignment}\n\n(What this assignment is about.)", id="title")
     return new_notebook(cells=[title, new_code_cell(IMPORTS, id="imports")], metadata={"kernelspec": KERNEL})
+
+
+def _make_room(notebook: Any) -> int:
+    """The number of a heading that comes at `_place`; headings behind it are counted on."""
+    place, last = _place(notebook), 0
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown":
+            found = [int(number) for number in NUMBERED.findall(cell.source)]
+            last = max([last, *found]) if index < place else last
+            if index >= place:
+                cell.source = NUMBERED.sub(lambda match: f"## {int(match[1]) + 1}. ", cell.source)
+    return last + 1
 
 
 def _place(notebook: Any) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from autograder.judging.alike import same
+from autograder.judging.alike import equal, same
 from autograder.judging.evident import Evident, slip_in
 from autograder.judging.example import Example
 from autograder.judging.expect import Mismatch
@@ -20,9 +20,10 @@ from autograder.judging.student import Calls, Missing, NotStarted, ReadyMade, Re
 from autograder.judging.suite import Outcome, Suite, Test
 from autograder.judging.words import fit_to_print
 from autograder.report import Picture
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, call_bytes
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, call_bytes
 
 NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
+ONCE_MORE = 2  # calls of tests that failed
 KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 
 
@@ -58,6 +59,7 @@ class Attempt:
     """An exercise's outcomes; all calls; names of the notebook's it uses; names it asked the reference for.
 
     meant: calls with what their answers evidently mean, if they have not the form asked for
+    unsteady: was a call that gave a wrong answer, or a right one, answered otherwise when it was made once more?
     """
 
     outcomes: list[Outcome]
@@ -67,6 +69,7 @@ class Attempt:
     ready_made: ReadyMade | None = None
     picture: Picture | None = None
     meant: Sequence[Recorded] = ()
+    unsteady: bool = False
 
     @property
     def earned(self) -> float:
@@ -151,9 +154,11 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
                     outcome = outcome if judged.error is not None and meaning.filled_up else judged
             outcomes.append(outcome)
         outcomes = answers.ask_again(outcomes)
+        unsteady = any(KEPT in str(outcome.error) for outcome in outcomes) or answers.is_unsteady(outcomes)
         started = any(not outcome.untouched for outcome in outcomes)
     asked = frozenset(exercise.questions.asked)
-    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, picture if started else None, meant)
+    drawn = picture if started else None
+    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, drawn, meant, unsteady)
 
 
 def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outcome:
@@ -171,6 +176,7 @@ class _Answers:
         self._got: dict[Place, bytes | Failure | NoAnswer] = {}
         self._made: Counter[bytes] = Counter()
         self._first: dict[Test, tuple[Call, bytes, bytes | Answer]] = {}
+        self._replies: dict[Test, tuple[Call, Reply]] = {}  # the first of a test
         self._test: Test | None = None
 
     def begin(self, test: Test) -> None:
@@ -181,7 +187,7 @@ class _Answers:
     def __call__(self, call: Call) -> Answer:
         """The answer to a call of a suite's."""
         if any(map(callable, call.given())):
-            return self._noticed(self._fit_to_print(next(self._exercise.ask([call]))))
+            return self._heard(call, next(self._exercise.ask([call])))
         body = call_bytes(call)
         place = (body, self._made[body])
         self._made[body] += 1
@@ -190,7 +196,12 @@ class _Answers:
             got = next(self._exercise.ask_bytes([(call, body)]))
         if self._test is not None:
             self._first.setdefault(self._test, (call, body, got))
-        return self._noticed(self._fit_to_print(_read(got)))
+        return self._heard(call, _read(got))
+
+    def _heard(self, call: Call, answer: Answer) -> Answer:
+        if self._test is not None and isinstance(answer, Reply):
+            self._replies.setdefault(self._test, (call, answer))
+        return self._noticed(self._fit_to_print(answer))
 
     def _fit_to_print(self, answer: Answer) -> Answer:
         """With just those words of the student's that a message may quote; all, if it is judged by visible checks."""
@@ -251,6 +262,15 @@ class _Answers:
                 errors[body] = as_exception(call.name, answer) if lost else Mismatch(KEPT)  # type: ignore[arg-type]
         bodies = {test: body for test, (_, body, _) in passed.items()}
         return [_failed(o, errors[bodies[o.test]]) if bodies.get(o.test) in errors else o for o in outcomes]
+
+    def is_unsteady(self, outcomes: Sequence[Outcome]) -> bool:
+        """Make the first calls of some tests that failed once more: is one answered otherwise?"""
+        failed = [o.test for o in outcomes if isinstance(o.error, Mismatch) and o.test in self._replies]
+        for call, first in [self._replies[test] for test in failed[:ONCE_MORE]]:
+            second = next(self._exercise.ask([call]))
+            if isinstance(second, Reply) and not equal(first.value, second.value):
+                return True
+        return False
 
     def _noticed(self, answer: Answer) -> Answer:
         if isinstance(answer, Failure) and answer.kind is Kind.READY_MADE and self.ready_made is None:

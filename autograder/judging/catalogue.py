@@ -14,21 +14,26 @@ The function's (or class's) name is the exercise.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One known mistake. `hint` is a question or a place to look, and never the fix."""
+    """One known mistake. `hint` is a question or a place to look, and never the fix.
+
+    is_written: is it written out, and not composed by a recipe?
+    """
 
     name: str
     exercise: str
     hint: str
     code: Callable[..., Any]
+    is_written: bool = False
 
 
 Options = dict[str, Any]
@@ -50,31 +55,38 @@ class Catalogue:
         """Enter the decorated function or class under `name`."""
 
         def enter(code: Any) -> Any:
-            self.mistakes.append(Mistake(name, code.__name__, hint, code))
+            self.mistakes.append(Mistake(name, code.__name__, hint, code, is_written=True))
             return code
 
         return enter
 
-    def recipe(self, slips: dict[str, list[Options]], styles: Sequence[Options] = ({},)) -> Callable[[Any], Any]:
-        """Enter variants and pairs of mistakes written out above.
+    def recipe(
+        self,
+        slips: Mapping[str, Sequence[Options]],
+        styles: Sequence[Options] = ({},),
+        hints: Mapping[str, str] = MappingProxyType({}),
+    ) -> Callable[[Any], Any]:
+        """Enter hypotheses: what comes of one wrong decision, and of two.
 
         The decorated function takes options and makes the exercise's function or class; without options, a right one.
-        `slips` gives the options that make a mistake, several where people make it in several ways; `styles` are
-        options that change how the code does at the edges (empty rows, say) and leave the mistake's name.
+
+        slips: by name, the options that make a mistake, several where people make it in several ways. Two that set one
+            option exclude each other; of two, the first ways are tried.
+        styles: options that change how the code does at the edges (empty rows, say) and leave the mistake's name
+        hints: for names that no mistake written out above has
         """
 
         def enter(make: Callable[..., Any]) -> Callable[..., Any]:
-            hints = {mistake.name: mistake.hint for mistake in self.of(make.__name__)}
+            asks = {**hints, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
             for name, ways in slips.items():
                 for options, style in product(ways, styles):
                     code = make(**{**style, **options})
-                    self.variants.append(Mistake(name, make.__name__, hints[name], code))
+                    self.variants.append(Mistake(name, make.__name__, asks[name], code))
             for (one, ways), (other, others) in combinations(slips.items(), 2):
-                for first, second, style in product(ways, others, styles):
-                    if not first.keys() & second.keys():
-                        code = make(**{**style, **first, **second})
-                        hint = f"{hints[one]} And: {hints[other]}"
-                        self.pairs.append(Mistake(f"{one}+{other}", make.__name__, hint, code))
+                if not ways[0].keys() & others[0].keys():
+                    code = make(**{**styles[0], **ways[0], **others[0]})
+                    hint = f"{asks[one]} And: {asks[other]}"
+                    self.pairs.append(Mistake(f"{one}+{other}", make.__name__, hint, code))
             return make
 
         return enter

@@ -1,123 +1,270 @@
-"""Naming a known mistake by behaviour alone.
+"""Naming what is wrong by behaviour alone.
 
-While a suite runs, every call and what came back are kept. Where an exercise loses marks, each catalogued mistake of it
-is asked the same questions. In this order, and each time only where one name alone fits:
+While a suite runs, every call and what came back are kept. Where an exercise loses marks, each hypothesis about it is
+asked the same questions: the mistakes written out in the catalogue, and the many that its recipes compose, alone and
+two in one function. What they answer to a few telling calls is known beforehand, as prints (`prints.py`), so that most
+of them are out at once. Of the rest, in this order, and each time only where one name alone fits:
 
 1. a mistake that gives the student's answer to every call, errors included;
 2. one that does wherever the student's code gave a value;
-3. two mistakes in one function that do; or two of which each is right or gives the student's answer everywhere, and
+3. one relation between the student's answers and the right ones (`relations.py`);
+4. two mistakes in one function that do; or two of which each is right or gives the student's answer everywhere, and
    that explain all wrong answers together;
-4. one, or two in one function, that give the student's answers on ordinary input, whatever happens at the edges
-   (empty rows, huge scores).
+5. one, or two in one function, that give the student's answers on ordinary input, whatever happens at the edges
+   (empty rows, huge scores);
+6. two relations, or a mistake and a relation between the student's answers and that mistake's.
 
-Otherwise there is no guess. Equal answers are strong evidence: a suite's inputs are random numbers, and its
-ordinary answers arrays of twelve and more. Right answers are never diagnosed.
+What 2 to 5 leave unexplained, such as an exception on batches, is told as well if it is a relation. It is never more
+than what is explained. Otherwise there is no guess. Equal answers are strong evidence: a suite's inputs are random
+numbers, and its ordinary answers arrays of twelve and more. Right answers are never diagnosed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from autograder.judging.alike import arrays, close, same
 from autograder.judging.catalogue import Catalogue, Mistake
-from autograder.judging.here import answering
+from autograder.judging.here import answering, quiet
+from autograder.judging.prints import alike, print_of
+from autograder.judging.relations import Asked, Relation, explained_by_relations, relations
 from autograder.judging.student import Recorded
+from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, call_bytes
 
 Key = tuple[bytes, tuple[Any, ...]]
 Alike = Callable[[Answer, Answer], bool]
-AHEAD = 4  # calls of an exercise whose answers are known before; they tell most mistakes from most answers
+TELLING, OF_PAIRS = 5, 2  # calls of an exercise whose answers are known beforehand; and those of pairs, which are many
+SMALLEST = 4  # numbers in an answer that tells much
+# Relations that are a cause of their own beside a mistake. At the edges a mistake may do as it likes.
+BESIDE = ("one-batch-layout", "another-dtype", "another-kind", "another-shape", "inputs-changed", "gradient-missing")
+NEAREST = 4  # mistakes whose rest is compared with relations
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The name of a known mistake (two names joined by `+` where it is two), and what to think about next."""
+    """What is wrong: its name (two names joined by `+` where it is two), a question, a sentence of evidence.
+
+    is_relation: is it no mistake by name, but how the answers stand to the right ones?
+    """
 
     name: str
     hint: str
+    evidence: str = ""
+    is_relation: bool = False
 
 
-AMBIGUOUS = Diagnosis("", "")
+UNSTEADY = Diagnosis(
+    "another-answer-each-time",
+    "Is there something random, or does something outlive a call?",
+    "The same call with the same arguments gave one answer first, and then another.",
+)
+
+
+@dataclass
+class _Table:
+    """What hypotheses answer to telling calls, as prints: a row each, a column a call. `right`: the reference's row."""
+
+    singles: Sequence[Mistake]
+    pairs: Sequence[Mistake]
+    columns: dict[Key, int]
+    right: np.ndarray
+    of_singles: np.ndarray
+    of_pairs: np.ndarray
 
 
 class Diagnoser:
     """Knows what the reference and each mistake of an assignment answer; asks each question once."""
 
     def __init__(self, catalogue: Catalogue, names: Mapping[str, Any]) -> None:
-        self._written, self._variants, self._pairs = catalogue.mistakes, catalogue.variants, catalogue.pairs
+        self._catalogue, self._names = catalogue, names
         self._right = answering(names)
-        everything = [*self._written, *self._variants, *self._pairs]
-        self._wrong = {mistake: answering({**names, mistake.exercise: mistake.code}) for mistake in everything}
+        self._answering: dict[Mistake, Callable[[Call], Answer]] = {}
+        self._tables: dict[str, _Table] = {}
         self._kept: dict[tuple[Mistake | None, Key], Answer] = {}
 
     def prepare(self, exercise: str, calls: Sequence[Call]) -> None:
-        """Know before what every mistake of an exercise answers to the first of `calls`, which its suite will make."""
-        for call in calls[:AHEAD]:
-            one = _Heard.of(call, NoAnswer)
-            for mistake in [None, *(m for m in self._wrong if m.exercise == exercise)]:
-                self._answer(mistake, one)
+        """Know before what every hypothesis on an exercise answers to some of `calls`, which its suite will make."""
+        if exercise in self._tables:
+            return
+        heard = [_Heard.of(call, NoAnswer) for call in calls]
+        telling = self._telling(heard)
+        singles = [m for m in (*self._catalogue.mistakes, *self._catalogue.variants) if m.exercise == exercise]
+        pairs = [m for m in self._catalogue.pairs if m.exercise == exercise]
+        self._tables[exercise] = _Table(
+            singles,
+            pairs,
+            {one.key: i for i, one in enumerate(telling)},
+            np.array([print_of(self._answer(None, one)) for one in telling]),
+            self._prints(singles, telling),
+            self._prints(pairs, telling[:OF_PAIRS]),
+        )
 
     def diagnose(self, exercise: str, calls: Sequence[Recorded]) -> Diagnosis | None:
-        """The known mistake behind the replies in `calls`, or None."""
-        written, variants, pairs = (
-            [mistake for mistake in group if mistake.exercise == exercise]
-            for group in (self._written, self._variants, self._pairs)
-        )
-        singles = [*written, *variants]
-        answered = [one for one in calls if not isinstance(one.answer, NoAnswer)] if singles else []
-        heard = [_Heard.of(one.call, one.answer) for one in answered]
-        values = [one for one in heard if isinstance(one.reply, Reply)]
-        ordinary = [one for one in values if _is_ordinary(one)]
-        found = (
-            self._one(written, heard, same)
-            or self._one(singles, heard, same)
-            or self._one(written, values, same)
-            or self._one(singles, values, same)
-            or self._one(pairs, values, same)
-            or self._two(singles, values)
-            or self._one(singles, ordinary, _same_where_finite)
-            or self._one(pairs, ordinary, _same_where_finite)
-        )
-        return None if found is AMBIGUOUS else found
-
-    def _one(self, known: list[Mistake], heard: list[_Heard], alike: Alike) -> Diagnosis | None:
-        if all(alike(one.reply, self._answer(None, one)) for one in heard):
+        """What is wrong with the replies in `calls`, or None where nothing is, or nothing can be told."""
+        answered = [one for one in calls if not isinstance(one.answer, NoAnswer)]
+        heard = list({(one := _Heard.of(r.call, r.answer)).key: one for r in answered}.values())
+        wrong = frozenset(i for i, one in enumerate(heard) if not same(one.reply, self._answer(None, one)))
+        if not wrong:
             return None  # nothing here is wrong, so nothing here tells one mistake from another
-        return _only([m for m in known if all(alike(one.reply, self._answer(m, one)) for one in heard)])
+        if exercise not in self._tables:
+            self.prepare(exercise, [one.call for one in heard])
+        asked = [Asked(one.call, one.reply, self._answer(None, one)) for one in heard]
+        case = _Case(heard, asked, wrong, *self._plausible(self._tables[exercise], heard))
+        return self._alone(case) or self._together(case)
 
-    def _two(self, known: list[Mistake], heard: list[_Heard]) -> Diagnosis | None:
-        wrong = {i for i, one in enumerate(heard) if not same(one.reply, self._answer(None, one))}
-        explains = {mistake: self._explained(mistake, heard, wrong) for mistake in known}
-        pairs = {
-            tuple(sorted((one.name, other.name))): (one, other)
-            for one, other in combinations(known, 2)
-            if one.name != other.name and explains[one] | explains[other] == wrong and explains[one] and explains[other]
-        }
+    def _alone(self, case: _Case) -> Diagnosis | None:
+        """One cause for all, or one and what it leaves."""
+        written = [m for m in case.exact if m.is_written]
+        values = [i for i, one in enumerate(case.heard) if isinstance(one.reply, Reply)]
+        for calls in (range(len(case.heard)), values):
+            for known in (written, case.exact):
+                if told := self._told(case, self._fitting(case, known, calls, same)):
+                    return told
+        if len(case.related) == 1:
+            return _of_relations(case.related, len(case.wrong))
+        return self._told(case, self._fitting(case, case.pairs, values, same)) or self._two(case, values)
+
+    def _together(self, case: _Case) -> Diagnosis | None:
+        """Ordinary answers explained, or two causes of different kinds."""
+        ordinary = [i for i, one in enumerate(case.heard) if _is_ordinary(one)]
+        for known in (case.exact, case.pairs):
+            if told := self._told(case, self._fitting(case, known, ordinary, _same_where_finite)):
+                return told
+        return _of_relations(case.related, len(case.wrong)) if case.related else self._with_relation(case)
+
+    def _fitting(self, case: _Case, known: Sequence[Mistake], calls: Sequence[int], like: Alike) -> list[Mistake]:
+        """Those that give the student's answer to all of `calls`; none if nothing there is wrong."""
+        if case.wrong.isdisjoint(calls):
+            return []
+        ones = [case.heard[i] for i in sorted(calls, key=lambda i: i not in case.wrong)]
+        return [m for m in known if all(like(one.reply, self._answer(m, one)) for one in ones)]
+
+    def _told(self, case: _Case, fitting: Sequence[Mistake]) -> Diagnosis | None:
+        """The name that fits alone, and what it leaves unexplained if that is a relation."""
+        if len({mistake.name for mistake in fitting}) != 1:
+            return None
+        mistake = fitting[0]
+        given = frozenset(i for i in case.wrong if self._gives(mistake, case.heard[i]))
+        rest = case.wrong - given
+        if rest:
+            related = self._rest(case, mistake, rest)
+            if related is not None:
+                return _with(mistake, related, len(given), len(case.wrong))
+            if len(rest) > len(given):
+                return None
+        return Diagnosis(mistake.name, mistake.hint, _evidence(len(given), len(case.wrong)))
+
+    def _rest(self, case: _Case, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
+        """One relation between the student's answers and a mistake's that explains all of `rest`."""
+        asked = [Asked(one.call, one.reply, self._answer(mistake, one)) for one in case.heard]
+        off = frozenset(i for i, one in enumerate(asked) if not same(one.got, one.wanted))
+        found = relations(asked, off) if off >= rest else ()
+        return next((one for one in found if one.explains >= rest and one.name in BESIDE), None)
+
+    def _two(self, case: _Case, values: Sequence[int]) -> Diagnosis | None:
+        """Two mistakes of which each is right or gives the student's answer, and that explain all together."""
+        wrong = case.wrong.intersection(values)
+        in_question = set(case.singles)
+        pairs = {}
+        for one in case.near:
+            given = self._explained(one, case, values) if one in in_question else frozenset()
+            rest = sorted(wrong - given) if given else ()
+            for other in case.singles if rest else ():
+                gives_rest = all(same(case.heard[i].reply, self._answer(other, case.heard[i])) for i in rest)
+                if gives_rest and one.name != other.name and self._explained(other, case, values):
+                    pairs[tuple(sorted((one.name, other.name)))] = one, other
         if len(pairs) != 1:
             return None
         ((one, other),) = pairs.values()
-        return Diagnosis(f"{one.name}+{other.name}", f"{one.hint} And: {other.hint}")
+        evidence = _evidence(len(wrong), len(case.wrong))
+        return Diagnosis(f"{one.name}+{other.name}", f"{one.hint} And: {other.hint}", evidence)
 
-    def _explained(self, mistake: Mistake, heard: list[_Heard], wrong: set[int]) -> set[int]:
+    def _explained(self, mistake: Mistake, case: _Case, values: Iterable[int]) -> frozenset[int]:
         """The wrong answers that this mistake gives, too; none where it is wrong and the student right."""
         found = set()
-        for i, one in enumerate(heard):
+        for i in values:
+            one = case.heard[i]
             if same(one.reply, self._answer(mistake, one)):
-                found |= {i} & wrong
-            elif i not in wrong or not same(self._answer(None, one), self._answer(mistake, one)):
-                return set()
+                found |= {i} & case.wrong
+            elif i not in case.wrong or not same(self._answer(None, one), self._answer(mistake, one)):
+                return frozenset()
+        return frozenset(found)
+
+    def _with_relation(self, case: _Case) -> Diagnosis | None:
+        """A mistake that gives some of the wrong answers, and a relation to its answers that gives the others."""
+        gives = {m: frozenset(i for i in case.wrong if self._gives(m, case.heard[i])) for m in case.near}
+        for mistake in sorted(gives, key=lambda m: -len(gives[m]))[:NEAREST]:
+            rest = case.wrong - gives[mistake]
+            related = self._rest(case, mistake, rest) if gives[mistake] and rest else None
+            if related is not None:
+                return _with(mistake, related, len(gives[mistake]), len(case.wrong))
+        return None
+
+    def _gives(self, mistake: Mistake, one: _Heard) -> bool:
+        answer = self._answer(mistake, one)
+        return same(one.reply, answer) or _same_where_finite(one.reply, answer)
+
+    def _plausible(self, table: _Table, heard: Sequence[_Heard]) -> tuple[list[Mistake], ...]:
+        """Singles that are right or give the student's answer to every telling call; those that give it to all; pairs
+        that do; and singles that give a wrong one."""
+        mine = {
+            table.columns[one.key]: print_of(one.reply) for one in heard if one.key in table.columns and _is_whole(one)
+        }
+        columns, prints = list(mine), np.array(list(mine.values()))
+        if not columns:
+            return list(table.singles), list(table.singles), list(table.pairs), list(table.singles)
+        right = alike(table.right[columns], prints)
+        like = alike(table.of_singles[:, columns], prints)
+        harmless = alike(table.of_singles[:, columns], table.right[columns])
+        in_question = (like | harmless).all(axis=1)
+        of_pairs = [i for i in columns if i < OF_PAIRS]
+        pairs = alike(table.of_pairs[:, of_pairs], prints[[columns.index(i) for i in of_pairs]]).all(axis=1)
+        near = (like & ~right).any(axis=1)
+        return (
+            [m for m, ok in zip(table.singles, in_question, strict=True) if ok],
+            [m for m, ok in zip(table.singles, like.all(axis=1), strict=True) if ok],
+            [m for m, ok in zip(table.pairs, pairs, strict=True) if ok],
+            [m for m, ok in zip(table.singles, near, strict=True) if ok],
+        )
+
+    def _prints(self, mistakes: Sequence[Mistake], telling: Sequence[_Heard]) -> np.ndarray:
+        """Quicker than the answers in full: nothing goes through bytes."""
+        found = np.empty((len(mistakes), len(telling)))
+        with quiet():
+            for i, mistake in enumerate(mistakes):
+                names = {**self._names, mistake.exercise: mistake.code}
+                for j, one in enumerate(telling):
+                    found[i, j] = print_of(perform(names, one.call.with_given(_copied)))
         return found
 
+    def _telling(self, heard: Iterable[_Heard]) -> list[_Heard]:
+        """Some calls whose right answers are ordinary arrays, each of another form than those before it."""
+        usable = [one for one in heard if not any(map(callable, one.call.given())) and not one.call.build]
+        forms: dict[str, _Heard] = {}
+        for one in usable:
+            answered = _Heard(one.call, self._answer(None, one), one.key)
+            if _is_ordinary(answered, any_dtype=True) and _size(answered.reply) >= SMALLEST:
+                forms.setdefault(str([getattr(a, "ndim", type(a).__name__) for a in one.call.given()]), one)
+        # Those with most arguments tell most: what is done to a mask shows nowhere else.
+        first = sorted(forms.values(), key=lambda one: -len(arrays(one.call.given())))
+        taken = {one.key for one in first}
+        return [*first, *(one for one in usable if one.key not in taken)][:TELLING]
+
     def _answer(self, mistake: Mistake | None, one: _Heard) -> Answer:
-        answer = self._right if mistake is None else self._wrong[mistake]
         if (mistake, one.key) not in self._kept:
-            self._kept[mistake, one.key] = answer(one.call)
+            self._kept[mistake, one.key] = (self._right if mistake is None else self._of(mistake))(one.call)
         return self._kept[mistake, one.key]
+
+    def _of(self, mistake: Mistake) -> Callable[[Call], Answer]:
+        if mistake not in self._answering:
+            self._answering[mistake] = answering({**self._names, mistake.exercise: mistake.code})
+        return self._answering[mistake]
 
 
 @dataclass(frozen=True)
@@ -133,21 +280,71 @@ class _Heard:
         return cls(call, answer, (call_bytes(call), tuple(filter(callable, call.given()))))
 
 
-def _only(matching: list[Mistake]) -> Diagnosis | None:
-    """The diagnosis, where all that match have one name; several names end the search."""
-    if not matching:
-        return None
-    if len({mistake.name for mistake in matching}) > 1:
-        return AMBIGUOUS
-    return Diagnosis(matching[0].name, matching[0].hint)
+@dataclass(frozen=True)
+class _Case:
+    """What was heard, with what is right; which of it is wrong (by place); and which hypotheses are in question."""
+
+    heard: Sequence[_Heard]
+    asked: Sequence[Asked]
+    wrong: frozenset[int]
+    singles: Sequence[Mistake] = field(default_factory=list)
+    exact: Sequence[Mistake] = field(default_factory=list)
+    pairs: Sequence[Mistake] = field(default_factory=list)
+    near: Sequence[Mistake] = field(default_factory=list)
+
+    @cached_property
+    def related(self) -> tuple[Relation, ...]:
+        """Relations that explain all that is wrong; looked for once."""
+        return explained_by_relations(self.asked, self.wrong)
 
 
-def _is_ordinary(one: _Heard) -> bool:
+def _of_relations(related: Sequence[Relation], wrong: int) -> Diagnosis:
+    return Diagnosis(
+        "+".join(one.name for one in related),
+        " And: ".join(one.hint for one in related),
+        " ".join(one.evidence for one in related),
+        is_relation=True,
+    )
+
+
+def _with(mistake: Mistake, related: Relation, given: int, wrong: int) -> Diagnosis:
+    evidence = f"{_evidence(given, wrong)} The others differ from it in one way. {related.evidence}"
+    return Diagnosis(f"{mistake.name}+{related.name}", f"{mistake.hint} And: {related.hint}", evidence)
+
+
+def _evidence(given: int, wrong: int) -> str:
+    if given < wrong:
+        return f"It gives {given} of your {wrong} wrong answers, number for number."
+    return "It gives your wrong answer, number for number." if wrong == 1 else (
+        f"It gives all {wrong} of your wrong answers, number for number."
+    )  # fmt: skip
+
+
+def _copied(value: Any) -> Any:
+    """An array or tensor of its own, which a mistake may write into."""
+    if hasattr(value, "detach"):
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return value.copy() if isinstance(value, np.ndarray | list) else value
+
+
+def _is_whole(one: _Heard) -> bool:
+    """Is it a value without NaN? A mistake that does other things at the edges has other prints there."""
+    return isinstance(one.reply, Reply) and all(np.isfinite(a.astype(float)).all() for a in arrays(one.reply.value))
+
+
+def _size(answer: Answer) -> int:
+    """How many numbers are in it."""
+    return sum(a.size for a in arrays(answer.value)) if isinstance(answer, Reply) else 0
+
+
+def _is_ordinary(one: _Heard, any_dtype: bool = False) -> bool:
     """A plain call in double precision, no gradients, with mostly finite numbers of ordinary size in and out."""
     if not isinstance(one.reply, Reply) or one.reply.gradients is not None:
         return False
     out, built_with = arrays(one.reply.value), one.call.instance or one.call
-    if not out or any(a.dtype == np.float32 for a in out):
+    if not out or (not any_dtype and any(a.dtype == np.float32 for a in out)):
         return False
     given = arrays([*built_with.args, *built_with.kwargs.values()])
     if any(np.abs(a.astype(float)).max(initial=0.0) > 1e3 for a in given):

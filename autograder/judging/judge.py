@@ -9,11 +9,13 @@ from typing import Any
 
 from autograder.course import Exercise
 from autograder.judging.attempt import Attempt, Names, Tests, attempt
-from autograder.judging.diagnosis import Diagnoser, Diagnosis
+from autograder.judging.diagnosis import UNSTEADY, Diagnoser, Diagnosis
 from autograder.judging.example import Example
+from autograder.judging.expect import Mismatch
 from autograder.judging.here import answering
 from autograder.judging.questions import Questions, parameter_names
 from autograder.judging.rehearsal import Rehearsal
+from autograder.judging.relations import of_shown
 from autograder.judging.results import as_result
 from autograder.judging.student import Missing, NotStarted, Student
 from autograder.judging.suite import Suite
@@ -93,9 +95,20 @@ def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, b
     return attempt(tests, names.begin(exercise.name, Questions(material.reference, behind, asked_with)))
 
 
+def _of_shown(wrong: Sequence[BaseException]) -> Diagnosis | None:
+    """What visible checks tell of all that came out wrong, without a solution."""
+    both = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
+    related = of_shown([pair for pair in both if all(hasattr(value, "dtype") for value in pair)])
+    return Diagnosis(related.name, related.hint, related.evidence) if related else None
+
+
 def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosis | None:
     wrong = [outcome.error for outcome in best.outcomes if outcome.error]
-    if material.diagnoser is None or all(isinstance(error, NotStarted | Missing) for error in wrong):
+    if all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
+    if material.diagnoser is None:
+        return None if material.reference else _of_shown(wrong)
     known = material.diagnoser.diagnose(exercise.name, best.recorded())
-    return known or (material.diagnoser.diagnose(exercise.name, best.meant) if best.meant else None)
+    known = known or (material.diagnoser.diagnose(exercise.name, best.meant) if best.meant else None)
+    # How answers that do not last stand to the right ones is chance.
+    return UNSTEADY if best.unsteady and (known is None or known.is_relation) else known

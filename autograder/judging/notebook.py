@@ -130,7 +130,7 @@ class Notebook:
         message["known"] = list(questions.known)
         try:
             with inner:
-                frames.send_with_descriptor(self._sock, message, inner, time.monotonic() + FORK_SECONDS)
+                frames.send_with_descriptors(self._sock, message, [inner.fileno()], time.monotonic() + FORK_SECONDS)
             few = frames.Allowance(MAX_USES * 100, MAX_USES * 100)
             uses = frames.receive(outer, time.monotonic() + FORK_SECONDS, few).get("uses")
             if not isinstance(uses, list) or len(uses) > MAX_USES:

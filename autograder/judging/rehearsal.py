@@ -33,10 +33,14 @@ class Heard:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What each foreseen test asks and heard, and how each exercise is called (see `questions.AskedWith`)."""
+    """What each foreseen test asks and heard, and how each exercise is called (see `questions.AskedWith`).
+
+    broken: tests that the reference fails, each with where in the suite, and what it says
+    """
 
     heard: Mapping[Test, tuple[Heard, ...]]
     asked_with: Mapping[str, frozenset[bool | None]]
+    broken: tuple[tuple[Test, str, str], ...] = ()
 
     def plan(self, tests: Iterable[Test]) -> list[Heard]:
         """All that these tests ask, each place once, in order."""
@@ -49,15 +53,17 @@ def rehearse(suite: Suite, names: Mapping[str, Any]) -> Rehearsal:
     answer = answering(names)
     heard: dict[Test, tuple[Heard, ...]] = {}
     kinds: dict[str, set[bool | None]] = {}
+    broken: list[tuple[Test, str, str]] = []
     for test in suite.tests:
         student = Student(answer, words)
         outcome = suite.run(test, student, Student(answer, words))
         for one in student.calls:
             kinds.setdefault(one.call.name, set()).add(asked_with(one.call))
-        # A test that fails its own reference is broken; whoever checks the course must hear of it.
-        if outcome.error is None and not any(map(_is_live, student.calls)):
+        if outcome.error is not None:
+            broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
+        elif not any(map(_is_live, student.calls)):
             heard[test] = tuple(_heard(student.calls))
-    return Rehearsal(heard, {name: frozenset(found) for name, found in kinds.items()})
+    return Rehearsal(heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken))
 
 
 def _is_live(one: Recorded) -> bool:

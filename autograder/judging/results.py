@@ -46,6 +46,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         known.hint if known else "",
         tuple(sorted(best.asked)),
         best.picture,
+        known.evidence if known else "",
     )
 
 

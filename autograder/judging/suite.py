@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -30,7 +31,9 @@ OFF = (
     "warnings",
 )  # fmt: skip
 
+SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")  # somebody's own, for other tests: a suite does not know their options
 ORDER = "the order of values"  # a cause
+WITHIN = "within "  # what is called in this line of a suite fails
 MAX_MESSAGE = 2_000  # characters; an answer may have words of its own in it, the keys of a dict
 
 
@@ -51,12 +54,14 @@ class Outcome:
     """What one test gave: None if it passed, else the error.
 
     call: the one that it is about, in words; made_by: code that makes what went in
+    where: the suite's line that failed, for authors
     """
 
     test: Test
     error: BaseException | None
     call: str = ""
     made_by: str = ""
+    where: str = ""
 
     @property
     def message(self) -> str:
@@ -70,7 +75,8 @@ class Outcome:
         if isinstance(self.error, StudentError | Mismatch):
             text = str(self.error) if question or not isinstance(self.error, Mismatch) else self.error.text
             return one_line(f"{self.call}: {text[:MAX_MESSAGE]}" if self.call else text[:MAX_MESSAGE])
-        return f"this test could not judge what came back ({type(self.error).__name__}). Please tell your instructor."
+        what = f"{type(self.error).__name__}, {self.where}" if self.where else type(self.error).__name__
+        return f"this test could not judge what came back ({what}). Please tell your instructor."
 
     @property
     def untouched(self) -> bool:
@@ -93,7 +99,7 @@ class Suite:
         if not path.is_file():
             raise CourseError(f"{path}: no such suite")
         self.path = path
-        self._plugin = _Plugin()
+        self._plugin = _Plugin(path.parent)
         self._thread = threading.Thread(target=self._session, name=f"suite {path.stem}", daemon=True)
         self._thread.start()
         self._plugin.collected.wait()
@@ -133,11 +139,16 @@ class Suite:
 
     def _session(self) -> None:
         arguments = [f"--rootdir={self.path.parent}", "-c", os.devnull, "--import-mode=importlib", "--noconftest"]
+        # Else it lists every folder on the way to the suite, and behind a wall most of them cannot be.
+        arguments.append(f"--confcutdir={self.path.parent}")
+        # A plain assert says its own words and no more: what pytest would add are the values that are asked for.
+        arguments.append("--assert=plain")
         # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
         arguments.append("--disable-plugin-autoload")
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
         _forget(self.path)
+        self._plugin.settings = {name: os.environ.pop(name) for name in SETTINGS if name in os.environ}
         try:
             pytest.main([*arguments, str(self.path)], plugins=[self._plugin])
         finally:
@@ -153,10 +164,12 @@ def _forget(path: Path) -> None:
 class _Plugin:
     """Keeps pytest's session open, and runs its items one at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.collected, self.finished = threading.Event(), threading.Event()
         self.items: dict[Test, pytest.Item] = {}
         self.problem: str | None = "pytest found no test in it"
+        self.settings: dict[str, str] = {}  # of the environment, given back once pytest has looked at it
         self.missing: str | None = None
         self.student: Student | None = None
         self.referee: Student | None = None
@@ -171,6 +184,7 @@ class _Plugin:
         return self.referee
 
     def pytest_configure(self, config: pytest.Config) -> None:
+        os.environ.update(self.settings)
         config.addinivalue_line("markers", "exercise(name): the exercise that a class of tests judges")
         config.addinivalue_line("markers", "watched(*parts): PyTorch's functions with such names are not to be called")
         config.addinivalue_line("markers", "weight(n): the test's share of the exercise's points, 1 where not given")
@@ -203,13 +217,18 @@ class _Plugin:
         # What comes next is of this module, so its packages are not set up for each test anew: 1 ms of 2.
         module: Any = item.getparent(pytest.Module)
         item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
+        if self.error is None:
+            return Outcome(test, None)
+        where = _where(self.error, self.folder)
+        if isinstance(self.error, AssertionError | pytest.fail.Exception) and not isinstance(self.error, Mismatch):
+            self.error = as_mismatch(self.error, where)
         call = student.calls.that_gave(getattr(self.error, "got", None))
-        if self.error is None or call is None:
-            return Outcome(test, self.error)
+        if call is None:
+            return Outcome(test, self.error, where=where)
         if isinstance(self.error, Mismatch) and student.calls.has_elsewhere(self.error.got, self.error.wanted):
             self.error.cause = ORDER
         made_by = recipes.line(call, names_of(student)) if isinstance(self.error, Mismatch) else ""
-        return Outcome(test, self.error, as_written(call, names_of(student)), made_by)
+        return Outcome(test, self.error, as_written(call, names_of(student)), made_by, where)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
@@ -219,6 +238,26 @@ class _Plugin:
         assert call.when != "collect"
         outcome: Literal["passed", "failed"] = "passed" if call.excinfo is None else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+
+
+def as_mismatch(error: BaseException, where: str) -> Mismatch:
+    """What a plain `assert ..., "hint"` or `pytest.fail("hint")` says, as an answer that is not what is asked for.
+
+    An assertion that fails elsewhere, such as in numpy.testing, would tell the values that are asked for.
+    """
+    hint = str(error) if where and not where.startswith(WITHIN) else ""
+    return Mismatch("what came back is not what is asked for here.", hint)
+
+
+def _where(error: BaseException, folder: Path) -> str:
+    """The line of a suite, or of a helper beside it, that an error comes from; with `WITHIN` if by way of others."""
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    folders = (str(folder), str(folder.parent / "hidden"))
+    own = [place for place in places if os.path.dirname(place[0]) in folders]
+    if not own:
+        return ""
+    passed_on = places[-1] != own[-1] and not isinstance(error, pytest.fail.Exception)
+    return f"{WITHIN if passed_on else ''}{os.path.basename(own[-1][0])}, line {own[-1][1]}"
 
 
 def _how_to_get(package: str) -> str:

@@ -37,7 +37,7 @@ def notes(result: ExerciseResult) -> list[str]:
     """What else the student should know about how this exercise was judged."""
     found = []
     if result.diagnosis:
-        found.append(f"This looks like a known mistake: {mistake_in_words(result.diagnosis)}. {result.hint}")
+        found.append(looks_like(result))
     if result.with_reference:
         names = ", ".join(result.with_reference)
         found.append(
@@ -45,6 +45,14 @@ def notes(result: ExerciseResult) -> list[str]:
             "there costs nothing here."
         )
     return found
+
+
+def looks_like(result: ExerciseResult) -> str:
+    """What is wrong in words, by what it is known, and a question; empty where nothing can be told."""
+    if not result.diagnosis:
+        return ""
+    said = f"What is wrong looks like this: {mistake_in_words(result.diagnosis)}."
+    return " ".join(filter(None, (said, result.evidence, result.hint)))
 
 
 def mistake_in_words(name: str) -> str:

@@ -1,10 +1,12 @@
 """Known mistakes of a1: scaled dot-product attention."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import torch
 
+from autograder.attention.hidden import decisions
 from autograder.judging.catalogue import Catalogue
 
 mistake = Catalogue()
@@ -404,53 +406,69 @@ def torch_scaled_dot_product_attention(query, key, value):
     return weights, weights @ value
 
 
-# ---------------------------------------------------------------- the same in other styles, and two at a time
+# ---------------------------------------------------------------- one decision wrong, and two
 
-
-SLIPS = {
-    "no-scaling": [{"scale": lambda query, key: 1.0}],
-    "scale-by-d_k": [{"scale": lambda query, key: query.shape[-1]}],
-    "softmax-over-queries": [{"axis": -2}],
-    "no-max-subtraction": [{"stable": False}],
-}
-
-
-def _root(query, key):
-    return math.sqrt(query.shape[-1])
-
-
-@mistake.recipe(SLIPS)
-def scaled_dot_product_attention(scale=_root, axis=-1, stable=True):
-    def attend(Q, K, V):
-        scores = Q @ K.swapaxes(-2, -1) / scale(Q, K)
-        exps = np.exp(scores - scores.max(axis=axis, keepdims=True) if stable else scores)
-        weights = exps / exps.sum(axis=axis, keepdims=True)
-        return weights @ V, weights
-
-    return attend
-
-
-@mistake.recipe(SLIPS | {"detached-gradient": [{"detach": True}]})
-def torch_scaled_dot_product_attention(scale=_root, axis=-1, stable=True, detach=False):
-    def attend(query, key, value):
-        scores = query @ key.transpose(-2, -1) / scale(query, key)
-        if stable:
-            weights = torch.softmax(scores, dim=axis)
-        else:
-            weights = torch.exp(scores) / torch.exp(scores).sum(dim=axis, keepdim=True)
-        weights = weights.detach() if detach else weights
-        return weights @ value, weights
-
-    return attend
-
-
-@mistake.recipe({"not-normalised": [{}]})
-def softmax():
-    return lambda x, axis=-1: np.exp(x)
+NUMPY, TORCH = decisions.numpy_ways(), decisions.torch_ways()
+CURVES = decisions.CURVES
+ATTENTION = (
+    decisions.SCALES | decisions.BY_VALUES | decisions.OPERANDS | decisions.TURNS | decisions.AFTER
+    | decisions.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
+)  # fmt: skip
 
 
 @mistake.recipe(
-    {"no-scaling": [{"scale": 0.0}], "scale-by-d_k": [{"scale": 1.0}], "multiplied-by-the-scale": [{"scale": -0.5}]}
+    decisions.without(CURVES, "softmax-missing")
+    | {
+        "axis-ignored": [{"axis_of": lambda axis: -1}],
+        "axis-0-by-default": [{"default": 0}],
+        "softmax-over-axis-0": [{"axis_of": lambda axis: 0}],
+        "softmax-over-everything": [{"axis_of": lambda axis: None}],
+    },
+    hints=decisions.HINTS,
 )
-def attention_scores(scale=0.5):
-    return lambda Q, K: Q @ K.swapaxes(-2, -1) / Q.shape[-1] ** scale
+def softmax(curve=decisions.softmax, axis_of=lambda axis: axis, default=-1):
+    return lambda x, axis=default: curve(NUMPY, x, axis_of(axis))
+
+
+@mistake.recipe(
+    decisions.SCALES
+    | decisions.only(decisions.OPERANDS, "queries-with-queries", "keys-with-keys", "queries-and-keys-swapped")
+    | decisions.TURNS
+    | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
+    | {"softmax-already": [{"end": lambda s: decisions.softmax(NUMPY, s, -1)}]}
+    | {"distance-for-dot-product": [{"distance": -1}, {"distance": 1}]},
+    hints=decisions.HINTS,
+)
+def attention_scores(end=lambda scores: scores, distance=0, **options):
+    def scores(Q, K):
+        if distance:
+            apart = ((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(-1)
+            return end(distance * apart / options.get("scale", decisions.right_scale)(_sizes(Q)))
+        return end(decisions.scores_of(NUMPY, Q, K, **options))
+
+    return scores
+
+
+def _sizes(Q):
+    return SimpleNamespace(d_k=Q.shape[-1], L=Q.shape[-2])
+
+
+def _attention(xp, Q, K, V, second, options):
+    output, weights = decisions.attend(xp, Q, K, V, **options)
+    if second == "scores":
+        given = {name: options[name] for name in ("operands", "turn", "scale") if name in options}
+        return output, decisions.scores_of(xp, Q, K, **given)
+    return output, weights
+
+
+@mistake.recipe(ATTENTION, hints=decisions.HINTS)
+def scaled_dot_product_attention(second="weights", **options):
+    return lambda Q, K, V: _attention(NUMPY, Q, K, V, second, options)
+
+
+@mistake.recipe(
+    ATTENTION | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
+    hints=decisions.HINTS,
+)
+def torch_scaled_dot_product_attention(second="weights", **options):
+    return lambda query, key, value: _attention(TORCH, query, key, value, second, options)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 
+from autograder.attention.hidden import decisions
 from autograder.judging.catalogue import Catalogue
 
 mistake = Catalogue()
@@ -563,54 +564,35 @@ def torch_masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
-# ---------------------------------------------------------------- the same in other styles, and two at a time
+# ---------------------------------------------------------------- one decision wrong, and two
 
-# What becomes of a row in which nothing may be seen: zeros, NaN, or the same weight for all.
-EMPTY = ({"empty": "zeros"}, {"empty": "nan"}, {"empty": "even"})
-LOW = {"zeros": -np.inf, "nan": -np.inf, "even": -1e9}
-LEAKS = [{"fill": -1e2}, {"fill": -1e3}, {"fill": -1e4}, {"fill": -1e5}]
-
-
-def _hidden_softmax(scores, mask, empty, fill, axis, after):
-    """Softmax under a mask with every slip that people make in it."""
-    if after:
-        return _plain_softmax(scores, axis) * mask
-    low = LOW[empty] if fill is None else fill
-    with np.errstate(all="ignore"):
-        weights = _plain_softmax(np.where(mask, scores, low), axis)
-    return np.nan_to_num(weights) if empty == "zeros" else weights
+NUMPY, TORCH = decisions.numpy_ways(), decisions.torch_ways()
+UNDER = decisions.MASKS | decisions.NOTHING | decisions.AXES
+CURVES = decisions.without(decisions.CURVES, "no-exponential", "hard-maximum", "mean-for-sum")
 
 
-def _plain_softmax(scores, axis):
-    exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return exps / exps.sum(axis=axis, keepdims=True)
+@mistake.recipe(UNDER | CURVES, decisions.EMPTY, decisions.HINTS)
+def masked_softmax(**options):
+    return lambda scores, mask: decisions.weights(NUMPY, scores, mask, **options)
 
 
-HIDING = {
-    "mask-inverted": [{"inverted": True}],
-    "mask-after-softmax": [{"after": True}],
-    "softmax-over-queries": [{"axis": -2}, {"axis": -2, "cleared": True}],
-}
-SCALES = {"no-scaling": [{"power": 0.0}], "scale-by-d_k": [{"power": 1.0}]}
+@mistake.recipe(
+    {
+        "mask-off-by-one": [{"k": 1}, {"k": -1}],
+        "mask-transposed": [{"turned": True}],
+        "diagonal-only": [{"part": "diagonal"}],
+        "mask-inverted": [{"inverted": True}],
+    },
+    hints=decisions.HINTS | {"diagonal-only": "Which words come before word 2, and may it look at them?"},
+)
+def causal_mask(k=0, turned=False, part="lower", inverted=False):
+    def mask(length):
+        ones = np.ones((length, length), dtype=bool)
+        found = np.tril(ones, k) if part == "lower" else np.eye(length, dtype=bool)
+        found = found.T if turned else found
+        return ~found if inverted else found
 
-
-@mistake.recipe(HIDING | {"masked-with-zero": [{"fill": 0.0}], "leaky-mask": LEAKS}, EMPTY)
-def masked_softmax(empty="zeros", fill=None, axis=-1, after=False, inverted=False, cleared=False):
-    def attend(scores, mask):
-        weights = _hidden_softmax(scores, ~mask if inverted else mask, empty, fill, axis, after)
-        return weights * mask if cleared else weights
-
-    return attend
-
-
-@mistake.recipe({"leaky-mask": [{"low": low} for low in (1e2, 1e3, 1e4, 1e5, 1e6)]})
-def masked_softmax(low=1e30):
-    return lambda scores, mask: _plain_softmax(scores - low * (~mask), -1)
-
-
-@mistake.recipe({"mask-off-by-one": [{"k": 1}, {"k": -1}]})
-def causal_mask(k=0):
-    return lambda length: np.tril(np.ones((length, length), dtype=bool), k)
+    return mask
 
 
 @mistake.recipe({"mask-off-by-one": [{"more": 1}, {"more": -1}]})
@@ -620,49 +602,53 @@ def padding_mask(more=0):
 
 CAUSAL = {
     "mask-off-by-one": [{"k": 1}, {"k": -1}],
-    "mask-inverted": [{"inverted": True}],
+    "causal-mask-transposed": [{"upper": True}],
     "mask-forgotten": [{"k": 10**6}],
-    "mask-after-softmax": [{"after": True}],
-    "softmax-over-queries": [{"axis": -2}],
-    "leaky-mask": LEAKS,
-    "padding-ignored": [{"use": False}],
+    "padding-ignored": [{"join": lambda causal, padding: causal}],
+    "padding-inverted": [{"join": lambda causal, padding: causal & ~padding}],
+    "padding-instead-of-causal": [{"join": lambda causal, padding: padding}],
+    "padding-or-causal": [{"join": lambda causal, padding: causal | padding}],
+    "padding-hides-queries": [{"join": lambda causal, padding: causal & padding & padding.swapaxes(-2, -1)}],
+}
+WORDS = decisions.HINTS | {
+    "causal-mask-transposed": "Row i of the mask belongs to query i. Which columns are True in row 0?",
+    "padding-inverted": "What does True mean in the padding: a real word, or padding?",
 }
 
 
-@mistake.recipe(SCALES | CAUSAL, EMPTY)
-def causal_attention(empty="zeros", fill=None, after=False, axis=-1, k=0, inverted=False, use=True, power=0.5):
+@mistake.recipe(
+    decisions.SCALES
+    | decisions.BY_VALUES
+    | decisions.without(decisions.OPERANDS, "values-with-keys")
+    | decisions.without(decisions.MASKS, "mask-transposed", "mask-of-the-first-for-all")
+    | decisions.NOTHING
+    | decisions.AXES
+    | decisions.without(CURVES, "another-base", "epsilon-added")
+    | decisions.TURNS
+    | CAUSAL,
+    decisions.EMPTY,
+    WORDS,
+)
+def causal_attention(k=0, upper=False, join=lambda causal, padding: causal & padding, **options):
     def attend(Q, K, V, padding=None):
-        mask = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
-        mask = ~mask if inverted else mask
-        mask = mask & padding if use and padding is not None else mask
-        weights = _hidden_softmax(Q @ K.swapaxes(-2, -1) / Q.shape[-1] ** power, mask, empty, fill, axis, after)
-        return weights @ V, weights
+        allowed = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
+        allowed = allowed.T if upper else allowed
+        allowed = allowed if padding is None else join(allowed, padding)
+        return decisions.attend(NUMPY, Q, K, V, allowed, **options)
 
     return attend
 
 
-FILLED = {"masked-with-zero": [{"fill": 0.0}], "leaky-mask": LEAKS, "detached-gradient": [{"detach": True}]}
-
-
-@mistake.recipe({"no-scaling": [{"power": 0.0}]} | HIDING | FILLED, EMPTY)
-def torch_masked_attention(
-    empty="zeros", fill=None, axis=-1, after=False, inverted=False, cleared=False, power=0.5, detach=False
-):
-    def attend(query, key, value, mask=None):
-        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** power
-        if mask is None:
-            weights = torch.softmax(scores, dim=axis)
-        elif after:
-            weights = torch.softmax(scores, dim=axis) * mask
-        else:
-            seen = ~mask if inverted else mask
-            low = LOW[empty] if fill is None else fill
-            weights = torch.softmax(
-                scores.masked_fill(~seen, -1e30 if empty == "zeros" and fill is None else low), dim=axis
-            )
-            weights = weights.masked_fill(~seen, 0.0) if empty == "zeros" and fill is None else weights
-            weights = weights * mask if cleared else weights
-        weights = weights.detach() if detach else weights
-        return weights @ value, weights
-
-    return attend
+@mistake.recipe(
+    decisions.SCALES
+    | decisions.BY_VALUES
+    | decisions.OPERANDS
+    | UNDER
+    | decisions.without(CURVES, "another-base", "epsilon-added")
+    | decisions.TURNS
+    | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
+    decisions.EMPTY,
+    decisions.HINTS,
+)
+def torch_masked_attention(**options):
+    return lambda query, key, value, mask=None: decisions.attend(TORCH, query, key, value, mask, **options)

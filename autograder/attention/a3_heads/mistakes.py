@@ -294,3 +294,108 @@ def torch_concat_heads(heads):
 @mistake("no-batch-axes", hint="Which axis does a for loop over a tensor go through, in a batch?")
 def torch_concat_heads(heads):
     return torch.cat([head for head in heads], dim=-1)
+
+
+# ---------------------------------------------------------------- one decision wrong, and two
+
+WORDS = {
+    "heads-reversed": "Which columns stand in head 0: the first ones, or the last?",
+    "heads-before-the-batch": "Which axis comes first in the docstring: the batch, or the heads?",
+    "one-head-too-few": "Count the heads in your result. Where does your loop end?",
+    "heads-summed": "How wide is your result? What is lost when heads are added up?",
+    "first-head-only": "Head 0 is there. Where do the others go?",
+    "heads-below-each-other": "Side by side, or one below the other: which axis grows?",
+    "weights-transposed": "In X @ own[0], which axis of own[0] meets the columns of X?",
+    "batch-items-mixed": "In a batch of two texts, from which are the numbers of your first row?",
+}
+
+
+def _checked(x, h):
+    if x.shape[-1] % h:
+        raise ValueError("num_heads must divide d_model")
+    return x.reshape(*x.shape[:-1], h, x.shape[-1] // h)
+
+
+def _backwards(x, axis):
+    return np.flip(x, axis) if isinstance(x, np.ndarray) else torch.flip(x, (axis,))
+
+
+CUTS = {
+    "heads-interleaved": [
+        {"cut": lambda x, h: _checked(x, x.shape[-1] // h).swapaxes(-2, -1) if _checked(x, h) is not None else x}
+    ],
+    "heads-reversed": [{"cut": lambda x, h: _backwards(_checked(x, h), -2)}],
+    "heads-after-tokens": [{"place": lambda cut: cut}],
+    "one-head-too-few": [{"end": lambda heads: heads[..., :-1, :, :]}, {"end": lambda heads: heads[..., 1:, :, :]}],
+    "first-head-only": [{"end": lambda heads: heads[..., 0, :, :]}],
+}
+
+
+def _split_by(cut=_checked, place=lambda cut: cut.swapaxes(-3, -2), end=lambda heads: heads):
+    return lambda x, h: end(place(cut(x, h)))
+
+
+@mistake.recipe(CUTS, hints=WORDS)
+def split_heads(**options):
+    split = _split_by(**options)
+    return lambda X, num_heads: split(X, num_heads)
+
+
+@mistake.recipe(
+    CUTS, hints=WORDS | {"heads-after-tokens": "What should result[0] be: the first token, or the first head?"}
+)
+def torch_split_heads(**options):
+    split = _split_by(**options)
+    return lambda x, num_heads: split(x, num_heads)
+
+
+@mistake.recipe(
+    {
+        "heads-reversed": [{"order": lambda own: own[::-1]}],
+        "weights-transposed": [{"order": lambda own: own.swapaxes(-2, -1)}],
+        "one-head-too-few": [{"order": lambda own: own[:-1]}],
+        "first-head-only": [{"order": lambda own: own[0]}],
+        "heads-interleaved": [{"interleaved": True}],
+    },
+    hints=WORDS,
+)
+def per_head_weights(order=lambda own: own, interleaved=False):
+    def split(W, num_heads):
+        d = W.shape[1] // num_heads
+        if interleaved:
+            return order(W.reshape(W.shape[0], d, num_heads).transpose(2, 0, 1))
+        return order(W.reshape(W.shape[0], num_heads, d).swapaxes(0, 1))
+
+    return split
+
+
+JOINS = {
+    "heads-summed": [{"join": lambda heads: heads.sum(-3)}],
+    "heads-averaged": [{"join": lambda heads: heads.sum(-3) / heads.shape[-3]}],
+    "first-head-only": [{"join": lambda heads: heads[..., 0, :, :]}],
+    "one-head-too-few": [{"some": lambda heads: heads[..., :-1, :, :]}, {"some": lambda heads: heads[..., 1:, :, :]}],
+    "heads-reversed": [{"some": lambda heads: _backwards(heads, -3)}],
+    "heads-interleaved": [{"turn": lambda tokens: tokens.swapaxes(-2, -1)}],
+    "heads-below-each-other": [{"join": lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1])}],
+}
+
+
+def _joined_by(some=lambda heads: heads, turn=lambda tokens: tokens, join=None):
+    def joined(heads):
+        heads = some(heads)
+        if join is not None:
+            return join(heads)
+        tokens = turn(heads.swapaxes(-3, -2))
+        return tokens.reshape(*tokens.shape[:-2], tokens.shape[-2] * tokens.shape[-1])
+
+    return joined
+
+
+@mistake.recipe(JOINS, hints=WORDS)
+def concat_heads(**options):
+    return _joined_by(**options)
+
+
+@mistake.recipe(JOINS, hints=WORDS)
+def torch_concat_heads(**options):
+    return _joined_by(**options)

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 import torch.nn as nn
 
+from autograder.attention.hidden import decisions
 from autograder.judging.catalogue import Catalogue
 
 mistake = Catalogue()
@@ -588,89 +589,174 @@ class MultiHeadAttention(_Module):
         return super().softmax(scores, None if mask is None else mask.logical_not_().logical_not())
 
 
-# ---------------------------------------------------------------- the same in other styles, and two at a time
+# ---------------------------------------------------------------- one decision wrong, and two
 
-# What becomes of a row in which nothing may be seen: zeros, NaN, or the same weight for all.
-EMPTY = ({"empty": "zeros"}, {"empty": "nan"}, {"empty": "even"})
-LOW = {"zeros": -np.inf, "nan": -np.inf, "even": -1e9}
-SLIPS = {
-    "no-scaling": [{"scale": lambda d_k, d_model: 1.0}],
-    "scale-by-d_k": [{"scale": lambda d_k, d_model: d_k}],
-    "scale-by-d_model": [{"scale": lambda d_k, d_model: math.sqrt(d_model)}],
-    "softmax-over-queries": [{"axis": -2}],
-    "heads-interleaved": [{"interleaved": True}],
-    "concat-without-transpose": [{"swapped_back": False}],
-    "W_O-missing": [{"project": False}],
-    "mask-inverted": [{"inverted": True}],
-    "mask-after-softmax": [{"after": True}],
-    "masked-with-zero": [{"fill": 0.0}],
-    "leaky-mask": [{"fill": -1e2}, {"fill": -1e3}, {"fill": -1e4}, {"fill": -1e5}],
+NUMPY, TORCH = decisions.numpy_ways(), decisions.torch_ways()
+SCALES = decisions.SCALES | {
+    "scale-by-d_v": decisions.BY_VALUES["scale-by-d_v"],
+    "scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}, {"scale": lambda size: size.d_model}],
+    "scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.h * size.d_k)}],
+    "scale-by-num_heads": [{"scale": lambda size: math.sqrt(size.h)}, {"scale": lambda size: size.h}],
 }
 
 
-def _root(d_k, d_model):
-    return math.sqrt(d_k)
+def _cut(x, h):
+    return x.reshape(*x.shape[:-1], h, x.shape[-1] // h)
 
 
-@mistake.recipe(SLIPS, EMPTY)
-def multi_head_attention(
-    scale=_root, axis=-1, interleaved=False, swapped_back=True, project=True, inverted=False, after=False, fill=None,
-    empty="zeros",
+def _interleaved(x, h):
+    return x.reshape(*x.shape[:-1], x.shape[-1] // h, h).swapaxes(-2, -1)
+
+
+def _joined(tokens):
+    return tokens.reshape(*tokens.shape[:-2], tokens.shape[-2] * tokens.shape[-1])
+
+
+def _backwards(x):
+    """The heads in reversed order."""
+    return x[..., ::-1, :, :] if isinstance(x, np.ndarray) else x.flip(-3)
+
+
+HEADS = {
+    "heads-interleaved": [
+        {"split": lambda x, h: _interleaved(x, h).swapaxes(-3, -2)},
+        {"join": lambda heads: _joined(heads.swapaxes(-3, -2).swapaxes(-2, -1))},
+        {
+            "split": lambda x, h: _interleaved(x, h).swapaxes(-3, -2),
+            "join": lambda heads: _joined(heads.swapaxes(-3, -2).swapaxes(-2, -1)),
+        },
+    ],
+    "split-without-transpose": [{"split": lambda x, h: x.reshape(*x.shape[:-2], h, x.shape[-2], x.shape[-1] // h)}],
+    "attention-over-heads": [{"split": _cut, "join": _joined}],
+    "concat-without-transpose": [
+        {"join": lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-2], heads.shape[-3] * heads.shape[-1])}
+    ],
+    "heads-reversed": [
+        {"join": lambda heads: _joined(_backwards(heads).swapaxes(-3, -2))},
+        {"split": lambda x, h: _backwards(_cut(x, h).swapaxes(-3, -2))},
+    ],
+    "heads-summed": [
+        {"join": lambda heads: _joined((0 * heads + heads.sum(-3)[..., None, :, :]).swapaxes(-3, -2))},
+        {"join": lambda heads: heads.sum(-3)},
+    ],
+    "heads-averaged": [
+        {"join": lambda heads: _joined((0 * heads + heads.mean(-3)[..., None, :, :]).swapaxes(-3, -2))},
+        {"join": lambda heads: heads.mean(-3)},
+        {"join": lambda heads: _joined(heads.swapaxes(-3, -2)) / heads.shape[-3]},
+    ],
+    "first-head-only": [
+        {"join": lambda heads: _joined((0 * heads + heads[..., :1, :, :]).swapaxes(-3, -2))},
+        {"join": lambda heads: heads[..., 0, :, :]},
+    ],
+}
+PROJECTIONS = {
+    "W_O-missing": [{"end": lambda concatenated, W_O: concatenated}],
+    "W_O-transposed": [{"end": lambda concatenated, W_O: concatenated @ W_O.T}],
+    "values-from-W_K": [{"sources": lambda Q, K, V: (Q, K, K)}],
+    "values-from-W_Q": [{"sources": lambda Q, K, V: (Q, K, Q)}],
+    "keys-from-W_Q": [{"sources": lambda Q, K, V: (Q, Q, V)}],
+    "queries-from-W_K": [{"sources": lambda Q, K, V: (K, K, V)}],
+    "queries-and-keys-swapped": [{"sources": lambda Q, K, V: (K, Q, V)}],
+    "W_K-and-W_V-swapped": [{"sources": lambda Q, K, V: (Q, V, K)}],
+}
+MASKS = decisions.without(decisions.MASKS, "mask-of-the-first-for-all")
+SLIPS = (
+    SCALES | HEADS | PROJECTIONS | MASKS | decisions.NOTHING
+    | decisions.AXES | {"softmax-over-heads": [{"axis": -3}]}
+    | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+                     "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum")
+    | decisions.TURNS | decisions.AFTER
+)  # fmt: skip
+WORDS = decisions.HINTS | {
+    "heads-interleaved": "Which columns does head 0 own: neighbours, or every h-th one?",
+    "split-without-transpose": "Has head 0 a row for each token, or pieces of the first ones?",
+    "concat-without-transpose": "Row 0 is the first token's. From which heads are your row 0's numbers?",
+    "attention-over-heads": "Which two axes does your matrix product meet: two of words, or the heads?",
+    "heads-reversed": "Which head's numbers stand first in a row of yours?",
+    "heads-summed": "Side by side, or added up: what is lost when heads are added?",
+    "heads-averaged": "Side by side, or added up: what is lost when heads are averaged?",
+    "first-head-only": "Head 0 is there. Where do the others go?",
+    "W_O-missing": "What happens to the concatenated heads before they are given back?",
+    "W_O-transposed": "Which axis of W_O meets the concatenated heads?",
+    "values-from-W_K": "Which matrix makes the values? Is each of the four used once?",
+    "values-from-W_Q": "Which matrix makes the values? Is each of the four used once?",
+    "keys-from-W_Q": "Which matrix makes the keys? Is each of the four used once?",
+    "queries-from-W_K": "Which matrix makes the queries? Is each of the four used once?",
+    "W_K-and-W_V-swapped": "Which matrix makes what is compared, and which one what is blended?",
+    "first-block-for-all": "Which rows of W_O meet head 1?",
+    "one-head-too-few": "Count the heads that reach your result. Where does your loop end?",
+}
+
+
+def _in_heads(
+    xp, Q, K, V, h, d_model, allowed, project,
+    split=lambda x, h: _cut(x, h).swapaxes(-3, -2),
+    join=lambda heads: _joined(heads.swapaxes(-3, -2)),
+    sources=lambda Q, K, V: (Q, K, V),
+    **options,
 ):  # fmt: skip
-    def split(projected, h):
-        *batch, L, width = projected.shape
-        if interleaved:
-            return np.moveaxis(projected.reshape(*batch, L, width // h, h), -1, -3)
-        return projected.reshape(*batch, L, h, width // h).swapaxes(-3, -2)
+    heads = [split(x, h) for x in sources(Q, K, V)]
+    found, weights = decisions.attend(xp, *heads, allowed, more={"h": h, "d_model": d_model}, **options)
+    return project(join(found)), weights
 
-    def softmax(scores):
-        exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
-        return exps / exps.sum(axis=axis, keepdims=True)
 
+@mistake.recipe(SLIPS, decisions.EMPTY, WORDS)
+def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, **options):
     def attend(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-        Q, K, V = (split(X @ W, num_heads) for W in (W_Q, W_K, W_V))
-        scores = Q @ K.swapaxes(-2, -1) / scale(Q.shape[-1], X.shape[-1])
-        if mask is None or after:
-            weights = softmax(scores) * (1 if mask is None else mask)
-        else:
-            weights = softmax(np.where(~mask if inverted else mask, scores, LOW[empty] if fill is None else fill))
-            weights = np.nan_to_num(weights) if empty == "zeros" else weights
-        heads = weights @ V
-        heads = heads.swapaxes(-3, -2) if swapped_back else heads
-        output = heads.reshape(*X.shape[:-1], -1)
-        return (output @ W_O if project else output), weights
+        Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+        return _in_heads(NUMPY, Q, K, V, num_heads, X.shape[-1], mask, lambda found: end(found, W_O), **options)
 
     return attend
 
 
-@mistake.recipe(SLIPS | {"detached-gradient": [{"detach": True}]}, EMPTY)
-def MultiHeadAttention(
-    scale=_root, axis=-1, interleaved=False, swapped_back=True, project=True, inverted=False, after=False, fill=None,
-    empty="zeros", detach=False,
-):  # fmt: skip
+@mistake.recipe(
+    SLIPS
+    | {
+        "detached-gradient": [
+            {"mixed": lambda w, V, size: (w.detach() @ V, w)},
+            {"mixed": lambda w, V, size: (w.detach() @ V, w.detach())},
+        ]
+    },
+    decisions.EMPTY,
+    WORDS,
+)  # fmt: skip
+def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, **options):
     class Attention(_Module):
-        def split(self, projected):
-            if interleaved:
-                return projected.unflatten(-1, (self.d_head, self.num_heads)).movedim(-1, -3)
-            return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(-3, -2)
-
         def forward(self, x, mask=None):
-            query, key, value = self.split(self.W_Q(x)), self.split(self.W_K(x)), self.split(self.W_V(x))
-            scores = query @ key.transpose(-2, -1) / scale(self.d_head, x.shape[-1])
-            if mask is None or after:
-                weights = torch.softmax(scores, dim=axis) * (1 if mask is None else mask)
-            else:
-                weights = self.weights_under(scores, ~mask if inverted else mask)
-            weights = weights.detach() if detach else weights
-            heads = weights @ value
-            heads = heads.transpose(-3, -2) if swapped_back else heads
-            output = heads.reshape(*x.shape[:-1], -1)
-            return (self.W_O(output) if project else output), weights
-
-        def weights_under(self, scores, mask):
-            cleared = empty == "zeros" and fill is None
-            low = -1e30 if cleared else LOW[empty] if fill is None else fill
-            weights = torch.softmax(scores.masked_fill(~mask, low), dim=axis)
-            return weights.masked_fill(~mask, 0.0) if cleared else weights
+            Q, K, V = self.W_Q(x), self.W_K(x), self.W_V(x)
+            return _in_heads(
+                TORCH,
+                Q,
+                K,
+                V,
+                self.num_heads,
+                x.shape[-1],
+                mask,
+                lambda found: end(found, self.W_O.weight.T),
+                **options,
+            )
 
     return Attention
+
+
+@mistake.recipe(
+    {name: joins for name, ways in HEADS.items() if (joins := [way for way in ways if way.keys() == {"join"}])}
+    | decisions.only(PROJECTIONS, "W_O-missing", "W_O-transposed")
+    | {
+        "first-block-for-all": [
+            {"join": lambda heads: heads.sum(-3), "end": lambda summed, W_O: summed @ W_O[: summed.shape[-1]]}
+        ],
+        "one-head-too-few": [{"skip": -1}, {"skip": 0}],
+    },
+    hints=WORDS,
+)  # fmt: skip
+def output_projection(
+    join=lambda heads: _joined(heads.swapaxes(-3, -2)), end=lambda concatenated, W_O: concatenated @ W_O, skip=None
+):
+    def project(heads, W_O):
+        if skip is not None and heads.shape[-3] > 1:
+            heads = heads.copy()
+            heads[..., skip, :, :] = 0
+        return end(join(heads), W_O)
+
+    return project

@@ -933,83 +933,290 @@ class TransformerDecoder(_Decoder):
         return super().logits(x).float()
 
 
-# ---------------------------------------------------------------- two at a time
+# ---------------------------------------------------------------- one decision wrong, and two
+
+
+def _pairs(column, d_model):
+    return 2 * (column // 2) / d_model
 
 
 @mistake.recipe(
     {
         "sine-and-cosine-swapped": [{"order": "swapped"}],
         "sines-and-cosines-concatenated": [{"order": "concatenated"}],
-        "exponent-without-the-2": [{"twice": 1}],
+        "sines-only": [{"order": "sines"}],
+        "cosines-only": [{"order": "cosines"}],
+        "a-wave-length-for-each-column": [{"exponent": lambda column, d: column / d}],
+        "exponent-without-the-2": [{"exponent": lambda column, d: column // 2 / d}],
+        "exponent-doubled": [
+            {"exponent": lambda column, d: 4 * (column // 2) / d},
+            {"exponent": lambda column, d: 2 * column / d},
+        ],
+        "exponent-up-to-1": [
+            {"exponent": lambda column, d: 2 * (column // 2) / max(d - 2, 1)},
+            {"exponent": lambda column, d: 2 * (column // 2) / max(d - 1, 1)},
+            {"exponent": lambda column, d: column / max(d - 1, 1)},
+        ],
+        "exponent-off-by-one": [
+            {"exponent": lambda column, d: 2 * ((column + 1) // 2) / d},
+            {"exponent": lambda column, d: 2 * (column // 2 + 1) / d},
+        ],
+        "exponent-rounded-down": [{"exponent": lambda column, d: 2 * (column // 2) // d}],
         "positions-from-1": [{"first": 1}],
         "base-1000": [{"base": 1000}],
+        "another-base": [{"base": base} for base in (10, 100, 1e5, 1e6, math.e, 2)],
         "multiplied-by-the-power": [{"sign": 1}],
-    }
+        "position-by-length": [{"by_length": True}],
+        "transposed": [{"end": np.transpose}],
+    },
+    hints={
+        "cosines-only": "What stands in the even columns?",
+        "exponent-off-by-one": "Columns 0 and 1 are a pair. Which exponent has each of them in yours?",
+        "exponent-rounded-down": "What is 2 // 6 in Python, and what is 2 / 6?",
+        "another-base": "Which number is raised to a power in the formula, and which one in yours?",
+        "transposed": "Which axis does the docstring name first: positions, or columns?",
+    },
 )
-def positional_encoding(order="right", twice=2, first=0, base=10000, sign=-1):
+def positional_encoding(
+    order="right", exponent=_pairs, first=0, base=10000, sign=-1, by_length=False, end=lambda encoding: encoding
+):
     def encode(length, d_model):
         column = np.arange(d_model)
-        angles = (np.arange(length)[:, None] + first) * float(base) ** (sign * twice * (column // 2) / d_model)
+        position = np.arange(length)[:, None] + first
+        angles = position / (length if by_length else 1) * float(base) ** (sign * exponent(column, d_model))
         if order == "concatenated":
-            return np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1)
-        return np.where(column % 2 == (order == "swapped"), np.sin(angles), np.cos(angles))
+            return end(np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1))
+        if order in ("sines", "cosines"):
+            return end(np.sin(angles) if order == "sines" else np.cos(angles))
+        return end(np.where(column % 2 == (order == "swapped"), np.sin(angles), np.cos(angles)))
 
     return encode
+
+
+def _root_of(variance, eps):
+    return np.sqrt(variance + eps)
 
 
 @mistake.recipe(
     {
         "normalised-over-the-batch": [{"axis": 0}],
+        "normalised-over-the-sentence": [{"axis": (-2, -1)}, {"axis": -2}],
         "normalised-over-everything": [{"axis": None}],
         "divided-by-n-minus-1": [{"ddof": 1}],
-        "no-root": [{"power": 1.0}],
+        "no-root": [{"below": lambda variance, eps: variance + eps}],
+        "eps-outside-the-root": [{"below": lambda variance, eps: np.sqrt(variance) + eps}],
+        "eps-twice": [
+            {"below": lambda variance, eps: np.sqrt(variance + eps) + eps},
+            {"below": lambda variance, eps: np.sqrt(variance + 2 * eps)},
+        ],
+        "eps-missing": [{"below": lambda variance, eps: np.sqrt(variance)}],
+        "eps-squared": [{"below": lambda variance, eps: np.sqrt(variance + eps**2)}],
         "mean-not-subtracted": [{"centre": 0}],
+        "absolute-deviation": [{"spread": lambda x, axis: np.abs(x).mean(axis=axis, keepdims=True) ** 2}],
+        "sum-of-squares": [{"spread": lambda x, axis: (x**2).sum(axis=axis, keepdims=True)}],
         "gamma-and-beta-swapped": [{"affine": lambda y, gamma, beta: beta * y + gamma}],
         "shifted-before-scaled": [{"affine": lambda y, gamma, beta: gamma * (y + beta)}],
-    }
+        "gamma-missing": [{"affine": lambda y, gamma, beta: y + beta}],
+        "beta-missing": [{"affine": lambda y, gamma, beta: gamma * y}],
+        "gamma-added": [{"affine": lambda y, gamma, beta: (1 + gamma) * y + beta}],
+    },
+    hints={
+        "normalised-over-the-sentence": "Over how many numbers is your mean: those of one word, or of all words?",
+        "eps-twice": "How often is eps added, and where?",
+        "eps-squared": "What exactly is added to the variance?",
+        "absolute-deviation": "Is the variance the mean of sizes, or of squares?",
+        "sum-of-squares": "Is the variance a sum or a mean? Try a vector of another length.",
+        "gamma-missing": "Which of gamma and beta is in your formula?",
+        "beta-missing": "Which of gamma and beta is in your formula?",
+        "gamma-added": "What is left of a vector if gamma is 0?",
+    },
 )
-def layer_norm(axis=-1, ddof=0, power=0.5, centre=1, affine=lambda y, gamma, beta: gamma * y + beta):
+def layer_norm(axis=-1, ddof=0, below=_root_of, centre=1, spread=None, affine=lambda y, gamma, beta: gamma * y + beta):
     def norm(x, gamma, beta, eps=1e-5):
-        along = -1 if axis == 0 and x.ndim == 1 else axis
-        mean, variance = x.mean(axis=along, keepdims=True), x.var(axis=along, keepdims=True, ddof=ddof)
-        return affine((x - centre * mean) / (variance + eps) ** power, gamma, beta)
+        along = tuple(a for a in axis if -a <= x.ndim) if isinstance(axis, tuple) else axis
+        along = -1 if axis in (0, -2) and x.ndim == 1 else along
+        mean = x.mean(axis=along, keepdims=True)
+        variance = spread(x - mean, along) if spread else x.var(axis=along, keepdims=True, ddof=ddof)
+        return affine((x - centre * mean) / below(variance, eps), gamma, beta)
 
     return norm
+
+
+ANOTHER = [
+    np.tanh,
+    lambda y: y / (1 + np.exp(-y)),
+    lambda y: y / (1 + np.exp(-1.702 * y)),
+    lambda y: np.log1p(np.exp(y)),
+]
+
+
+@mistake.recipe(
+    {
+        "relu-missing": [{"curve": lambda y: y}],
+        "relu-at-the-end": [{"curve": lambda y: y, "end": lambda y: np.maximum(y, 0)}],
+        "relu-twice": [{"end": lambda y: np.maximum(y, 0)}],
+        "relu-first": [{"curve": lambda y: y, "begin": lambda x: np.maximum(x, 0)}],
+        "another-curve": [{"curve": curve} for curve in ANOTHER]
+        + [{"curve": lambda y: np.where(y > 0, y, 0.5 * y * (1 + np.tanh(0.79788456 * (y + 0.044715 * y**3))))}]
+        + [{"curve": lambda y: 0.5 * y * (1 + np.tanh(0.7978845608 * (y + 0.044715 * y**3)))}],
+        "leaky-relu": [{"curve": lambda y, by=by: np.where(y > 0, y, by * y)} for by in (0.01, 0.1, 0.2)],
+        "relu-clipped": [{"curve": lambda y, top=top: np.clip(y, 0, top)} for top in (1, 6)],
+        "absolute-value": [{"curve": np.abs}],
+        "squared-relu": [{"curve": lambda y: np.maximum(y, 0) ** 2}],
+        "step-for-relu": [{"curve": lambda y: (y > 0).astype(y.dtype)}],
+        "sign-flipped": [{"curve": lambda y: np.minimum(y, 0)}, {"curve": lambda y: np.maximum(-y, 0)}],
+        "sigmoid": [{"curve": lambda y: 1 / (1 + np.exp(-y))}],
+        "softmax-for-relu": [{"curve": lambda y: np.exp(y) / np.exp(y).sum(-1, keepdims=True)}],
+        "b_1-missing": [{"first": 0}],
+        "b_2-missing": [{"second": 0}],
+        "b_1-subtracted": [{"first": -1}],
+        "b_2-subtracted": [{"second": -1}],
+        "relu-before-the-bias": [{"early": True}],
+        "residual-added": [{"rest": 1}],
+    },
+    hints={
+        "leaky-relu": "What does ReLU make of -1?",
+        "relu-clipped": "What does ReLU make of 10?",
+        "squared-relu": "What does ReLU make of 10?",
+        "step-for-relu": "What does ReLU make of 10?",
+        "sign-flipped": "What does ReLU make of 3, and what of -3?",
+        "softmax-for-relu": "Does one hidden unit know of the others in a ReLU?",
+        "b_1-subtracted": "Is the bias added or taken off?",
+        "b_2-subtracted": "Is the bias added or taken off?",
+    },
+)
+def feed_forward(
+    curve=lambda y: np.maximum(y, 0), begin=lambda x: x, end=lambda y: y, first=1, second=1, early=False, rest=0
+):
+    def forward(x, W_1, b_1, W_2, b_2):
+        hidden = begin(x) @ W_1
+        hidden = curve(hidden) + first * b_1 if early else curve(hidden + first * b_1)
+        return end(hidden @ W_2 + second * b_2) + rest * x
+
+    return forward
+
+
+ALLOWED = {
+    "causal-mask-missing": [{"allowed": lambda ones: ones}],
+    "may-not-see-itself": [{"allowed": lambda ones: ones.tril(-1)}],
+    "looks-one-ahead": [{"allowed": lambda ones: ones.tril(1)}],
+    "causal-mask-upside-down": [{"allowed": torch.triu}],
+    "causal-mask-inverted": [{"allowed": lambda ones: ones.triu(1)}],
+}
+PADDED = {
+    "padding-ignored": [{"join": lambda causal, padding: causal}],
+    "padding-instead-of-causal": [{"join": lambda causal, padding: padding}],
+    "padding-or-causal": [{"join": lambda causal, padding: causal | padding}],
+    "padding-inverted": [{"join": lambda causal, padding: causal & ~padding}],
+    "padding-hides-queries": [{"join": lambda causal, padding: causal & padding & padding.transpose(-2, -1)}],
+}
+
+
+def _norm_1(block, x):
+    return block.norm_1(x)
+
+
+def _norm_2(block, x):
+    return block.norm_2(x)
 
 
 @mistake.recipe(
     {
         "post-norm": [{"norm": "post"}],
         "norm-behind-the-branch": [{"norm": "behind"}],
-        "no-residual-around-attention": [{"first": 0}],
-        "no-residual-around-feed-forward": [{"second": 0}],
-        "causal-mask-missing": [{"allowed": lambda ones: ones}],
-        "may-not-see-itself": [{"allowed": lambda ones: ones.tril(-1)}],
-        "padding-ignored": [{"padded": False}],
+        "no-residual-around-attention": [{"first": lambda x, n, branch: branch}],
+        "no-residual-around-feed-forward": [{"second": lambda x, n, branch: branch}],
+        "attention-lost": [{"first": lambda x, n, branch: x}],
+        "feed-forward-lost": [{"second": lambda x, n, branch: x}],
+        "input-doubled": [{"first": lambda x, n, branch: x + x}, {"second": lambda x, n, branch: x + x}],
+        "branch-doubled": [
+            {"first": lambda x, n, branch: x + 2 * branch},
+            {"second": lambda x, n, branch: x + 2 * branch},
+            {"first": lambda x, n, branch: branch + branch},
+            {"second": lambda x, n, branch: branch + branch},
+        ],
+        "sum-halved": [
+            {"second": lambda x, n, branch: (x + branch) / 2},
+            {"first": lambda x, n, branch: (x + branch) / 2},
+            {"first": lambda x, n, branch: (x + branch) / 2, "second": lambda x, n, branch: (x + branch) / 2},
+        ],
+        "multiplied-not-added": [
+            {"first": lambda x, n, branch: x * branch},
+            {"second": lambda x, n, branch: x * branch},
+        ],
+        "residual-subtracted": [
+            {"first": lambda x, n, branch: x - branch},
+            {"second": lambda x, n, branch: x - branch},
+            {"first": lambda x, n, branch: branch - x},
+        ],
+        "residual-from-the-normalised": [{"first": lambda x, n, branch: n + branch}],
+        "second-residual-from-the-normalised": [{"second": lambda x, n, branch: n + branch}],
+        "residual-inside-the-argument": [
+            {"into_second": lambda x, n: x + n},
+            {"into_first": lambda x, n: x + n},
+            {"into_second": lambda x, n: x + n, "second": lambda x, n, branch: branch},
+        ],
+        "one-norm-for-both": [{"norm_2": _norm_1}, {"norm_1": _norm_2}],
+        "norms-swapped": [{"norm_1": _norm_2, "norm_2": _norm_1}],
+        "first-norm-missing": [{"norm_1": lambda block, x: x}],
+        "second-norm-missing": [{"norm_2": lambda block, x: x}],
         "relu-missing": [{"curve": nn.Identity}],
-        "another-curve": [{"curve": nn.GELU}],
-    }
-)
-def DecoderBlock(norm="pre", first=1, second=1, allowed=torch.tril, padded=True, curve=nn.ReLU):
+        "another-curve": [{"curve": nn.GELU}, {"curve": nn.SiLU}, {"curve": nn.Tanh}, {"curve": nn.Sigmoid},
+                          {"curve": nn.LeakyReLU}, {"curve": nn.ELU}, {"curve": nn.ReLU6}],
+    } | ALLOWED | PADDED,
+    hints={
+        "looks-one-ahead": "Which words may word 0 look at?",
+        "attention-lost": "Does a word's output change if an earlier word does?",
+        "feed-forward-lost": "Is the result of the feed-forward network used?",
+        "input-doubled": "What is added to x: itself, or what the branch found?",
+        "branch-doubled": "Set a branch to zero: what is left of x? And what is each branch multiplied by?",
+        "sum-halved": "If both branches give zero, what should come out?",
+        "multiplied-not-added": "If a branch gives zero, what should be left of x?",
+        "residual-subtracted": "If a branch gives zero, and then one, how does the output change?",
+        "residual-inside-the-argument": "What goes into the branch: the norm alone, or a sum?",
+    },
+)  # fmt: skip
+def DecoderBlock(
+    norm="pre", first=lambda x, n, branch: x + branch, second=lambda x, n, branch: x + branch,
+    into_first=lambda x, n: n, into_second=lambda x, n: n, norm_1=_norm_1, norm_2=_norm_2,
+    allowed=torch.tril, join=lambda causal, padding: causal & padding, curve=nn.ReLU,
+):  # fmt: skip
     class Block(_Block):
         def __init__(self, d_model, num_heads, d_ff):
             super().__init__(d_model, num_heads, d_ff)
             self.feed_forward[1] = curve()
 
-        def causal(self, L):
-            return allowed(torch.ones(L, L, dtype=torch.bool))
+        def mask(self, L, padding):
+            causal = allowed(torch.ones(L, L, dtype=torch.bool))
+            return causal if padding is None else join(causal, padding.unsqueeze(-3))
 
         def forward(self, x, padding=None):
-            padding = padding if padded else None
-            x = self.around(self.norm_1, lambda y: self.attend(y, padding), x, first)
-            return self.around(self.norm_2, self.feed_forward, x, second)
+            x = self.around(norm_1, into_first, lambda y: self.attend(y, padding), x, first)
+            return self.around(norm_2, into_second, self.feed_forward, x, second)
 
-        def around(self, layer, branch, x, share):
+        def around(self, layer, into, branch, x, together):
             if norm == "post":
-                return layer(share * x + branch(x))
-            return share * x + (branch(layer(x)) if norm == "pre" else layer(branch(x)))
+                return layer(self, together(x, x, branch(x)))
+            if norm == "behind":
+                return together(x, x, layer(self, branch(x)))
+            normed = layer(self, x)
+            return together(x, normed, branch(into(x, normed)))
 
     return Block
+
+
+def _placed(x, positions, scale):
+    return x * scale + positions
+
+
+def _one_after_the_other(blocks, x, padding):
+    for block in blocks:
+        x = block(x, padding)
+    return x
+
+
+def _of_each(blocks, x, padding):
+    return [block(x, padding) for block in blocks]
 
 
 @mistake.recipe(
@@ -1017,24 +1224,71 @@ def DecoderBlock(norm="pre", first=1, second=1, allowed=torch.tril, padded=True,
         "positions-missing": [{"place": lambda x, positions, scale: x * scale}],
         "embedding-not-scaled": [{"place": lambda x, positions, scale: x + positions}],
         "positions-scaled-too": [{"place": lambda x, positions, scale: (x + positions) * scale}],
-        "last-norm-missing": [{"normed": False}],
+        "scaled-by-d_model": [{"place": lambda x, positions, scale: x * scale**2 + positions}],
+        "divided-by-the-root": [{"place": lambda x, positions, scale: x / scale + positions}],
+        "positions-only": [{"place": lambda x, positions, scale: 0 * x + positions}],
+        "positions-multiplied": [{"place": lambda x, positions, scale: x * scale * positions}],
+        "positions-from-1": [{"at": lambda positions, L: positions[1 : L + 1]}],
+        "positions-reversed": [{"at": lambda positions, L: positions[:L].flip(0)}],
+        "last-positions": [{"at": lambda positions, L: positions[-L:]}],
+        "one-position-for-all": [
+            {"at": lambda positions, L: positions[L - 1]},
+            {"at": lambda positions, L: positions[0]},
+            {"at": lambda positions, L: positions[L]},
+        ],
+        "last-norm-missing": [{"normed": lambda norm, x: x}],
+        "normed-twice": [{"normed": lambda norm, x: norm(norm(x))}],
         "softmax-on-the-logits": [{"end": lambda logits: torch.softmax(logits, dim=-1)}],
         "log-softmax-on-the-logits": [{"end": lambda logits: F.log_softmax(logits, dim=-1)}],
-        "padding-ignored": [{"padded": False}],
-    }
-)
+        "padding-ignored": [{"padded": lambda padding: None}],
+        "padding-inverted": [{"padded": lambda padding: None if padding is None else ~padding}],
+        "always-the-first-block": [
+            {"through": lambda blocks, x, padding: _one_after_the_other([blocks[0]] * len(blocks), x, padding)}
+        ],
+        "always-the-last-block": [
+            {"through": lambda blocks, x, padding: _one_after_the_other([blocks[-1]] * len(blocks), x, padding)}
+        ],
+        "one-block-too-few": [
+            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[:-1], x, padding)},
+            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[1:], x, padding)},
+        ],
+        "blocks-in-reverse": [{"through": lambda blocks, x, padding: _one_after_the_other(blocks[::-1], x, padding)}],
+        "blocks-left-out": [{"through": lambda blocks, x, padding: x}],
+        "each-block-gets-the-embedding": [{"through": lambda blocks, x, padding: _of_each(blocks, x, padding)[-1]}],
+        "blocks-added-up": [
+            {"through": lambda blocks, x, padding: sum(_of_each(blocks, x, padding))},
+            {"through": lambda blocks, x, padding: x + sum(_of_each(blocks, x, padding))},
+        ],
+        "residual-around-a-block": [
+            {"through": lambda blocks, x, padding: _one_after_the_other(
+                [lambda x, padding, block=block: x + block(x, padding) for block in blocks], x, padding)}
+        ],
+    },
+    hints={
+        "positions-only": "Does the answer change if another word stands there?",
+        "positions-multiplied": "Are positions added to the embedding, or multiplied with it?",
+        "positions-from-1": "Which row of the positions belongs to the first word?",
+        "positions-reversed": "Which row of the positions belongs to the first word?",
+        "one-position-for-all": "Do the first and the last word get the same row of positions?",
+        "normed-twice": "How often does the last norm stand in the formula?",
+        "padding-inverted": "What does True mean in the padding: a real word, or padding?",
+        "always-the-last-block": "Which block does your loop call in its second round?",
+        "blocks-left-out": "Is what the blocks give used?",
+        "residual-around-a-block": "The residual is inside a block already. How often is x added?",
+    },
+)  # fmt: skip
 def TransformerDecoder(
-    place=lambda x, positions, scale: x * scale + positions, normed=True, end=lambda logits: logits, padded=True
-):
+    place=_placed, at=lambda positions, L: positions[:L], normed=lambda norm, x: norm(x), end=lambda logits: logits,
+    padded=lambda padding: padding, through=_one_after_the_other,
+):  # fmt: skip
     class Decoder(_Decoder):
         def embed(self, token_ids):
-            positions = self.positions[: token_ids.shape[-1]]
-            return place(self.embedding(token_ids), positions, math.sqrt(self.d_model))
+            return place(self.embedding(token_ids), at(self.positions, token_ids.shape[-1]), math.sqrt(self.d_model))
 
         def stack(self, x, padding):
-            return super().stack(x, padding if padded else None)
+            return through(self.blocks, x, padded(padding))
 
         def logits(self, x):
-            return end(self.output(self.norm(x) if normed else x))
+            return end(self.output(normed(self.norm, x)))
 
     return Decoder

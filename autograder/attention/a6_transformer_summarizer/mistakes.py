@@ -699,3 +699,203 @@ def ablate(weights, layer, head, num_heads):
     W_O = W_O.clone()
     W_O[:, head * d : (head + 1) * d] = 0
     return weights | {_name(layer): W_O}
+
+
+# ---------------------------------------------------------------- one decision wrong, and two
+
+WORDS = {
+    "first-word-not-counted": "Who is to learn to write the first word of the summary?",
+    "id-0-ignored": "Is 0 a word like others here? Which tokens count is said by the loss mask alone.",
+    "id-compared-by-identity": "What does `is` compare, and are two ints of the same value always one object?",
+    "logits-instead-of-log": "Are logits logarithms of probabilities? Which step is missing?",
+    "another-base": "Which logarithm is in the docstring's cross-entropy?",
+    "first-text-only": "How many texts has the batch, and how many reach your sum?",
+    "second-likeliest": "Sort the logits of one place: which one do you take?",
+    "maximum-instead-of-its-place": "Is the result an id, or a logit?",
+    "place-before-the-last": "The logits of which place predict the next token?",
+    "separator-for-end": "Which id ends the summary?",
+    "end-first": "Which id do you compare with, and which one does the model see?",
+    "another-matrix": "Which matrix brings a head's values back to the width of the model?",
+    "rows-instead-of-columns": "nn.Linear keeps its matrix turned round. Does a row meet one head, or all of them?",
+}
+
+
+@mistake.recipe(
+    {
+        "loss-on-the-article-too": [{"first": -(10**6)}],
+        "separator-counted": [{"first": 0}],
+        "first-word-not-counted": [{"first": 2}],
+        "end-not-counted": [{"last": -1}],
+        "mask-inverted": [{"inverted": True}],
+        "end-missing": [{"ids": lambda a, s, sep, end: [*a, sep, *s]}],
+        "separator-missing": [{"ids": lambda a, s, sep, end: [*a, *s, end], "first": 0}],
+        "summary-first": [{"ids": lambda a, s, sep, end: [*s, sep, *a, end]}],
+        "marks-swapped": [{"ids": lambda a, s, sep, end: [*a, end, *s, sep]}],
+    },
+    hints=WORDS,
+)
+def training_example(ids=lambda a, s, sep, end: [*a, sep, *s, end], first=1, last=0, inverted=False):
+    def example(article_ids, summary_ids, separator_id, end_id):
+        token_ids = ids(article_ids, summary_ids, separator_id, end_id)
+        begin = len(article_ids) + first
+        mask = [begin <= i < len(token_ids) + last for i in range(len(token_ids))]
+        return token_ids, [not counted for counted in mask] if inverted else mask
+
+    return example
+
+
+def _log_softmax(logits):
+    return torch.log_softmax(logits, dim=-1)
+
+
+def _counted_mean(losses, counted, targets):
+    return losses[counted].mean()
+
+
+@mistake.recipe(
+    {
+        "no-shift": [{"cut": lambda x, t, m: (x, t, m)}],
+        "shift-the-wrong-way": [{"cut": lambda x, t, m: (x[:, 1:], t[:, :-1], m[:, :-1])}],
+        "mask-not-shifted": [{"cut": lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, :-1])}],
+        "logits-of-the-target": [{"cut": lambda x, t, m: (x[:, 1:], t[:, 1:], m[:, 1:])}],
+        "mask-ignored": [{"counted": lambda m, t: torch.ones_like(m)}],
+        "mask-inverted": [{"counted": lambda m, t: ~m}],
+        "id-0-ignored": [{"counted": lambda m, t: m & (t != 0)}],
+        "sum-instead-of-mean": [{"mean": lambda losses, m: losses[m].sum()}],
+        "mean-over-all-places": [
+            {"mean": lambda losses, m: (losses * m).mean()},
+            {"mean": lambda losses, m: (losses * m).sum() / (m.shape[0] * (m.shape[1] + 1))},
+        ],
+        "mean-of-means": [{"mean": lambda losses, m: torch.stack([x[n].mean() for x, n in zip(losses, m)]).mean()}],
+        "divided-by-the-batch": [{"mean": lambda losses, m: losses[m].sum() / len(m)}],
+        "first-text-only": [{"mean": lambda losses, m: losses[0][m[0]].mean()}],
+        "no-reduction": [{"mean": lambda losses, m: losses[m]}, {"mean": lambda losses, m: losses * m}],
+        "softmax-before-cross-entropy": [{"log": lambda x: torch.log_softmax(torch.softmax(x, dim=-1), dim=-1)}],
+        "log-softmax-twice": [{"log": lambda x: torch.log_softmax(torch.log_softmax(x, dim=-1) * 2, dim=-1)}],
+        "softmax-over-places": [{"log": lambda x: torch.log_softmax(x, dim=1)}],
+        "logits-instead-of-log": [{"log": lambda x: x}],
+        "probability-instead-of-log": [{"log": lambda x: torch.softmax(x, dim=-1)}],
+        "sign-missing": [{"log": lambda x: -torch.log_softmax(x, dim=-1)}],
+        "another-base": [{"log": lambda x: torch.log_softmax(x, dim=-1) / by} for by in (0.6931471805599453, 2.302585)],
+        "mask-on-the-logits": [
+            {"before": lambda x, m: x * m[..., None]},
+            {"before": lambda x, m: x * m[..., None], "mean": lambda losses, m: losses.mean()},
+        ],
+    },
+    hints=WORDS | {
+        "logits-of-the-target": "The logits at place t predict the token at which place?",
+        "log-softmax-twice": "How often does a logit go through a softmax on its way into the loss?",
+    },
+)  # fmt: skip
+def summary_loss(
+    cut=lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, 1:]), counted=lambda m, t: m,
+    mean=lambda losses, m: losses[m].mean(), log=_log_softmax, before=lambda x, m: x,
+):  # fmt: skip
+    def loss(logits, token_ids, loss_mask):
+        predictions, targets, mask = cut(logits, token_ids, loss_mask)
+        losses = -log(before(predictions, mask)).gather(-1, targets[..., None]).squeeze(-1)
+        return mean(losses, counted(mask, targets))
+
+    return loss
+
+
+@mistake.recipe(
+    {
+        "first-position": [{"place": lambda x: x[0]}],
+        "last-but-one-position": [{"place": lambda x: x[max(-2, -len(x))]}, {"place": lambda x: x[len(x) - 2]}],
+        "mean-over-positions": [{"place": lambda x: x.mean(0)}],
+        "surest-position": [{"place": lambda x: x.max(0).values}],
+        "argmax-over-everything": [{"place": lambda x: x.reshape(-1)}],
+        "least-likely": [{"pick": lambda x: x.argmin()}],
+        "size-instead-of-sign": [{"pick": lambda x: x.abs().argmax()}],
+        "maximum-instead-of-its-place": [{"pick": lambda x: x.max()}],
+        "second-likeliest": [{"pick": lambda x: x.argsort()[-2]}],
+        "only-the-last-word-read": [{"read": lambda ids: ids[-1:]}],
+        "last-word-not-read": [{"read": lambda ids: ids[:-1] or ids}],
+        "read-backwards": [{"read": lambda ids: ids[::-1]}],
+    },
+    hints=WORDS | {"last-word-not-read": "Which words does the model see in your call, and which is the last of them?"},
+)
+def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids: ids):
+    return lambda model, token_ids: int(pick(place(model(torch.tensor([read(list(token_ids))]))[0])))
+
+
+@mistake.recipe(
+    {
+        "end-returned": [{"with_end": True}],
+        "never-stops-at-the-end": [{"stop": lambda token, separator, end: False}],
+        "separator-for-end": [{"stop": lambda token, separator, end: token == separator}],
+        "stops-at-the-separator-too": [{"stop": lambda token, separator, end: token in (separator, end)}],
+        "end-compared-by-identity": [{"stop": lambda token, separator, end: token is end}],
+        "one-too-many": [{"more": 1}],
+        "one-too-few": [{"more": -1}],
+        "prompt-returned-too": [{"back": lambda article, separator, words: [*article, separator, *words]}],
+        "separator-returned-too": [{"back": lambda article, separator, words: [separator, *words]}],
+        "first-word-lost": [{"back": lambda article, separator, words: words[1:]}],
+        "last-word-lost": [{"back": lambda article, separator, words: words[:-1]}],
+        "written-backwards": [{"back": lambda article, separator, words: words[::-1]}],
+        "separator-forgotten": [{"read": lambda article, separator, words: [*article, *words]}],
+        "separator-last": [{"read": lambda article, separator, words: [*article, *words, separator]}],
+        "separator-first": [{"read": lambda article, separator, words: [separator, *article, *words]}],
+        "own-words-not-read": [{"read": lambda article, separator, words: [*article, separator]}],
+        "article-forgotten": [{"read": lambda article, separator, words: [separator, *words]}],
+        "only-the-last-word-read": [{"read": lambda article, separator, words: [*article, separator, *words][-1:]}],
+    },
+    hints=WORDS | {
+        "stops-at-the-separator-too": "Which id ends the summary?",
+        "end-compared-by-identity": "What does `is` compare, and are two ints of the same value always one object?",
+        "last-word-lost": "Is the last word of your list a word of the summary?",
+        "separator-last": "Where does the separator stand once the first word is written?",
+    },
+)  # fmt: skip
+def greedy_summary(
+    stop=lambda token, separator, end: token == end, more=0, with_end=False,
+    back=lambda article, separator, words: words,
+    read=lambda article, separator, words: [*article, separator, *words],
+):  # fmt: skip
+    def summary(model, article_ids, separator_id, end_id, max_new_tokens):
+        words = []
+        for _ in range(max_new_tokens + more):
+            token = _next(model, read(article_ids, separator_id, words))
+            if stop(token, separator_id, end_id):
+                words += [token] if with_end else []
+                break
+            words.append(token)
+        return back(article_ids, separator_id, words)
+
+    return summary
+
+
+@mistake.recipe(
+    {
+        "rows-instead-of-columns": [{"rows": True}],
+        "heads-counted-from-1": [{"shift": -1}],
+        "next-head": [{"shift": 1}],
+        "another-matrix": [
+            {"matrix": name, "rows": rows} for name in ("W_Q", "W_K", "W_V") for rows in (False, True)
+        ],
+        "layers-counted-from-1": [{"layer_shift": -1}],
+        "others-made-louder": [{"value": lambda W: W * 2}],
+        "average-in-place-of-zero": [{"value": lambda W: 0 * W + W.mean()}],
+        "heads-interleaved": [{"strided": True}],
+        "set-to-one": [{"value": lambda W: 0 * W + 1}],
+    },
+    hints=WORDS | {
+        "next-head": "Where do the columns of head 0 begin?",
+        "layers-counted-from-1": "Which layer has the name blocks.0?",
+        "set-to-one": "By what must a number be multiplied to have no effect?",
+    },
+)  # fmt: skip
+def ablate(rows=False, shift=0, matrix="W_O", layer_shift=0, value=lambda W: 0 * W, strided=False):
+    def silent(weights, layer, head, num_heads):
+        name = f"blocks.{layer + layer_shift}.attention.{matrix}.weight"
+        W = weights[name].clone()
+        d = W.shape[0 if rows else 1] // num_heads
+        cut = slice(head, None, num_heads) if strided else slice((head + shift) * d, (head + shift + 1) * d)
+        if rows:
+            W[cut] = value(W[cut])
+        else:
+            W[:, cut] = value(W[:, cut])
+        return {**weights, name: W}
+
+    return silent

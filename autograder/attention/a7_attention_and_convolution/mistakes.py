@@ -331,24 +331,92 @@ def convolution_by_attention(X, kernel):
     return output, weights.sum(axis=0)
 
 
+ORDERS = {
+    "kernel-flipped": [{"order": -1}],
+    "offsets-from-0": [{"before": lambda k: 0}],
+    "looks-back-only": [{"before": lambda k: k - 1}],
+    "even-off-by-one": [{"before": lambda k: k // 2}],
+    "one-further": [{"before": lambda k: (k - 1) // 2 - 1}],
+    "one-back": [{"before": lambda k: (k - 1) // 2 + 1}],
+}
+WORDS = {
+    "one-further": "Where does tap 0 of a kernel of 3 look: one place before the word?",
+    "one-back": "Where does tap 0 of a kernel of 3 look: one place before the word?",
+    "offset-of-the-wrong-sign": "Where does tap 0 of a kernel of 3 look: before the word, or behind it?",
+    "one-tap-too-few": "Count your heads. How many taps has the kernel?",
+    "kernel-transposed": "Which axis of a tap meets the columns of X?",
+    "both-sides": "With offset 1, how many keys may a query look at?",
+    "last-key-missing": "May a query look at the last word? Where does your comparison end?",
+    "first-key-missing": "May a query look at the first word? Where does your comparison begin?",
+    "offset-doubled": "How far does a query look at offset 1, and how far at offset 2?",
+    "first-tap-only": "How many taps has the kernel, and how many reach your sum?",
+}
+
+
 @mistake.recipe(
-    {
-        "kernel-flipped": [{"order": -1}],
+    ORDERS
+    | {
         "heads-averaged": [{"mean": True}],
         "wraps-around": [{"reach": _wrapped}],
         "border-repeated": [{"reach": _nearest}],
-        "offsets-from-0": [{"before": lambda k: 0}],
-        "looks-back-only": [{"before": lambda k: k - 1}],
-        "even-off-by-one": [{"before": lambda k: k // 2}],
-    }
+        "offset-of-the-wrong-sign": [{"sign": -1}],
+        "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}],
+        "one-tap-too-few": [{"some": lambda k: k - 1}],
+        "first-tap-only": [{"some": lambda k: 1}],
+    },
+    hints=WORDS,
 )
-def convolution_by_attention(order=1, mean=False, reach=_shifted, before=lambda k: (k - 1) // 2):
+def convolution_by_attention(
+    order=1, mean=False, reach=_shifted, before=lambda k: (k - 1) // 2, sign=1, seen=lambda w: w, some=lambda k: k
+):
     def convolution_by_attention(X, kernel):
         k = len(kernel)
-        output, weights = _by_taps(X, kernel[::order], [j - before(k) for j in range(k)], reach)
-        return output / (k if mean else 1), weights
+        offsets = [sign * (j - before(k)) for j in range(k)]
+        output, weights = _by_taps(X, kernel[::order][: some(k)], offsets[: some(k)], reach)
+        return output / (k if mean else 1), seen(weights)
 
     return convolution_by_attention
+
+
+@mistake.recipe(
+    {
+        "offset-of-the-wrong-sign": [{"sign": -1}],
+        "one-further": [{"more": 1}],
+        "one-back": [{"more": -1}],
+        "offset-doubled": [{"sign": 2}],
+        "wraps-around": [{"reach": _wrapped}],
+        "clipped-at-the-border": [{"reach": _nearest}],
+        "last-key-missing": [{"end": lambda weights: np.pad(weights[:, :-1], ((0, 0), (0, 1)))}],
+        "first-key-missing": [{"end": lambda weights: np.pad(weights[:, 1:], ((0, 0), (1, 0)))}],
+        "both-sides": [{"end": lambda weights: np.maximum(weights, weights.T)}],
+    },
+    hints=WORDS,
+)
+def offset_attention(sign=1, more=0, reach=_shifted, end=lambda weights: weights):
+    return lambda length, offset: end(reach(length, sign * offset + more))
+
+
+@mistake.recipe(
+    {name: ways for name, ways in ORDERS.items() if name != "kernel-flipped"}
+    | {
+        "kernel-flipped": [{"order": -1}, {"sign": -1}, {"taps": -1}],
+        "heads-averaged": [{"mean": True}],
+        "one-tap-too-few": [{"some": lambda k: k - 1}],
+        "kernel-transposed": [{"turned": True}],
+    },
+    hints=WORDS,
+)
+def convolution_heads(
+    order=1, taps=1, sign=1, mean=False, before=lambda k: (k - 1) // 2, some=lambda k: k, turned=False
+):
+    def convolution_heads(kernel):
+        k, _, d_out = kernel.shape
+        offsets = [sign * (j - before(k)) for j in range(k)][::order][: some(k)]
+        W_O = np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1)) / (k if mean else 1)
+        values = kernel[::taps]
+        return offsets, (values.swapaxes(1, 2) if turned else values).copy(), W_O.astype(kernel.dtype)
+
+    return convolution_heads
 
 
 # ---------------------------------------------------------------- translation_test
@@ -527,21 +595,36 @@ def translation_test(layer, X, shift, margin):
 @mistake.recipe(
     {
         "borders-compared": [{"inside": 0}],
+        "border-on-one-side": [{"ends": (1, 0)}, {"ends": (0, 1)}],
         "rows-lost": [{"fill": "zeros"}],
         "shifted-the-wrong-way": [{"way": -1}],
+        "input-not-moved": [{"way": 0}],
+        "output-not-moved": [{"back": 0}],
+        "output-moved-the-wrong-way": [{"back": -1}],
         "to-the-last-bit": [{"alike": np.array_equal}],
         "one-column-only": [{"columns": 1}],
-    }
+        "any-for-all": [
+            {"alike": lambda a, b: any(_near(x, y) for x, y in zip(a, b, strict=True))},
+            {"alike": lambda a, b: bool(np.isclose(a, b, rtol=1e-6, atol=1e-6).any())},
+        ],
+        "answer-turned-round": [{"alike": lambda a, b: not _near(a, b)}],
+    },
+    hints={
+        "output-moved-the-wrong-way": "Row i of the first output: at which row of the second is it found again?",
+        "answer-turned-round": "For which of the two does your function say True?",
+    },
 )
-def translation_test(inside=1, fill="roll", way=1, alike=_near, columns=None):
+def translation_test(inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_near, columns=None):
     def translation_test(layer, X, shift, margin):
+        L = len(X)
         moved = np.roll(X, way * shift, axis=0)
         if fill == "zeros":
             moved = np.zeros_like(X)
-            for i in range(len(X)):
-                if 0 <= i + way * shift < len(X):
+            for i in range(L):
+                if 0 <= i + way * shift < L:
                     moved[i + way * shift] = X[i]
-        i = _compared(len(X), shift, inside * margin)
-        return bool(alike(layer(X)[i, :columns], layer(moved)[i + shift, :columns]))
+        low, high = inside * margin * ends[0], L - inside * margin * ends[1]
+        i = np.array([i for i in range(low, high) if low <= i + back * shift < high], dtype=int)
+        return bool(alike(layer(X)[i, :columns], layer(moved)[i + back * shift, :columns]))
 
     return translation_test

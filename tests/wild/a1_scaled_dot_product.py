@@ -1,0 +1,335 @@
+import math
+
+import numpy as np
+import torch
+
+from tests.wilds import Wilds
+
+wild = Wilds()
+
+# ---------------------------------------------------------------- softmax
+
+
+@wild("axis zero written out", "axis-0-always", "softmax-over-axis-0", "axis-ignored", "axis-0-by-default")
+def softmax(x, axis=-1):
+    z = x - np.max(x, axis=0, keepdims=True)
+    return np.exp(z) / np.sum(np.exp(z), axis=0, keepdims=True)
+
+
+@wild("base 2", "another-base")
+def softmax(x, axis=-1):
+    powers = np.power(2.0, x - np.amax(x, axis=axis, keepdims=True)).astype(x.dtype)
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+@wild("log softmax", "log-taken", "log-softmax")
+def softmax(x, axis=-1):
+    m = x.max(axis=axis, keepdims=True)
+    return x - m - np.log(np.exp(x - m).sum(axis=axis, keepdims=True))
+
+
+@wild("minus sign lost", "sign-flipped")
+def softmax(x, axis=-1):
+    e = np.exp(np.min(x, axis=axis, keepdims=True) - x)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wild("divides by the maximum", "divided-by-the-maximum", "not-normalised")
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / (e.max(axis=axis, keepdims=True))
+
+
+@wild("divides by the mean", "mean-for-sum", "a-constant-factor", "not-normalised")
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / np.mean(e, axis=axis, keepdims=True)
+
+
+@wild("norm two", "squares-summed", "not-normalised", "l2-norm")
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / np.linalg.norm(e, axis=axis, keepdims=True)
+
+
+@wild("mean subtracted", "mean-for-maximum", "no-max-subtraction", "large-scores")
+def softmax(x, axis=-1):
+    e = np.exp(x - x.mean(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wild("epsilon below", "epsilon-added")
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / (e.sum(axis=axis, keepdims=True) + 1e-2)
+
+
+@wild("everything, max by axis", "softmax-over-everything")
+def softmax(x, axis=-1):
+    ex = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    ex = np.exp(x - np.max(x))
+    total = 0.0
+    for value in ex.ravel():
+        total = total + value
+    return (ex / total).astype(x.dtype)
+
+
+@wild("flattens what is not a matrix", "one-batch-layout", "matrices-only", "axis-ignored", "another-shape", form=True)
+def softmax(x, axis=-1):
+    rows = x.reshape(-1, x.shape[-1])
+    out = np.exp(rows - rows.max(1, keepdims=True))
+    return out / out.sum(1, keepdims=True)
+
+
+@wild("torch tensor back", "another-kind", form=True)
+def softmax(x, axis=-1):
+    return torch.exp(torch.tensor(x) - torch.tensor(x).amax(axis, keepdim=True)) / torch.exp(
+        torch.tensor(x) - torch.tensor(x).amax(axis, keepdim=True)
+    ).sum(axis, keepdim=True)
+
+
+@wild("list back", "another-kind", form=True)
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return (e / e.sum(axis=axis, keepdims=True)).tolist()
+
+
+@wild("half precision", "another-dtype", "float16-always", form=True)
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return (e / e.sum(axis=axis, keepdims=True)).astype(np.float32)
+
+
+# ---------------------------------------------------------------- attention_scores
+
+
+@wild("root of keys' number", "scale-by-length", "scale-by-key-length")
+def attention_scores(Q, K):
+    return np.einsum("...id,...jd->...ij", Q, K) / np.sqrt(K.shape[-2]).astype(Q.dtype)
+
+
+@wild("fourth root on one side", "scale-by-fourth-root", "a-constant-factor", "scaled-once-of-twice")
+def attention_scores(Q, K):
+    return (Q / Q.shape[-1] ** 0.25) @ np.swapaxes(K, -1, -2)
+
+
+@wild("half of d_k", "scale-by-half-d_k", "a-constant-factor", "scale-by-d_k")
+def attention_scores(Q, K):
+    return Q @ np.swapaxes(K, -1, -2) / (K.shape[-1] / 2)
+
+
+@wild("scaled both", "scaled-twice", "scale-by-d_k", "a-constant-factor")
+def attention_scores(Q, K):
+    root = math.sqrt(K.shape[-1])
+    return (Q / root) @ (np.swapaxes(K, -1, -2) / root)
+
+
+@wild("scores by themselves", "queries-with-queries", "key-unused", "argument-unused")
+def attention_scores(Q, K):
+    return np.matmul(Q, Q.swapaxes(-1, -2)) / math.sqrt(Q.shape[-1])
+
+
+@wild("distance", "distance-for-dot-product", "negative-distance")
+def attention_scores(Q, K):
+    difference = Q[..., :, None, :] - K[..., None, :, :]
+    return -(difference**2).sum(-1) / math.sqrt(Q.shape[-1])
+
+
+@wild("answer turned", "transposed", "queries-and-keys-swapped")
+def attention_scores(Q, K):
+    s = np.einsum("...qd,...kd->...qk", Q, K) * K.shape[-1] ** -0.5
+    return np.moveaxis(s, -1, -2)
+
+
+@wild("sum over the wrong letter", "reshaped-not-transposed", "key-reshaped")
+def attention_scores(Q, K):
+    *b, S, d = K.shape
+    return Q @ K.reshape(*b, d, S) / math.sqrt(d)
+
+
+@wild("mean for sum", "mean-for-sum", "a-constant-factor", "scaled-twice", "scale-by-d_k")
+def attention_scores(Q, K):
+    return (Q[..., :, None, :] * K[..., None, :, :]).mean(-1)
+
+
+@wild("minus maximum already", "maximum-subtracted", "shifted-by-a-constant")
+def attention_scores(Q, K):
+    s = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    return s - s.max(axis=-1, keepdims=True)
+
+
+@wild("batch summed", "batch-summed", "batch-items-mixed", "one-batch-layout", form=True)
+def attention_scores(Q, K):
+    if Q.ndim == 2:
+        return Q @ K.T / math.sqrt(Q.shape[-1])
+    return np.einsum("bid,cjd->bij", Q, K) / math.sqrt(Q.shape[-1])
+
+
+@wild("two axes or three", "one-batch-layout", "one-batch-axis-only", form=True)
+def attention_scores(Q, K):
+    if Q.ndim == 2:
+        return Q @ K.T / math.sqrt(Q.shape[-1])
+    out = []
+    for q, k in zip(Q, K):
+        assert q.ndim == 2
+        out.append(q @ k.T / math.sqrt(q.shape[-1]))
+    return np.array(out)
+
+
+# ---------------------------------------------------------------- scaled_dot_product_attention
+
+
+def _soft(s, axis=-1):
+    e = np.exp(s - s.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wild("mean of the values", "even-weights", "query-unused", "argument-unused", "output-is-the-mean")
+def scaled_dot_product_attention(Q, K, V):
+    w = _soft(Q @ K.swapaxes(-1, -2) / math.sqrt(K.shape[-1]))
+    return np.ones_like(w) / w.shape[-1] @ V, w
+
+
+@wild("hard maximum", "argmax-for-softmax", "hard-maximum")
+def scaled_dot_product_attention(Q, K, V):
+    s = Q @ K.swapaxes(-1, -2) / math.sqrt(K.shape[-1])
+    w = (s == s.max(axis=-1, keepdims=True)).astype(Q.dtype)
+    return w @ V, w
+
+
+@wild("normal sums", "no-exponential", "scores-over-their-sum")
+def scaled_dot_product_attention(Q, K, V):
+    s = Q @ K.swapaxes(-1, -2) / math.sqrt(K.shape[-1])
+    w = s / s.sum(axis=-1, keepdims=True)
+    return w @ V, w
+
+
+@wild("sigmoid", "sigmoid-for-softmax")
+def scaled_dot_product_attention(Q, K, V):
+    w = 1 / (1 + np.exp(-(Q @ K.swapaxes(-1, -2)) / math.sqrt(K.shape[-1])))
+    return w @ V, w
+
+
+@wild("scale applied to values", "scaled-after-softmax", "output-scaled", "no-scaling")
+def scaled_dot_product_attention(Q, K, V):
+    w = _soft(np.einsum("...ld,...sd->...ls", Q, K))
+    return w @ V / math.sqrt(K.shape[-1]), w
+
+
+@wild("everything softmax", "softmax-over-everything")
+def scaled_dot_product_attention(Q, K, V):
+    s = np.einsum("...ld,...sd->...ls", Q, K) / math.sqrt(K.shape[-1])
+    e = np.exp(s - s.max())
+    w = e / e.sum()
+    return w @ V, w
+
+
+@wild("axis zero", "softmax-over-axis-0", "axis-0-always", "softmax-over-queries", "axis-counted-from-the-front")
+def scaled_dot_product_attention(Q, K, V):
+    w = _soft(np.matmul(Q, K.swapaxes(-1, -2)) / math.sqrt(K.shape[-1]), axis=0)
+    return w @ V, w
+
+
+@wild("axis one", "axis-counted-from-the-front", "softmax-over-axis-1", "softmax-over-queries")
+def scaled_dot_product_attention(Q, K, V):
+    w = _soft(np.matmul(Q, K.swapaxes(-1, -2)) / math.sqrt(K.shape[-1]), axis=1)
+    return w @ V, w
+
+
+@wild("values projected twice", "a-constant-factor", "weights-applied-twice")
+def scaled_dot_product_attention(Q, K, V):
+    w = _soft(np.matmul(Q, K.swapaxes(-1, -2)) / math.sqrt(K.shape[-1]))
+    if w.shape[-1] == w.shape[-2]:
+        return w @ (w @ V), w
+    return w @ V * 2, w
+
+
+@wild("forgets to scale, over queries", "no-scaling+softmax-over-queries", "softmax-over-queries+no-scaling")
+def scaled_dot_product_attention(Q, K, V):
+    w = _soft(np.matmul(Q, K.swapaxes(-1, -2)), -2)
+    return w @ V, w
+
+
+@wild("output alone, in a tuple", "parts-missing", "output-only", "another-kind", "weights-missing", form=True)
+def scaled_dot_product_attention(Q, K, V):
+    return (_soft(Q @ K.swapaxes(-1, -2) / math.sqrt(K.shape[-1])) @ V,)
+
+
+# ---------------------------------------------------------------- torch_scaled_dot_product_attention
+
+
+@wild("root of d_v", "scale-by-d_v")
+def torch_scaled_dot_product_attention(query, key, value):
+    w = (query @ key.mT / value.size(-1) ** 0.5).softmax(-1)
+    return w @ value, w
+
+
+@wild("scaled twice", "scaled-twice", "scale-by-d_k")
+def torch_scaled_dot_product_attention(query, key, value):
+    query = query / key.shape[-1] ** 0.5
+    w = ((query @ key.mT) / key.shape[-1] ** 0.5).softmax(-1)
+    return w.matmul(value), w
+
+
+@wild("scale multiplied", "multiplied-by-the-scale")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = torch.einsum("...qd,...kd->...qk", query, key).mul(math.sqrt(key.size(-1)))
+    w = scores.softmax(-1)
+    return w @ value, w
+
+
+@wild("dim zero", "softmax-over-axis-0", "axis-counted-from-the-front", "axis-0-always")
+def torch_scaled_dot_product_attention(query, key, value):
+    w = (query @ key.mT / math.sqrt(key.size(-1))).softmax(0)
+    return w @ value, w
+
+
+@wild("key viewed", "reshaped-not-transposed", "key-reshaped")
+def torch_scaled_dot_product_attention(query, key, value):
+    S, d = key.shape[-2:]
+    w = (query @ key.reshape(*key.shape[:-2], d, S) / math.sqrt(d)).softmax(-1)
+    return w @ value, w
+
+
+@wild("log weights", "log-taken", "log-softmax")
+def torch_scaled_dot_product_attention(query, key, value):
+    w = (query @ key.mT / math.sqrt(key.size(-1))).log_softmax(-1)
+    return w @ value, w
+
+
+@wild("weights before value only detached", "detached-gradient", "gradient-partial", "gradient-missing", form=True)
+def torch_scaled_dot_product_attention(query, key, value):
+    w = (query @ key.mT / math.sqrt(key.size(-1))).softmax(-1)
+    return w.data @ value, w
+
+
+@wild("fresh tensors", "detached-gradient", "gradient-missing", form=True)
+def torch_scaled_dot_product_attention(query, key, value):
+    query, key, value = (torch.tensor(t.tolist(), dtype=t.dtype) for t in (query, key, value))
+    w = (query @ key.mT / math.sqrt(key.size(-1))).softmax(-1)
+    return w @ value, w
+
+
+@wild("key for value", "keys-blended", "value-unused", "argument-unused")
+def torch_scaled_dot_product_attention(query, key, value):
+    w = torch.softmax(query.matmul(key.transpose(-1, -2)) / key.size(-1) ** 0.5, -1)
+    return w.matmul(key), w
+
+
+@wild("float at the end", "float32-always", "another-dtype", form=True)
+def torch_scaled_dot_product_attention(query, key, value):
+    w = torch.softmax(query.matmul(key.transpose(-1, -2)) / key.size(-1) ** 0.5, -1)
+    return (w @ value).float(), w.float()
+
+
+@wild("scores for weights", "scores-returned")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = query.matmul(key.transpose(-1, -2)) / key.size(-1) ** 0.5
+    return scores.softmax(-1) @ value, scores
+
+
+@wild("dropout left on", "random", "dropout-left-on")
+def torch_scaled_dot_product_attention(query, key, value):
+    w = torch.softmax(query.matmul(key.transpose(-1, -2)) / key.size(-1) ** 0.5, -1)
+    w = torch.dropout(w, 0.1, True)
+    return w @ value, w

@@ -1,0 +1,403 @@
+import math
+
+import numpy as np
+import torch
+
+from tests.wilds import Wilds
+
+wild = Wilds()
+
+# ---------------------------------------------------------------- causal_mask
+
+
+@wild("strictly below", "mask-off-by-one", "may-not-see-itself")
+def causal_mask(length):
+    return np.fromfunction(lambda i, j: j < i, (length, length))
+
+
+@wild("upper triangle", "mask-transposed", "mask-upside-down", "transposed", "looks-ahead")
+def causal_mask(length):
+    return np.triu(np.ones((length, length))).astype(bool)
+
+
+@wild("upper is True, PyTorch 2's other convention", "mask-inverted", "complement")
+def causal_mask(length):
+    return np.triu(np.ones((length, length), dtype=bool), k=1)
+
+
+@wild("lower without diagonal, inverted", "mask-transposed", "mask-upside-down", "mask-inverted", "transposed")
+def causal_mask(length):
+    return ~np.tril(np.ones((length, length), dtype=bool), k=-1)
+
+
+@wild("ints", "another-dtype", "not-boolean", "numbers-for-truth-values", "integers", form=True)
+def causal_mask(length):
+    return np.array([[1 if j <= i else 0 for j in range(length)] for i in range(length)])
+
+
+@wild("minus infinity", "another-dtype", "not-boolean", "numbers-for-truth-values", "additive-mask")
+def causal_mask(length):
+    mask = np.zeros((length, length))
+    mask[np.triu_indices(length, 1)] = -np.inf
+    return mask
+
+
+@wild("list of lists", "another-kind", form=True)
+def causal_mask(length):
+    return [[j <= i for j in range(length)] for i in range(length)]
+
+
+@wild("extra axis", "axis-added", "another-shape", "axis-too-many", form=True)
+def causal_mask(length):
+    return np.tril(np.ones((1, length, length), dtype=bool))
+
+
+@wild("diagonal alone", "diagonal-only")
+def causal_mask(length):
+    return np.eye(length, dtype=bool)
+
+
+# ---------------------------------------------------------------- padding_mask
+
+
+@wild("one off", "mask-off-by-one")
+def padding_mask(lengths, max_length):
+    return np.stack([np.arange(max_length) <= n for n in lengths])[:, None, :]
+
+
+@wild("true on padding", "mask-inverted", "complement")
+def padding_mask(lengths, max_length):
+    mask = np.ones((len(lengths), 1, max_length), dtype=bool)
+    for i, n in enumerate(lengths):
+        mask[i, 0, :n] = False
+    return mask
+
+
+@wild("no middle axis", "missing-axis", "axis-lost", "axis-missing", "another-shape", "axis-too-few", form=True)
+def padding_mask(lengths, max_length):
+    return np.array([[j < n for j in range(max_length)] for n in lengths])
+
+
+@wild(
+    "axis at the end",
+    "axis-at-the-end",
+    "axis-elsewhere",
+    "axes-swapped",
+    "another-shape",
+    "transposed",
+    "axes-in-another-order",
+)
+def padding_mask(lengths, max_length):
+    return (np.arange(max_length)[None, :] < np.array(lengths)[:, None])[:, :, None]
+
+
+@wild("padding on the left", "padding-in-front", "left-padding", "reversed", "another-order")
+def padding_mask(lengths, max_length):
+    return np.stack([[j >= max_length - n for j in range(max_length)] for n in lengths])[:, None, :]
+
+
+@wild("both axes", "queries-hidden", "padding-hides-queries", "another-shape")
+def padding_mask(lengths, max_length):
+    real = np.arange(max_length) < np.asarray(lengths)[:, None]
+    return real[:, None, :] & real[:, :, None]
+
+
+@wild("floats", "another-dtype", "not-boolean", "numbers-for-truth-values", form=True)
+def padding_mask(lengths, max_length):
+    return (np.arange(max_length) < np.asarray(lengths)[:, None, None]).astype(float)
+
+
+@wild("max length from lengths", "max_length-ignored", "argument-unused", "another-shape", "one-length")
+def padding_mask(lengths, max_length):
+    return np.arange(max(lengths)) < np.asarray(lengths)[:, None, None]
+
+
+# ---------------------------------------------------------------- masked_softmax
+
+
+def _soft(s, axis=-1):
+    e = np.exp(s - s.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def _kept(s, mask, axis=-1):
+    low = np.where(mask, s, -1e300 if s.dtype == np.float64 else -3e38).astype(s.dtype)
+    return np.where(mask, _soft(low, axis), 0).astype(s.dtype)
+
+
+@wild("inverted convention", "mask-inverted")
+def masked_softmax(scores, mask):
+    return _kept(scores, np.logical_not(mask))
+
+
+@wild("additive minus ten", "leaky-mask", "small-fill")
+def masked_softmax(scores, mask):
+    return _soft(scores + np.where(mask, 0, -10).astype(scores.dtype))
+
+
+@wild("fill minus 1e9", "evenly-for-nothing", "leaky-mask", "nothing-to-see")
+def masked_softmax(scores, mask):
+    s = np.where(mask == 0, -1e9, scores).astype(scores.dtype)
+    return _soft(s)
+
+
+@wild("fill inf", "nan-for-nothing", "nothing-to-see")
+def masked_softmax(scores, mask):
+    s = np.broadcast_arrays(scores, mask)[0].copy()
+    s[~np.broadcast_to(mask, s.shape)] = -np.inf
+    return _soft(s)
+
+
+@wild("multiplied scores", "masked-with-zero", "mask-multiplied")
+def masked_softmax(scores, mask):
+    return _soft(scores * mask)
+
+
+@wild("cleared afterwards", "mask-after-softmax")
+def masked_softmax(scores, mask):
+    w = _soft(scores)
+    return np.where(mask, w, 0).astype(scores.dtype)
+
+
+@wild("cleared and not renormalised, numerators", "unmasked-denominator", "mask-after-softmax")
+def masked_softmax(scores, mask):
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e * mask / e.sum(-1, keepdims=True)
+
+
+@wild("denominator masked only", "unmasked-numerator")
+def masked_softmax(scores, mask):
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    total = (e * mask).sum(-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@wild("no effect", "mask-ignored", "mask-without-effect", "mask-forgotten", "argument-unused")
+def masked_softmax(scores, mask):
+    np.where(mask, scores, -np.inf)
+    return _soft(scores)
+
+
+@wild("columns", "softmax-over-queries")
+def masked_softmax(scores, mask):
+    return np.nan_to_num(_kept(scores, np.broadcast_to(mask, scores.shape), -2))
+
+
+@wild("eps in the denominator", "epsilon-added")
+def masked_softmax(scores, mask):
+    e = np.exp(scores - np.where(mask, scores, -3e38).max(-1, keepdims=True).clip(-1e7)) * mask
+    return (e / (e.sum(-1, keepdims=True) + 1e-3)).astype(scores.dtype)
+
+
+@wild("first key if nothing", "first-key-for-nothing", "nothing-to-see")
+def masked_softmax(scores, mask):
+    w = _kept(scores, mask)
+    w[..., 0] = np.where(w.sum(-1) == 0, 1, w[..., 0])
+    return w
+
+
+@wild("plain exponentials", "no-max-subtraction", "large-scores")
+def masked_softmax(scores, mask):
+    e = np.exp(scores) * mask
+    total = e.sum(-1, keepdims=True)
+    return np.divide(e, total, out=np.zeros_like(e), where=total != 0)
+
+
+# ---------------------------------------------------------------- causal_attention
+
+
+def _tri(L, k=0):
+    return np.tril(np.ones((L, L), dtype=bool), k)
+
+
+def _attend(Q, K, V, mask, scale=None):
+    s = Q @ K.swapaxes(-1, -2) / (math.sqrt(Q.shape[-1]) if scale is None else scale)
+    w = _kept(s, np.broadcast_to(mask, s.shape))
+    return w @ V, w
+
+
+@wild("padding forgotten", "padding-ignored")
+def causal_attention(Q, K, V, padding=None):
+    return _attend(Q, K, V, _tri(len(Q[0]) if Q.ndim == 3 else Q.shape[-2]))
+
+
+@wild("only padding", "padding-instead-of-causal")
+def causal_attention(Q, K, V, padding=None):
+    mask = padding if padding is not None else _tri(Q.shape[-2])
+    return _attend(Q, K, V, mask)
+
+
+@wild("causal never", "mask-forgotten", "causal-mask-missing", "looks-ahead")
+def causal_attention(Q, K, V, padding=None):
+    s = Q @ K.swapaxes(-1, -2)
+    mask = np.ones_like(s, dtype=bool)
+    return _attend(Q, K, V, mask if padding is None else mask & padding)
+
+
+@wild("both inverted", "mask-inverted")
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2])
+    if padding is not None:
+        mask = mask & padding
+    return _attend(Q, K, V, ~mask)
+
+
+# The catalogue calls the upper triangle inverted here, and asks which half is zero.
+@wild("upper triangle", "mask-inverted", "mask-transposed", "mask-upside-down", "looks-ahead")
+def causal_attention(Q, K, V, padding=None):
+    mask = np.triu(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool))
+    return _attend(Q, K, V, mask if padding is None else np.logical_and(mask, padding))
+
+
+@wild("not even itself", "mask-off-by-one", "may-not-see-itself")
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2], -1)
+    return _attend(Q, K, V, mask if padding is None else mask & padding)
+
+
+@wild("no scale", "no-scaling")
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2])
+    return _attend(Q, K, V, mask if padding is None else mask & padding, 1)
+
+
+@wild("root of d_v", "scale-by-d_v")
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2])
+    return _attend(Q, K, V, mask if padding is None else mask & padding, V.shape[-1] ** 0.5)
+
+
+@wild("root of length", "scale-by-length")
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2])
+    return _attend(Q, K, V, mask if padding is None else mask & padding, Q.shape[-2] ** 0.5)
+
+
+@wild("padding inverted only", "padding-inverted")
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2])
+    return _attend(Q, K, V, mask if padding is None else mask & ~padding)
+
+
+@wild("no scale and looks one ahead", "no-scaling+mask-off-by-one")
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2], 1)
+    return _attend(Q, K, V, mask if padding is None else mask & padding, 1.0)
+
+
+@wild("additive, minus ten", "leaky-mask", "small-fill")
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2]) if padding is None else _tri(Q.shape[-2]) & padding
+    s = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]) + (1 - mask.astype(Q.dtype)) * -10
+    w = _soft(s).astype(Q.dtype)
+    return w @ V, w
+
+
+@wild("one batch axis counted on", "one-batch-axis-only", "one-batch-layout", form=True)
+def causal_attention(Q, K, V, padding=None):
+    B, L, d = Q.shape
+    mask = _tri(L)[None] if padding is None else _tri(L)[None] & padding
+    return _attend(Q, K.transpose(0, 1, 2), V, mask)
+
+
+@wild("double precision mask", "float64-always", "another-dtype", form=True)
+def causal_attention(Q, K, V, padding=None):
+    mask = _tri(Q.shape[-2]) if padding is None else _tri(Q.shape[-2]) & padding
+    out, w = _attend(Q.astype(float), K.astype(float), V.astype(float), mask)
+    return out, w
+
+
+# ---------------------------------------------------------------- torch_masked_attention
+
+
+def _torch(query, key, value, mask, scale=None, low=None, dim=-1, clear=True):
+    s = query @ key.mT / (key.size(-1) ** 0.5 if scale is None else scale)
+    if mask is None:
+        w = s.softmax(dim)
+    else:
+        w = s.masked_fill(mask == 0, torch.finfo(s.dtype).min if low is None else low).softmax(dim)
+        w = w.masked_fill(mask == 0, 0) if clear else w
+    return w @ value, w
+
+
+@wild("result of masked_fill thrown away", "mask-without-effect", "mask-ignored", "mask-forgotten", "argument-unused")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(key.size(-1))
+    if mask is not None:
+        scores.masked_fill(mask == 0, float("-inf"))
+    p = scores.softmax(-1)
+    return p @ value, p
+
+
+@wild("other convention", "mask-inverted")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, None if mask is None else ~mask)
+
+
+@wild("minus 1e9 as in the annotated transformer", "evenly-for-nothing", "leaky-mask", "nothing-to-see")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, mask, low=-1e9, clear=False)
+
+
+@wild("minus inf", "nan-for-nothing", "nothing-to-see")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, mask, low=float("-inf"), clear=False)
+
+
+@wild("minus ten thousand", "leaky-mask", "small-fill", "evenly-for-nothing")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, mask, low=-1e4, clear=False)
+
+
+@wild("tiny positive", "masked-with-zero", "small-fill")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, mask, low=1e-9, clear=False)
+
+
+@wild("d_v", "scale-by-d_v")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, mask, value.size(-1) ** 0.5)
+
+
+@wild("d_k", "scale-by-d_k")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, mask, value.new_tensor(key.size(-1)))
+
+
+@wild("inverted and unscaled", "mask-inverted+no-scaling")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, None if mask is None else ~mask, 1.0)
+
+
+@wild("mask has to come", "mask-required", "no-mask-fails", "raises-without-mask", form=True)
+def torch_masked_attention(query, key, value, mask=None):
+    s = query @ key.mT / key.size(-1) ** 0.5
+    w = s.masked_fill(mask.logical_not(), -3e38).softmax(-1) * mask
+    return w @ value, w
+
+
+@wild("mask on the values", "mask-after-softmax", "unmasked-denominator")
+def torch_masked_attention(query, key, value, mask=None):
+    w = (query @ key.mT / key.size(-1) ** 0.5).softmax(-1)
+    if mask is not None:
+        w = w * mask.to(w.dtype)
+    return torch.matmul(w, value), w
+
+
+@wild("queries", "softmax-over-queries")
+def torch_masked_attention(query, key, value, mask=None):
+    return _torch(query, key, value, mask, dim=-2)
+
+
+@wild("turned mask", "mask-transposed")
+def torch_masked_attention(query, key, value, mask=None):
+    if mask is not None and mask.shape[-1] == mask.shape[-2]:
+        mask = mask.mT
+    return _torch(query, key, value, mask)
+
+
+@wild("no gradient through the weights", "detached-gradient", "gradient-partial", "gradient-missing", form=True)
+def torch_masked_attention(query, key, value, mask=None):
+    _, w = _torch(query, key, value, mask)
+    w = w.clone().detach()
+    return w @ value, w

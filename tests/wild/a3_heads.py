@@ -1,0 +1,210 @@
+import numpy as np
+import torch
+
+from tests.wilds import Wilds
+
+wild = Wilds()
+
+
+def _ok(width, h):
+    if width % h:
+        raise ValueError("cannot split")
+    return width // h
+
+
+# ---------------------------------------------------------------- split_heads
+
+
+@wild("view into heads", "split-without-transpose")
+def split_heads(X, num_heads):
+    d = _ok(X.shape[-1], num_heads)
+    return np.reshape(X, X.shape[:-2] + (num_heads, -1, d))
+
+
+@wild("every h-th column", "heads-interleaved")
+def split_heads(X, num_heads):
+    _ok(X.shape[-1], num_heads)
+    return np.stack([X[..., k::num_heads] for k in range(num_heads)], -3)
+
+
+@wild("stays at the token", "heads-after-tokens", "axes-swapped", "transposed", "axes-in-another-order")
+def split_heads(X, num_heads):
+    _ok(X.shape[-1], num_heads)
+    return np.stack(np.split(X, num_heads, axis=-1), axis=-2)
+
+
+@wild("heads at the very front", "heads-before-the-batch", "one-batch-layout", "axes-in-another-order", "transposed")
+def split_heads(X, num_heads):
+    _ok(X.shape[-1], num_heads)
+    return np.array(np.split(X, num_heads, axis=-1))
+
+
+@wild("backwards", "heads-reversed", "reversed", "another-order")
+def split_heads(X, num_heads):
+    d = _ok(X.shape[-1], num_heads)
+    return np.stack([X[..., (num_heads - 1 - i) * d : (num_heads - i) * d] for i in range(num_heads)], -3)
+
+
+@wild("widths and tokens swapped", "axes-swapped", "transposed", "axes-in-another-order")
+def split_heads(X, num_heads):
+    d = _ok(X.shape[-1], num_heads)
+    return np.moveaxis(X.reshape(*X.shape[:-1], num_heads, d), -3, -1)
+
+
+@wild("assertion", "another-error-than-asked", "another-error", form=True)
+def split_heads(X, num_heads):
+    assert X.shape[-1] % num_heads == 0, "d_model must be divisible"
+    return X.reshape(*X.shape[:-1], num_heads, -1).swapaxes(-2, -3)
+
+
+@wild("never checks", "leftover-columns-dropped", "no-error", "error-missing", form=True)
+def split_heads(X, num_heads):
+    *b, L, D = X.shape
+    d = D // num_heads
+    return X[..., : d * num_heads].reshape(*b, L, num_heads, d).swapaxes(-2, -3)
+
+
+@wild("batch of one axis", "batch-axis-required", "one-batch-axis-only", "one-batch-layout", form=True)
+def split_heads(X, num_heads):
+    d = _ok(X.shape[2], num_heads)
+    return X.reshape(X.shape[0], X.shape[1], num_heads, d).transpose(0, 2, 1, 3)
+
+
+# ---------------------------------------------------------------- concat_heads
+
+
+@wild("straight reshape", "concat-without-transpose")
+def concat_heads(heads):
+    return heads.reshape(heads.shape[:-3] + (heads.shape[-2], -1))
+
+
+@wild("summed", "heads-summed")
+def concat_heads(heads):
+    return np.sum(heads, axis=-3)
+
+
+@wild("first head", "first-head-only")
+def concat_heads(heads):
+    return heads[..., 0, :, :]
+
+
+@wild("backwards", "heads-reversed", "reversed", "another-order")
+def concat_heads(heads):
+    parts = [heads[..., i, :, :] for i in reversed(range(heads.shape[-3]))]
+    return np.concatenate(parts, axis=-1)
+
+
+@wild("taking turns", "heads-interleaved")
+def concat_heads(heads):
+    *b, h, L, d = heads.shape
+    return np.einsum("...hld->...ldh", heads).reshape(*b, L, d * h)
+
+
+@wild("axis one counted", "one-batch-layout", "batch-axis-required", "one-batch-axis-only", form=True)
+def concat_heads(heads):
+    B, h, L, d = heads.shape
+    return heads.transpose(0, 2, 1, 3).reshape(B, L, h * d)
+
+
+@wild("below each other", "heads-below-each-other", "another-shape")
+def concat_heads(heads):
+    return np.concatenate(list(np.moveaxis(heads, -3, 0)), axis=-2)
+
+
+@wild("one too few", "one-head-too-few", "last-head-missing")
+def concat_heads(heads):
+    return np.concatenate([heads[..., i, :, :] for i in range(heads.shape[-3] - 1)], axis=-1)
+
+
+# ---------------------------------------------------------------- per_head_weights
+
+
+@wild("plain reshape", "split-without-transpose")
+def per_head_weights(W, num_heads):
+    return W.reshape((num_heads, W.shape[0], -1))
+
+
+@wild("rows", "rows-for-columns")
+def per_head_weights(W, num_heads):
+    return np.array(np.vsplit(W, num_heads))
+
+
+@wild("turned", "weights-transposed", "transposed", "axes-in-another-order", "axes-swapped")
+def per_head_weights(W, num_heads):
+    return np.stack([part.T for part in np.hsplit(W, num_heads)])
+
+
+@wild("a tuple", "another-kind", "list-of-heads", form=True)
+def per_head_weights(W, num_heads):
+    return tuple(np.hsplit(W, num_heads))
+
+
+@wild("strided", "heads-interleaved")
+def per_head_weights(W, num_heads):
+    return W.reshape(W.shape[0], -1, num_heads).transpose(2, 0, 1)
+
+
+@wild("double", "float64-always", "another-dtype", form=True)
+def per_head_weights(W, num_heads):
+    out = np.empty((num_heads, W.shape[0], W.shape[1] // num_heads))
+    for i in range(num_heads):
+        out[i] = np.hsplit(W, num_heads)[i]
+    return out
+
+
+# ---------------------------------------------------------------- torch
+
+
+@wild("view only", "split-without-transpose")
+def torch_split_heads(x, num_heads):
+    d = _ok(x.size(-1), num_heads)
+    return x.contiguous().view(*x.shape[:-2], num_heads, x.size(-2), d)
+
+
+@wild("not moved", "heads-after-tokens", "axes-swapped", "axes-in-another-order", "transposed")
+def torch_split_heads(x, num_heads):
+    d = _ok(x.size(-1), num_heads)
+    return x.unflatten(-1, (num_heads, d))
+
+
+@wild("width first", "heads-interleaved")
+def torch_split_heads(x, num_heads):
+    d = _ok(x.size(-1), num_heads)
+    return x.unflatten(-1, (d, num_heads)).permute(*range(x.dim() - 2), x.dim(), x.dim() - 2, x.dim() - 1)
+
+
+@wild("annotated transformer", "one-batch-axis-only", "batch-axis-required", "one-batch-layout", form=True)
+def torch_split_heads(x, num_heads):
+    d = _ok(x.size(-1), num_heads)
+    return x.view(x.size(0), -1, num_heads, d).transpose(1, 2)
+
+
+@wild("no error", "leftover-columns-dropped", "no-error", "error-missing", "another-error-than-asked", form=True)
+def torch_split_heads(x, num_heads):
+    return x.reshape(*x.shape[:-1], num_heads, -1).transpose(-2, -3)
+
+
+@wild("data", "detached-gradient", "gradient-missing", form=True)
+def torch_split_heads(x, num_heads):
+    d = _ok(x.size(-1), num_heads)
+    return x.data.unflatten(-1, (num_heads, d)).transpose(-2, -3)
+
+
+@wild("straight", "concat-without-transpose")
+def torch_concat_heads(heads):
+    return heads.contiguous().view(*heads.shape[:-3], heads.size(-2), heads.size(-3) * heads.size(-1))
+
+
+@wild("sum", "heads-summed")
+def torch_concat_heads(heads):
+    return heads.sum(-3)
+
+
+@wild("take turns", "heads-interleaved")
+def torch_concat_heads(heads):
+    return torch.stack(heads.unbind(-3), -1).flatten(-2)
+
+
+@wild("batch axis zero", "no-batch-axes", "one-batch-layout", "batch-items-mixed", form=True)
+def torch_concat_heads(heads):
+    return torch.cat([heads[i] for i in range(heads.shape[0])], dim=-1)

@@ -1,0 +1,341 @@
+import numpy as np
+
+from tests.wilds import Wilds
+
+wild = Wilds()
+
+# ---------------------------------------------------------------- projection_shapes
+
+
+@wild("all the same", "always-square")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return dict.fromkeys(["W_Q", "W_K", "W_V", "W_O"], (d_model, d_model))
+
+
+@wild("one head wide", "one-head-for-all")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {"W_Q": (d_model, d_k), "W_K": (d_model, d_k), "W_V": (d_model, d_v), "W_O": (d_v, d_model)}
+
+
+@wild("output the other way", "W_O-transposed")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    narrow, wide = (d_model, num_heads * d_k), (d_model, num_heads * d_v)
+    return dict(W_Q=narrow, W_K=narrow, W_V=wide, W_O=wide)
+
+
+@wild("as nn.Linear keeps them", "transposed", "axes-swapped")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {"W_Q": (num_heads * d_k, d_model), "W_K": (num_heads * d_k, d_model), "W_V": (num_heads * d_v, d_model),
+            "W_O": (d_model, num_heads * d_v)}  # fmt: skip
+
+
+@wild("a head's share of d_model", "divided-by-the-heads", "d_k-from-d_model", "d_k-ignored")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    d = d_model // num_heads
+    return {"W_Q": (d_model, d), "W_K": (d_model, d), "W_V": (d_model, d), "W_O": (d_model, d_model)}
+
+
+@wild("keys' width for values", "d_v-ignored")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {name: (d_model, num_heads * d_k) for name in ("W_Q", "W_K", "W_V")} | {"W_O": (num_heads * d_k, d_model)}
+
+
+# ---------------------------------------------------------------- output_projection
+
+
+@wild("no move", "concat-without-transpose")
+def output_projection(heads, W_O):
+    *b, h, L, d = heads.shape
+    return np.reshape(heads, (*b, L, h * d)) @ W_O
+
+
+@wild("summed after each block", "first-block-for-all", "one-block-for-all", "heads-summed")
+def output_projection(heads, W_O):
+    d = heads.shape[-1]
+    return sum(heads[..., i, :, :] @ W_O[:d] for i in range(heads.shape[-3]))
+
+
+@wild("reversed", "heads-reversed", "rows-reversed", "reversed")
+def output_projection(heads, W_O):
+    return np.concatenate([heads[..., i, :, :] for i in range(heads.shape[-3])][::-1], axis=-1) @ W_O
+
+
+@wild("last one forgotten", "one-head-too-few", "last-head-missing")
+def output_projection(heads, W_O):
+    d = heads.shape[-1]
+    h = heads.shape[-3]
+    out = heads[..., 0, :, :] @ W_O[:d]
+    for i in range(1, h - 1):
+        out = out + heads[..., i, :, :] @ W_O[i * d : (i + 1) * d]
+    return out
+
+
+@wild("mean", "heads-averaged", "a-constant-factor")
+def output_projection(heads, W_O):
+    *_, h, _, d = heads.shape
+    return np.mean([heads[..., i, :, :] @ W_O[i * d : i * d + d] for i in range(h)], axis=0)
+
+
+@wild("returns concatenation", "W_O-missing")
+def output_projection(heads, W_O):
+    return np.concatenate(np.moveaxis(heads, -3, 0), axis=-1)
+
+
+# ---------------------------------------------------------------- multi_head_attention
+
+NUMPY = """
+import math
+import numpy as np
+
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    L, d_model = X.shape[-2:]
+    d_k = W_Q.shape[1] // num_heads
+    d_v = W_V.shape[1] // num_heads
+    outs, ws = [], []
+    for i in range(num_heads):
+        q = X @ W_Q[:, i * d_k : (i + 1) * d_k]
+        k = X @ W_K[:, i * d_k : (i + 1) * d_k]
+        v = X @ W_V[:, i * d_v : (i + 1) * d_v]
+        s = np.einsum("...ic,...jc->...ij", q, k) / math.sqrt(d_k)
+        if mask is not None:
+            m = np.broadcast_to(mask, (*s.shape[:-2], num_heads, L, L))[..., i, :, :]
+            s = np.where(m, s, -1e30)
+        e = np.exp(s - s.max(axis=-1, keepdims=True))
+        w = e / e.sum(axis=-1, keepdims=True)
+        if mask is not None:
+            w = np.where(m, w, 0)
+        w = w.astype(X.dtype)
+        outs.append(w @ v)
+        ws.append(w)
+    together = np.concatenate(outs, axis=-1)
+    return together @ W_O, np.stack(ws, axis=-3)
+"""
+edit = wild.edited
+
+edit(
+    NUMPY,
+    "values from W_K",
+    "values-from-W_K W_V-unused argument-unused",
+    ("v = X @ W_V[:, i * d_v : (i + 1) * d_v]", "v = X @ W_K[:, i * d_k : i * d_k + d_v]"),
+)
+edit(NUMPY, "keys from W_Q", "keys-from-W_Q W_K-unused argument-unused", ("k = X @ W_K", "k = X @ W_Q"))
+edit(
+    NUMPY,
+    "queries and keys exchanged",
+    "queries-and-keys-swapped scores-transposed",
+    ('einsum("...ic,...jc->...ij", q, k)', 'einsum("...ic,...jc->...ij", k, q)'),
+)
+edit(NUMPY, "root of the model", "scale-by-d_model", ("math.sqrt(d_k)", "math.sqrt(d_model)"))
+edit(NUMPY, "whole width", "scale-by-whole-width scale-by-h-d_k", ("math.sqrt(d_k)", "math.sqrt(W_K.shape[1])"))
+edit(NUMPY, "number of heads", "scale-by-num_heads", ("math.sqrt(d_k)", "math.sqrt(num_heads)"))
+edit(NUMPY, "root of d_v", "scale-by-d_v", ("math.sqrt(d_k)", "math.sqrt(d_v)"))
+edit(NUMPY, "no scale", "no-scaling", (" / math.sqrt(d_k)", ""))
+edit(
+    NUMPY, "summed heads", "heads-summed", ("np.concatenate(outs, axis=-1)", "np.tile(np.sum(outs, axis=0), num_heads)")
+)
+edit(
+    NUMPY,
+    "interleaved in columns",
+    "heads-interleaved",
+    ("W_Q[:, i * d_k : (i + 1) * d_k]", "W_Q[:, i::num_heads]"),
+    ("W_K[:, i * d_k : (i + 1) * d_k]", "W_K[:, i::num_heads]"),
+    ("W_V[:, i * d_v : (i + 1) * d_v]", "W_V[:, i::num_heads]"),
+)
+edit(NUMPY, "reversed at the end", "heads-reversed", ("np.concatenate(outs,", "np.concatenate(outs[::-1],"))
+edit(
+    NUMPY,
+    "mask the other way",
+    "mask-inverted",
+    ("np.where(m, s, -1e30)", "np.where(m, -1e30, s)"),
+    ("np.where(m, w, 0)", "np.where(m, 0, w)"),
+)
+edit(
+    NUMPY,
+    "small fill",
+    "leaky-mask small-fill",
+    ("-1e30", "-1e1"),
+    ("            w = np.where(m, w, 0)", "            pass"),
+)
+edit(
+    NUMPY,
+    "mask after",
+    "mask-after-softmax unmasked-denominator",
+    ("            s = np.where(m, s, -1e30)", "            pass"),
+)
+edit(
+    NUMPY,
+    "axis of queries",
+    "softmax-over-queries",
+    ("s.max(axis=-1", "s.max(axis=-2"),
+    ("e.sum(axis=-1", "e.sum(axis=-2"),
+)
+edit(
+    NUMPY,
+    "shared mask of head 0",
+    "mask-for-the-first-head-only mask-of-the-first-head-for-all",
+    ("[..., i, :, :]\n", "[..., 0, :, :]\n"),
+)
+edit(NUMPY, "weights in a list", "another-kind", ("np.stack(ws, axis=-3)", "ws"), form=True)
+edit(
+    NUMPY,
+    "head axis first",
+    "heads-before-the-batch one-batch-layout axes-in-another-order transposed",
+    ("np.stack(ws, axis=-3)", "np.stack(ws)"),
+    form=True,
+)
+edit(NUMPY, "mean over heads of the weights", "weights-averaged", ("np.stack(ws, axis=-3)", "np.mean(ws, axis=0)"))
+edit(NUMPY, "no W_O, no scale", "W_O-missing+no-scaling", (" / math.sqrt(d_k)", ""), ("together @ W_O", "together"))
+edit(
+    NUMPY,
+    "no room for empty rows",
+    "evenly-for-nothing nothing-to-see",
+    ("            w = np.where(m, w, 0)", "            pass"),
+)
+
+
+# ---------------------------------------------------------------- MultiHeadAttention
+
+TORCH = """
+import math
+import torch
+from torch import nn
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None:
+            if d_model % num_heads:
+                raise ValueError("d_model must be divisible by num_heads")
+            d_head = d_model // num_heads
+        self.h, self.d = num_heads, d_head
+        inner = self.h * self.d
+        self.W_Q = nn.Linear(d_model, inner, bias=False)
+        self.W_K = nn.Linear(d_model, inner, bias=False)
+        self.W_V = nn.Linear(d_model, inner, bias=False)
+        self.W_O = nn.Linear(inner, d_model, bias=False)
+
+    def heads(self, t):
+        return t.reshape(*t.shape[:-1], self.h, self.d).transpose(-2, -3)
+
+    def forward(self, x, mask=None):
+        q, k, v = self.heads(self.W_Q(x)), self.heads(self.W_K(x)), self.heads(self.W_V(x))
+        att = q @ k.transpose(-2, -1) * (1.0 / math.sqrt(k.size(-1)))
+        if mask is not None:
+            att = att.masked_fill(mask == 0, -1e38)
+        att = torch.softmax(att, dim=-1)
+        if mask is not None:
+            att = att.masked_fill(mask == 0, 0.0)
+        y = att @ v
+        y = y.transpose(-2, -3)
+        y = y.reshape(*y.shape[:-2], self.h * self.d)
+        return self.W_O(y), att
+"""
+edit(
+    TORCH,
+    "values by W_K",
+    "values-from-W_K W_V-unused argument-unused gradient-partial",
+    ("self.W_V(x)", "self.W_K(x)"),
+)
+edit(TORCH, "keys by W_Q", "keys-from-W_Q W_K-unused argument-unused gradient-partial", ("self.W_K(x)", "self.W_Q(x)"))
+edit(
+    TORCH,
+    "query and key change places",
+    "queries-and-keys-swapped scores-transposed",
+    ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)"),
+)
+edit(TORCH, "k.size(-2)", "scale-by-length", ("k.size(-1)", "k.size(-2)"))
+edit(
+    TORCH,
+    "root of all heads",
+    "scale-by-whole-width scale-by-d_model scale-by-h-d_k",
+    ("k.size(-1)", "self.h * self.d"),
+)
+edit(TORCH, "heads as divisor", "scale-by-num_heads", ("k.size(-1)", "self.h"))
+edit(TORCH, "fourth root", "scale-by-fourth-root", ("math.sqrt(k.size(-1))", "k.size(-1) ** 0.25"))
+edit(TORCH, "no scale at all", "no-scaling", (" * (1.0 / math.sqrt(k.size(-1)))", ""))
+edit(
+    TORCH,
+    "masked_fill with no effect",
+    "mask-without-effect mask-ignored mask-forgotten",
+    ("att = att.masked_fill(mask == 0, -1e38)", "att.masked_fill(mask == 0, -1e38)"),
+    ("att = att.masked_fill(mask == 0, 0.0)", "pass"),
+)
+edit(TORCH, "mask the other way round", "mask-inverted", ("mask == 0", "mask"))
+edit(
+    TORCH,
+    "fill 1e-9",
+    "masked-with-zero small-fill leaky-mask",
+    ("-1e38", "1e-9"),
+    ("att = att.masked_fill(mask == 0, 0.0)", "pass"),
+)
+edit(
+    TORCH,
+    "fill -1e10",
+    "evenly-for-nothing leaky-mask nothing-to-see",
+    ("-1e38", "-1e10"),
+    ("att = att.masked_fill(mask == 0, 0.0)", "pass"),
+)
+edit(
+    TORCH,
+    "fill inf",
+    "nan-for-nothing nothing-to-see",
+    ("-1e38", "float('-inf')"),
+    ("att = att.masked_fill(mask == 0, 0.0)", "pass"),
+)
+edit(TORCH, "softmax dim 1", "softmax-over-heads softmax-over-axis-1 axis-counted-from-the-front", ("dim=-1", "dim=1"))
+edit(TORCH, "softmax dim 0", "softmax-over-axis-0 axis-counted-from-the-front softmax-over-batch", ("dim=-1", "dim=0"))
+edit(
+    TORCH,
+    "view not transposed",
+    "split-without-transpose",
+    (
+        "t.reshape(*t.shape[:-1], self.h, self.d).transpose(-2, -3)",
+        "t.reshape(*t.shape[:-2], self.h, t.shape[-2], self.d)",
+    ),
+)
+edit(
+    TORCH,
+    "view not transposed back",
+    "concat-without-transpose",
+    (
+        "y = y.transpose(-2, -3)\n        y = y.reshape(*y.shape[:-2], self.h * self.d)",
+        "y = y.reshape(*x.shape[:-1], self.h * self.d)",
+    ),
+)
+edit(TORCH, "back with moved width", "heads-interleaved", ("y = y.transpose(-2, -3)\n", "y = y.movedim(-3, -1)\n"))
+edit(TORCH, "residual inside", "residual-added", ("return self.W_O(y), att", "return x + self.W_O(y), att"))
+edit(TORCH, "forgets the last layer", "W_O-missing", ("return self.W_O(y), att", "return y, att"))
+edit(
+    TORCH,
+    "square output",
+    "W_O-square d_head-ignored",
+    ("self.W_O = nn.Linear(inner, d_model, bias=False)", "self.W_O = nn.Linear(d_model, d_model, bias=False)"),
+)
+edit(TORCH, "biases", "bias-left-on", (", bias=False", ""), form=True)
+edit(
+    TORCH,
+    "attends over the heads",
+    "attention-over-heads heads-after-tokens",
+    ("self.d).transpose(-2, -3)", "self.d)"),
+    ("        y = y.transpose(-2, -3)\n", ""),
+)
+edit(
+    TORCH,
+    "frozen weights",
+    "detached-gradient gradient-partial gradient-missing",
+    ("y = att @ v", "y = att.detach() @ v"),
+    form=True,
+)
+edit(
+    TORCH,
+    "x normalised first",
+    "norm-added",
+    ("q, k, v =", "x = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)\n        q, k, v ="),
+)
+edit(
+    TORCH,
+    "no scale and wrong way",
+    "no-scaling+mask-inverted",
+    (" * (1.0 / math.sqrt(k.size(-1)))", ""),
+    ("mask == 0", "mask"),
+)

@@ -1,0 +1,292 @@
+import torch
+import torch.nn.functional as F
+
+from tests.wilds import Wilds
+
+wild = Wilds()
+
+# ---------------------------------------------------------------- training_example
+
+
+@wild("loss on all", "loss-on-the-article-too")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = article_ids + [separator_id] + summary_ids + [end_id]
+    return ids, [True for _ in ids]
+
+
+@wild("separator too", "separator-counted")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = article_ids + [separator_id] + summary_ids + [end_id]
+    return ids, [i >= len(article_ids) for i in range(len(ids))]
+
+
+@wild("end not", "end-not-counted")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = article_ids + [separator_id] + summary_ids + [end_id]
+    return ids, [len(article_ids) < i < len(ids) - 1 for i in range(len(ids))]
+
+
+@wild("the first word not", "first-word-not-counted", "mask-off-by-one")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = article_ids + [separator_id] + summary_ids + [end_id]
+    return ids, [i > len(article_ids) + 1 for i in range(len(ids))]
+
+
+@wild(
+    "zeros and ones",
+    "mask-of-numbers",
+    "integers-for-truth-values",
+    "numbers-for-truth-values",
+    "another-kind",
+    "integers",
+    form=True,
+)
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = article_ids + [separator_id] + summary_ids + [end_id]
+    return ids, [0] * (len(article_ids) + 1) + [1] * (len(summary_ids) + 1)
+
+
+@wild("masked by is", "compared-by-identity", "ids-compared-by-is")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = article_ids + [separator_id] + summary_ids + [end_id]
+    mask, after = [], False
+    for i in ids:
+        mask.append(after)
+        if i is separator_id:
+            after = True
+    return ids, mask
+
+
+@wild("tensors", "another-kind", form=True)
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = [*article_ids, separator_id, *summary_ids, end_id]
+    return torch.tensor(ids), torch.arange(len(ids)) > len(article_ids)
+
+
+@wild("mask first", "tuple-swapped")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = [*article_ids, separator_id, *summary_ids, end_id]
+    return [i > len(article_ids) for i in range(len(ids))], ids
+
+
+# ---------------------------------------------------------------- summary_loss
+
+
+def _nll(logits, targets):
+    return -torch.log_softmax(logits, -1).gather(-1, targets[..., None]).squeeze(-1)
+
+
+@wild("no shift at all", "no-shift")
+def summary_loss(logits, token_ids, loss_mask):
+    losses = _nll(logits, token_ids)
+    return (losses * loss_mask).sum() / loss_mask.sum()
+
+
+@wild("mask one behind", "mask-not-shifted")
+def summary_loss(logits, token_ids, loss_mask):
+    losses = _nll(logits[:, :-1], token_ids[:, 1:])
+    return losses[loss_mask[:, :-1]].mean()
+
+
+@wild("mean of everything", "mean-over-all-places")
+def summary_loss(logits, token_ids, loss_mask):
+    losses = _nll(logits[:, :-1], token_ids[:, 1:]) * loss_mask[:, 1:]
+    return losses.mean()
+
+
+@wild("summed", "sum-instead-of-mean")
+def summary_loss(logits, token_ids, loss_mask):
+    return F.cross_entropy(logits[:, :-1][loss_mask[:, 1:]], token_ids[:, 1:][loss_mask[:, 1:]], reduction="sum")
+
+
+@wild("per text", "mean-of-means")
+def summary_loss(logits, token_ids, loss_mask):
+    each = [_nll(x[:-1], t[1:])[m[1:]].mean() for x, t, m in zip(logits, token_ids, loss_mask)]
+    return sum(each) / len(each)
+
+
+@wild("everything counts", "mask-ignored")
+def summary_loss(logits, token_ids, loss_mask):
+    V = logits.size(-1)
+    return F.cross_entropy(logits[:, :-1].reshape(-1, V), token_ids[:, 1:].reshape(-1))
+
+
+@wild("id 0 left out", "id-0-ignored", "zero-ignored")
+def summary_loss(logits, token_ids, loss_mask):
+    targets = torch.where(loss_mask, token_ids, 0)[:, 1:]
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), targets.flatten(), ignore_index=0)
+
+
+@wild("twice through the softmax", "softmax-before-cross-entropy")
+def summary_loss(logits, token_ids, loss_mask):
+    kept = loss_mask[:, 1:]
+    return F.cross_entropy(torch.softmax(logits, -1)[:, :-1][kept], token_ids[:, 1:][kept])
+
+
+@wild("logits pick", "logits-instead-of-log", "log-softmax-missing", "softmax-missing")
+def summary_loss(logits, token_ids, loss_mask):
+    kept = loss_mask[:, 1:]
+    return F.nll_loss(logits[:, :-1][kept], token_ids[:, 1:][kept])
+
+
+@wild("base two", "a-constant-factor", "another-base", "bits")
+def summary_loss(logits, token_ids, loss_mask):
+    kept = loss_mask[:, 1:]
+    return _nll(logits[:, :-1], token_ids[:, 1:])[kept].mean() / 0.6931471805599453
+
+
+@wild("first text", "first-text-only", "batch-item-0-for-all", "one-batch-layout")
+def summary_loss(logits, token_ids, loss_mask):
+    kept = loss_mask[0, 1:]
+    return _nll(logits[0, :-1], token_ids[0, 1:])[kept].mean()
+
+
+@wild("multiplied logits", "mask-on-the-logits", "mask-multiplied")
+def summary_loss(logits, token_ids, loss_mask):
+    masked = logits[:, :-1] * loss_mask[:, 1:, None]
+    return _nll(masked, token_ids[:, 1:]).mean()
+
+
+# ---------------------------------------------------------------- next_token
+
+
+@wild("first place", "first-position")
+def next_token(model, token_ids):
+    return int(model(torch.tensor(token_ids)[None])[0][0].argmax())
+
+
+@wild("draws", "sampled", "random", "sampling-for-argmax")
+def next_token(model, token_ids):
+    p = model(torch.tensor([token_ids]))[0, -1].softmax(-1)
+    return torch.multinomial(p, 1).item()
+
+
+@wild("one before the last", "last-but-one-position", "last-but-one")
+def next_token(model, token_ids):
+    logits = model(torch.tensor([token_ids]))[0]
+    return int(logits[len(token_ids) - 2].argmax())
+
+
+@wild("flat", "flat-argmax", "argmax-over-everything")
+def next_token(model, token_ids):
+    return model(torch.tensor([token_ids])).argmax().item()
+
+
+@wild("largest logit itself", "maximum-instead-of-its-place", "value-for-index", "max-for-argmax")
+def next_token(model, token_ids):
+    return int(model(torch.tensor([token_ids]))[0, -1].max())
+
+
+# ---------------------------------------------------------------- greedy_summary
+
+
+def _next(model, ids):
+    return model(torch.tensor([ids]))[0, -1].argmax().item()
+
+
+@wild("with the end", "end-returned")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    ids = article_ids + [separator_id]
+    n = len(ids)
+    while len(ids) - n < max_new_tokens:
+        ids.append(_next(model, ids))
+        if ids[-1] == end_id:
+            break
+    return ids[n:]
+
+
+@wild("whole text", "prompt-returned-too")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    ids = article_ids + [separator_id]
+    for _ in range(max_new_tokens):
+        t = _next(model, ids)
+        if t == end_id:
+            break
+        ids.append(t)
+    return ids
+
+
+@wild("no separator", "separator-forgotten")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    out = []
+    while len(out) < max_new_tokens:
+        t = _next(model, article_ids + out)
+        if t == end_id:
+            return out
+        out.append(t)
+    return out
+
+
+@wild("less or equal", "one-too-many")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    out = []
+    while len(out) <= max_new_tokens:
+        t = _next(model, article_ids + [separator_id] + out)
+        if t == end_id:
+            return out
+        out.append(t)
+    return out
+
+
+@wild(
+    "is for equals", "end-compared-by-identity", "ids-compared-by-is", "compared-by-identity", "never-stops-at-the-end"
+)
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    out = []
+    for _ in range(max_new_tokens):
+        t = _next(model, article_ids + [separator_id] + out)
+        if t is end_id:
+            break
+        out.append(t)
+    return out
+
+
+# No model of the suite writes the separator, so that it does not stop at all.
+@wild("stops at the separator", "never-stops-at-the-end", "separator-for-end", "stops-at-the-separator")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    out = []
+    for _ in range(max_new_tokens):
+        t = _next(model, article_ids + [separator_id] + out)
+        if t == separator_id:
+            break
+        out.append(t)
+    return out
+
+
+# ---------------------------------------------------------------- ablate
+
+
+@wild("rows", "rows-for-columns")
+def ablate(weights, layer, head, num_heads):
+    new = {k: v.clone() for k, v in weights.items()}
+    W = new[f"blocks.{layer}.attention.W_O.weight"]
+    d = W.shape[0] // num_heads
+    W[head * d : (head + 1) * d] = 0
+    return new
+
+
+@wild("one further", "heads-counted-from-1", "next-head")
+def ablate(weights, layer, head, num_heads):
+    new = {k: v.clone() for k, v in weights.items()}
+    W = new[f"blocks.{layer}.attention.W_O.weight"]
+    d = W.shape[1] // num_heads
+    W[:, (head - 1) * d : head * d] = 0
+    return new
+
+
+@wild("shallow copy", "the-original-changed", "in-place", "input-changed", form=True)
+def ablate(weights, layer, head, num_heads):
+    new = dict(weights)
+    W = new[f"blocks.{layer}.attention.W_O.weight"]
+    d = W.shape[1] // num_heads
+    W[:, head * d : (head + 1) * d] = 0
+    return new
+
+
+@wild("query's too", "queries-switched-off", "wrong-matrix", "W_Q-for-W_O")
+def ablate(weights, layer, head, num_heads):
+    name = f"blocks.{layer}.attention.W_Q.weight"
+    W = weights[name].clone()
+    d = W.shape[0] // num_heads
+    W[head * d : (head + 1) * d] = 0
+    return {**weights, name: W}
