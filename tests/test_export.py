@@ -12,6 +12,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 import zipfile
+from pathlib import Path
 
 import pytest
 import yaml
@@ -21,6 +22,7 @@ from autograder.commands.bundle import classroom_workflow
 from autograder.report import ExerciseResult, Report, TestResult
 from autograder.reports import export
 from autograder.reports.marks_file import read_marks
+from autograder.reports.roster import NOTHING, with_absent
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 from tests.terminal import autograder
@@ -57,7 +59,7 @@ def test_junit_xml_counts_and_names_every_test(exported):
     folder, reports = exported
     suites = ElementTree.parse(folder / "j.xml").getroot()
     assert suites.tag == "testsuites"
-    for suite, report in zip(suites, reports, strict=True):
+    for suite, report in zip(suites, with_absent(reports), strict=True):
         cases = suite.findall("testcase")
         found = {kind: len(suite.findall(f"testcase/{kind}")) for kind in ("failure", "error", "skipped")}
         assert int(suite.get("tests")) == len(cases)
@@ -67,6 +69,9 @@ def test_junit_xml_counts_and_names_every_test(exported):
         said = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
         assert said["student"] == report.student
         assert float(said["score"]) == report.score
+        if report.reason == NOTHING:
+            assert suite.find("testcase/skipped").get("message") == NOTHING
+            continue
         if report.reason:
             assert suite.find("testcase/error").get("message") == report.reason
             continue
@@ -95,7 +100,11 @@ def test_gradescope_results_keep_to_the_specification(exported):
     for report in reports:
         data = json.loads((folder / "gradescope" / report.student / report.assignment / "results.json").read_text())
         assert data["score"] == report.score
-        assert data.keys() == {"score", "output", "output_format", "test_output_format", "test_name_format", "tests"}
+        assert data.keys() == {
+            "score", "output", "visibility", "stdout_visibility", "output_format", "test_output_format",
+            "test_name_format", "tests",
+        }  # fmt: skip
+        assert (data["visibility"], data["stdout_visibility"]) == ("visible", "hidden")
         assert {data["output_format"], data["test_output_format"], data["test_name_format"]} == {"text"}
         tests = [test for exercise in report.exercises for test in exercise.tests]
         assert [(t["score"], t["max_score"], t["output"]) for t in data["tests"]] == [
@@ -149,6 +158,7 @@ def run_autograder(root, notebook=None, name=A1.notebook.name):
         ["bash", "run_autograder"], cwd=root, capture_output=True, text=True, env=environment, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert not (root / "results").stat().st_mode & 0o077
     return json.loads((root / "results" / "results.json").read_text())
 
 
@@ -165,10 +175,43 @@ def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
     assert f"no {A1.notebook.name}" in nothing["output"]
 
 
+SPY = """
+def softmax(x, axis=-1):
+    import pathlib
+    raise ValueError("I have read " + str([str(p) for p in pathlib.Path("/").rglob("suite.py")][:3]) + str(x))
+"""
+
+
+@pytest.mark.slow
+def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_no_words(gradescope):
+    released = ROOT / "assignments" / A1.name / A1.notebook.name
+    spying = fill(released, model_answers(A1) | {"softmax": SPY})
+    script = gradescope / "run_autograder"
+    kept = script.read_text()
+    no_wall = re.sub(r'^if ! "\$python" -c .*; then$', "if true; then", kept, count=1, flags=re.MULTILINE)
+    assert no_wall != kept
+    try:
+        script.write_text(no_wall)
+        with pytest.raises(AssertionError, match="nothing was graded"):
+            run_autograder(gradescope, spying)
+        script.write_text(no_wall.replace('"needed" = needed', '"wished for" = needed'))
+        results = run_autograder(gradescope, spying)
+    finally:
+        script.write_text(kept)
+    assert results["score"] < 20
+    assert {test["output"] for test in results["tests"]} == {""}
+    assert "I have read" not in json.dumps(results)
+    assert results["visibility"] == "after_due_date"
+
+
 def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope):
     names = {str(path.relative_to(gradescope / "source")) for path in (gradescope / "source").rglob("*")}
     assert {"setup.sh", "run_autograder", "nbgrader_config.py", "pyproject.toml", "constraints.txt"} <= names
     assert f"autograder/attention/{A1.name}/suite.py" in names
+    for other in ASSIGNMENTS[1:]:
+        assert not [name for name in names if other.name in Path(name).parts]
+    for secret in ("solutions", "source", f"autograder/attention/{A1.name}", "autograder/attention/hidden"):
+        assert (gradescope / "source" / secret).is_dir()
     assert not [
         name for name in names if name.startswith(("submitted", "autograded", "feedback", "gradebook", ".venv"))
     ]

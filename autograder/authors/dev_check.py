@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from autograder.errors import CourseError
 from autograder.judging.catalogue import read_catalogue
 from autograder.judging.here import Here
 from autograder.judging.judge import Material, judge
+from autograder.judging.rehearsal import rehearse
 from autograder.judging.suite import Suite
 from autograder.marking.desk import Desk
 from autograder.marking.task import Task
@@ -31,6 +33,8 @@ from autograder.submission import MODEL, code_cells, grade_id
 
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
+PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
+SKELETON = "(Write here what students need"  # see templates/exercise/text.md
 MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.notebook.stock", "mistakes.py")
 HINTS = ("nudge", "closer", "section", "paper", "link")
 TELLING = 25  # characters from which on a solution's line is nobody's by chance: `return output` may stand anywhere
@@ -38,12 +42,16 @@ TELLING = 25  # characters from which on a solution's line is nobody's by chance
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not in order. `cell` is a cell of a notebook, a test or a mistake; empty for a whole file."""
+    """Something that is not in order. `cell` is a cell of a notebook, a test or a mistake; empty for a whole file.
+
+    `blocks` is not set for what only waits to be written.
+    """
 
     path: Path
     cell: str
     what: str
     remedy: str
+    blocks: bool = True
 
     def __str__(self) -> str:
         place = f"{self.path}: cell '{self.cell}'" if self.cell else str(self.path)
@@ -57,6 +65,11 @@ class Checked:
     name: str
     about: str
     findings: tuple[Finding, ...]
+
+    @property
+    def in_order(self) -> bool:
+        """Can it be given to students, as far as this can tell?"""
+        return not any(finding.blocks for finding in self.findings)
 
 
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
@@ -74,7 +87,13 @@ def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
     try:
         _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
         source = nbformat.read(assignment.notebook, as_version=4)
+        unreleasable = list(can_be_released(assignment, source))
+        yield from unreleasable
+        if unreleasable:  # nbgrader would end in a traceback
+            return
         yield from cells_in_order(assignment, source)
+        yield from headings(assignment, source)
+        yield from left_from_the_skeleton(assignment, source)
         with tempfile.TemporaryDirectory() as folder:
             text = upkeep.release_text(assignment, Path(folder))
         yield from in_step(assignment, text)
@@ -90,13 +109,52 @@ def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
 
 
 def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
-    if findings:
-        return f"{len(findings)} to mend"
+    if blocking := sum(finding.blocks for finding in findings):
+        return f"{blocking} to mend"
     written = sum(_points(c) for c in nbformat.read(assignment.notebook, as_version=4).cells if _by_hand(c))
     mistakes = len(list(read_catalogue(assignment.suite)))
     number = len(assignment.exercises)
     counted = f"{number} exercise{'s' * (number != 1)}, {assignment.max_score:g} points by tests"
     return f"in order: {counted} and {written:g} by hand, {mistakes} known mistakes"
+
+
+def can_be_released(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """What nbgrader stumbles over when it releases: a name that two cells have, a marker without its other half."""
+    names = Counter(grade_id(cell) for cell in source.cells if grade_id(cell))
+    for name in [name for name, count in names.items() if count > 1]:
+        remedy = "Give each its own in the Create Assignment panel, or delete the copy."
+        yield Finding(assignment.notebook, name, f"{names[name]} cells have this id", remedy)
+    for number, cell in enumerate(source.cells, start=1):
+        for kind in PAIRS:
+            marks = re.findall(rf"### (BEGIN|END) {kind}\b", cell.source)
+            if marks != ["BEGIN", "END"] * (len(marks) // 2):
+                what = f"### BEGIN {kind} and ### END {kind} do not come in pairs"
+                yield Finding(assignment.notebook, grade_id(cell) or f"number {number}", what, "Write the missing one.")
+
+
+def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """No heading stands twice, and none has the number of another of its level."""
+    seen: dict[str, str] = {}
+    for cell in source.cells:
+        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
+            numbered = re.match(r"(#+ )(\d+)\. ", line)
+            key = numbered[0] if numbered else line if re.match(r"#+ ", line) else ""
+            if key and key in seen:
+                what = f"the heading {line!r} has the number, or the words, of {seen[key]!r}"
+                yield Finding(
+                    assignment.notebook, "", what, "Number it anew; a hint leads to its heading by these words."
+                )
+            seen.setdefault(key, line)
+
+
+def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """Text of `autograder dev new` that waits to be rewritten."""
+    for number, cell in enumerate(source.cells, start=1):
+        if SKELETON in cell.source:
+            what = "the text of the skeleton is still there"
+            yield Finding(
+                assignment.notebook, grade_id(cell) or f"number {number}", what, "Write your own.", blocks=False
+            )
 
 
 def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
@@ -250,16 +308,29 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, desk:
             remedy = "Its cell should end in the stub: is there code outside the solution's markers?"
             yield Finding(assignment.notebook, result.name, "untouched, it does not count as not started", remedy)
     for result in solved.exercises:
-        yield from _lost(assignment.suite, result, "the solution fails this hidden test")
+        yield from _with_lines(assignment, _lost(assignment.suite, result, "the solution fails this hidden test"))
         total = sum(test.max_score for test in result.tests)
         if abs(total - result.max_score) > 0.01:
             what = f"its tests add up to {total:g} points, its cell says {result.max_score:g}"
             yield Finding(assignment.suite, result.name, what, "Are all its weights positive?")
 
 
+def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The same, each with the line of the suite where the reference fails, if there is any."""
+    found = list(findings)
+    if not found:
+        return
+    with Suite(assignment.suite) as suite:
+        broken = rehearse(suite, vars(assignment.reference())).broken
+    lines = {f"{test.exercise}, {test.name}": where for test, where, _ in broken}
+    for one in found:
+        where = lines.get(one.cell, "")
+        yield replace(one, what=f"{one.what[:-1]}; {where})") if where else one
+
+
 def _mark(desk: Desk, assignment: Assignment, notebook: Any) -> Report:
     cells = tuple(cell.source for cell in code_cells(notebook))
-    return desk.mark(Task("check", assignment.name, assignment.version(), cells)).report
+    return desk.mark(Task("check", assignment.name, assignment.version(), cells, by_author=True)).report
 
 
 def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:

@@ -36,7 +36,9 @@ KEYS = {
         "score": "points earned",
         "max_score": "points of its check cell",
         "started": "false while the stub is untouched, or the name is not defined",
-        "diagnosis": "the known mistake whose answers the student's are, two joined by `+`, or null",
+        "diagnosis": "what is wrong: a mistake whose answers the student's are, or a relation to the right ones, such "
+        "as `a-constant-factor`; two joined by `+`, or null",
+        "evidence": "by what that is known, in one sentence; empty without a diagnosis",
         "hint": "the question that goes with the diagnosis; empty without one",
         "with_reference": "earlier exercises that lost marks, and had the right one in their place here",
         "tests": "a list, in the suite's order",
@@ -66,10 +68,12 @@ SECURITY_HEAD = """\
 Student code is judged from outside. It runs in another process, gets inputs and gives back arrays.
 Tests, solutions, marks and other students' work are not within its reach.
 
-![The worker, and the two walls with the processes behind them](processes.svg)
+![The worker, the warm process, and the two walls with the processes behind them](processes.svg)
 
 What `autograder/sandbox/` promises is [further down](#what-the-sandbox-says-of-itself), in its own
-words. Each promise has tests in `tests/test_sandbox.py`.
+words. Each promise has a test of its name in `tests/test_sandbox.py`, which runs behind each wall
+with a tick in [the table](#what-holds-behind-which-wall). The same attacks run against both walls
+(`tests/test_red_team.py`).
 
 **What people see afterwards is text.** Feedback pages, formgrader and the class report show no
 HTML, no script and no fetched picture out of a submission (`tests/test_harmless.py`,
@@ -85,13 +89,18 @@ the sandbox. The trusted side reads at most 4 MB of a plain file, through no lin
 with the parser of safetensors. Names, shapes and dtype must be those of the course's own decoder,
 which then runs with them (`tests/test_saved_model.py`).
 
+**Which wall there is** `autograder doctor` says, and what helps if there is none. In containers
+(Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners, Gradescope),
+bubblewrap rarely works, and Landlock does if the host's kernel has it. `tests/test_containers.py`
+grades a class in such a place, as root and as an ordinary user.
+
 **In three places there is no wall.**
 
 - `check` runs in the student's own kernel, with the visible checks alone.
 - nbgrader without this kit's plugin grades in the kernel, so the code could look at the judge.
-- If bubblewrap does not work, as in most containers and so on Gradescope, grading goes on with
+- If neither bubblewrap nor Landlock works (macOS, a kernel before 5.13), grading goes on with
   limits only. Student code could then read the suites. Every command warns, and
-  `autograder grade --sandbox bubblewrap` refuses. If you need the wall, grade at home.
+  `autograder grade --sandbox landlock` refuses. If you need the wall, grade elsewhere.
 
 """
 
@@ -113,10 +122,23 @@ def security() -> str:
     return (
         SECURITY_HEAD
         + MADE
+        + _promises()
         + "\n## What the sandbox says of itself\n\n"
         + inspect.cleandoc(sandbox.__doc__ or "")
         + "\n"
     )
+
+
+def _promises() -> str:
+    """Which promise holds behind which wall. A tick stands for the test of that name, run there."""
+    lines = [
+        "\n## What holds behind which wall\n",
+        "| promise | bubblewrap | Landlock | process alone |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name in sandbox.promises():
+        lines.append(f"| {name} | ✓ | ✓ | {'✓' if name in sandbox.WITHOUT_A_WALL else ''} |")
+    return "\n".join([*lines, ""])
 
 
 def json_reference() -> str:

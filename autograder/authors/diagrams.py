@@ -98,31 +98,36 @@ def _text(x: int, y: int, words: str, kind: str) -> str:
 
 def processes() -> str:
     """Who takes part when a submission is graded, and what each knows."""
-    says = "The worker starts two warm hosts, each behind a wall. They fork a judge and a notebook for a submission."
-    picture = Picture(860, 500, says)
+    says = "The worker starts a warm process, which forks two hosts. They fork a judge and a notebook for a submission."
+    picture = Picture(860, 560, says)
     known = ["submissions as bytes, the gradebook", "reads no word that student code has said"]
-    picture.box("trusted", "worker", known, 280, 20, 300)
-    picture.wall(20, 130, 400, 350, "a wall around the judges")
-    picture.wall(440, 130, 400, 350, "a wall around student code")
-    known = ["warm: suite, reference, known mistakes", "has seen no submission"]
-    picture.box("judge", "judges' host", known, 70, 165, 280)
+    picture.box("trusted", "worker", known, 60, 20, 300)
+    known = ["behind a wall: NumPy, PyTorch, IPython", "no suite, no submission"]
+    picture.box("course", "warm process", known, 500, 20, 300)
+    picture.wall(20, 190, 400, 350, "a wall around the judges")
+    picture.wall(440, 190, 400, 350, "a wall around student code")
+    known = ["suite, reference, known mistakes", "has seen no submission"]
+    picture.box("judge", "judges' host", known, 70, 225, 280)
     known = ["a fork for one submission", "asks, compares, gives its verdict, ends"]
-    picture.box("judge", "judge", known, 70, 285, 280)
-    known = ["warm: NumPy, PyTorch, IPython", "nothing of the course"]
-    picture.box("student", "students' host", known, 510, 165, 280)
-    picture.box("student", "notebook", ["a fork for one submission", "in namespaces of its own"], 510, 285, 280)
-    picture.box("student", "exercise", ["a fork for the calls of one exercise"], 510, 385, 280)
-    picture.way(360, 91, 260, 163, "starts")
-    picture.way(500, 91, 600, 163, "starts")
-    picture.way(210, 236, 210, 283, "forks")
-    picture.way(650, 236, 650, 283, "forks")
-    picture.way(650, 356, 650, 383, "forks")
-    picture.way(352, 308, 508, 308)
-    picture.way(508, 334, 352, 334)
-    picture.words(376, 301, "calls")
-    picture.words(446, 352, "answers")
-    picture.way(68, 320, 40, 320, 40, 56, 278, 56)
-    picture.words(52, 46, "one verdict, read field by field")
+    picture.box("judge", "judge", known, 70, 345, 280)
+    known = ["one for each desk", "the course is hidden from it"]
+    picture.box("student", "students' host", known, 510, 225, 280)
+    picture.box("student", "notebook", ["a fork for one submission", "behind a wall of its own"], 510, 345, 280)
+    picture.box("student", "exercise", ["a fork for the calls of one exercise"], 510, 445, 280)
+    picture.way(362, 56, 498, 56)
+    picture.words(408, 48, "starts")
+    picture.way(580, 91, 260, 223)
+    picture.words(356, 150, "forks")
+    picture.way(650, 91, 650, 223, "forks")
+    picture.way(210, 296, 210, 343, "forks")
+    picture.way(650, 296, 650, 343, "forks")
+    picture.way(650, 416, 650, 443, "forks")
+    picture.way(352, 368, 508, 368)
+    picture.way(508, 394, 352, 394)
+    picture.words(376, 361, "calls")
+    picture.words(446, 412, "answers")
+    picture.way(68, 380, 40, 380, 40, 56, 58, 56)
+    picture.words(52, 130, "one verdict, read field by field")
     return str(picture)
 
 

@@ -13,26 +13,34 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.course import CONFIG, Assignment
+from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 
 DISTRIBUTION = "multi-head-attention-course"
 TEMPLATES = Path(__file__).parent / "templates"
-# What grading needs of the course's folder; no submission, no gradebook, no other assignment's release.
-TAKEN = ("autograder", "source", "solutions")
+# What grading needs of the course's folder; no submission, no gradebook, nothing of another assignment.
+KIT, OF_ASSIGNMENTS = "autograder", ("source", "solutions", "autograder/attention", "content")
 FILES = (CONFIG, "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT = {"__pycache__", ".ipynb_checkpoints"}
 
 
-def write_gradescope(assignment: Assignment, path: Path) -> None:
-    """Write the zip. Raises `CourseError` if the course does not hold the kit itself."""
+def write_gradescope(
+    assignment: Assignment, path: Path, visibility: str = "after_due_date", needs_wall: bool = True
+) -> None:
+    """Write the zip. Raises `CourseError` if the course does not hold the kit itself.
+
+    visibility: when students see their results, in Gradescope's words
+    needs_wall: grade nothing in a container where student code could read what it is graded by
+    """
     if not (assignment.root / "pyproject.toml").is_file() or not (assignment.root / "autograder").is_dir():
         raise CourseError(f"{assignment.root}: a bundle is made in the kit's own repository; this has no autograder/")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
         for name in ("setup.sh", "run_autograder"):
             info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
             info.external_attr = 0o755 << 16  # both are run, so the zip says that they may be
-            bundle.writestr(info, _filled((TEMPLATES / "gradescope" / name).read_text(encoding="utf-8"), assignment))
+            text = _filled((TEMPLATES / "gradescope" / name).read_text(encoding="utf-8"), assignment)
+            text = text.replace("@VISIBILITY@", visibility).replace("@WALL@", "needed" if needs_wall else "wished for")
+            bundle.writestr(info, text)
         for file in _files(assignment):
             bundle.write(file, file.relative_to(assignment.root))
 
@@ -41,9 +49,15 @@ def _files(assignment: Assignment) -> Iterator[Path]:
     for name in FILES:
         if (assignment.root / name).is_file():
             yield assignment.root / name
-    for folder in TAKEN:
-        for path in sorted((assignment.root / folder).rglob("*")):
-            if path.is_file() and not LEFT & set(path.parts):
+    others = {
+        folder
+        for place in OF_ASSIGNMENTS
+        for folder in (assignment.root / place).glob("*")
+        if folder.name != assignment.name and folder.name in Course(assignment.root).assignments()
+    }
+    for place in (KIT, *(place for place in OF_ASSIGNMENTS if not place.startswith(KIT))):
+        for path in sorted((assignment.root / place).rglob("*")):
+            if path.is_file() and not LEFT & set(path.parts) and others.isdisjoint(path.parents):
                 yield path
 
 

@@ -31,6 +31,7 @@ from autograder.report import CellResult
 from autograder.reports.rubric import MARKS
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Guest, Host, isolates
+from autograder.sandbox.outside.warm import Warm
 from autograder.submission import Cell, code_cells, grade_id, read_notebook
 from autograder.text import raised
 
@@ -48,12 +49,15 @@ class Notebook:
     exercises: list[str]
 
 
-def open_sandbox() -> Host:
+@contextlib.contextmanager
+def open_sandbox() -> Iterator[Host]:
     """Where the notebook runs: behind bubblewrap if there is one. It is the student's own code on their machine."""
     if not hasattr(os, "fork"):
         raise MachineError("`autograder check` needs Linux or macOS; in JupyterLab, check(...) works everywhere.")
-    isolated, _ = isolates("auto")
-    return Host(isolated, setting=content.sandbox_setting())
+    wall, _ = isolates("auto")
+    setting = content.sandbox_setting()
+    with Warm(wall, setting["names"].values()) as warm, Host(warm, setting=setting) as host:
+        yield host
 
 
 def read(path: Path) -> Notebook:

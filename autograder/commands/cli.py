@@ -19,7 +19,7 @@ from autograder.commands import desk
 from autograder.commands.grading import How, grade_class, grade_files, show
 from autograder.commands.options import SandboxKind, must_be_writable, warn
 from autograder.course import course_at, find_course
-from autograder.errors import AutograderError, in_words
+from autograder.errors import AutograderError, CourseError, in_words
 from autograder.submission import find_submissions
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -68,7 +68,7 @@ def grade(
     ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
     sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, and warns if not.")
+        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
     ] = SandboxKind.auto,
     folder: Annotated[
         Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
@@ -89,18 +89,41 @@ def grade(
     if gradebook:
         if paths or json_file:
             raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
-        warn(sandbox)
+        warn(sandbox, course)
         raise typer.Exit(grade_class(course, assignment, how, console, feedback, force))
     if feedback or force:
         raise AutograderError("--feedback and --force go with --gradebook")
     if not paths:
         raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)
-    warn(sandbox)
+    warn(sandbox, course)
     must_be_writable(json_file)
     reports = grade_files(found, course, how, console, json_file)
     show(reports, console, quiet)
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
+
+
+@app.command(epilog="Example: autograder doctor")
+def doctor(
+    folder: Annotated[
+        Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
+    ] = None,
+) -> None:
+    """What stands between student code and the course on this machine, what that means, and what helps.
+
+    Exit code: 0 when grading is safe here, 1 when it is not, 2 when the call itself is wrong.
+    """
+    from autograder.commands import doctor as ask
+
+    try:
+        course = course_at(folder) if folder else find_course()
+    except CourseError:
+        if folder:
+            raise
+        course = None
+    found = list(ask.findings(course))
+    ask.show(found, Console())
+    raise typer.Exit(0 if ask.safe(found) else 1)
 
 
 @app.command(epilog="Example: autograder check scaled_dot_product.ipynb --watch")
@@ -157,6 +180,24 @@ def catalogue() -> None:
     for name, page in (("known-mistakes.md", catalogue_page), ("visible-checks.md", visible_page)):
         (folder / name).write_text(page.page(page.rows(course)), encoding="utf-8")
         print(f"wrote {folder / name}")
+
+
+@dev.command(
+    name="name-mistake",
+    epilog="Example: autograder dev name-mistake submitted/ada/a1_scaled_dot_product/scaled_dot_product.ipynb softmax "
+    'divided-by-the-maximum --hint "What does each row add up to?"',
+)
+def name_mistake(
+    notebook: Annotated[Path, typer.Argument(help="A submission whose answer has no name yet.", exists=True)],
+    exercise: Annotated[str, typer.Argument(help="The function or class.")],
+    name: Annotated[str, typer.Argument(help="What to call it, such as no-scaling.")],
+    hint: Annotated[str, typer.Option(help="A question that helps and does not give the answer away.")],
+) -> None:
+    """Draft an entry of mistakes.py from a real submission, with the student's code behind comment signs."""
+    from autograder.authors.name_mistake import name_mistake as draft
+
+    print(f"wrote {draft(find_course(), notebook, exercise, name, hint)}")
+    print("Read the code there and take the comment signs away. Then: autograder dev catalogue")
 
 
 desk.register(app, dev)

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from autograder.commands.options import SandboxKind, must_be_writable, warn
+from autograder.commands.options import SandboxKind, System, Visibility, must_be_writable, warn
 from autograder.course import find_course
+from autograder.text import printable
 
 
 def register(app: typer.Typer, dev: typer.Typer) -> None:
     """Add the commands, each with a line to paste."""
     app.command(epilog="Example: autograder regrade a1_scaled_dot_product --write")(regrade)
+    app.command(epilog="Example: autograder roster students.csv")(roster)
     app.command(epilog="Example: autograder report marks.json --html class.html")(report)
     app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")(export)
+    app.command("return", epilog="Example: autograder return a1_scaled_dot_product --to canvas --marks a1.csv")(return_)
     app.command(epilog="Example: autograder bundle a1_scaled_dot_product --gradescope a1.zip")(bundle)
     dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")(dev_check)
     dev.command(epilog="Example: autograder dev docs")(docs)
+    dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")(dist)
     dev.command("ready-made", epilog="Example: autograder dev ready-made")(ready_made)
     dev.command("new-course", epilog="Example: autograder dev new-course statistics")(new_course)
     dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")(new_assignment)
@@ -33,7 +37,7 @@ def regrade(
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one for each core.")] = 0,
     sandbox: Annotated[
-        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, and warns if not.")
+        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
     ] = SandboxKind.auto,
 ) -> None:
     """After a suite or points have changed: who gains, who loses, and by how much. Without --write nothing is written.
@@ -54,29 +58,88 @@ def regrade(
 Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
 
 
+def roster(
+    file: Annotated[Path, typer.Argument(help="A CSV file with the columns id, name and email.")],
+) -> None:
+    """Enter who is in the class into the gradebook: formgrader then shows names, and exports have a row for everybody.
+
+    An id is the name of the student's folder in submitted/. If you run it again, names and addresses are brought up to
+    date, and nobody is taken away.
+    """
+    from autograder.nbgrader import api
+    from autograder.nbgrader.rows import enter_students
+    from autograder.reports.roster import read_roster
+
+    people, course = read_roster(file), find_course()
+    fresh = enter_students(api(course.root).coursedir, people)
+    print(f"entered {len(people)} students, {fresh} of them new to the gradebook")
+    ids = {person.id for person in people}
+    handed_in = course.root / "submitted"
+    folders = sorted(path.name for path in handed_in.iterdir() if path.is_dir()) if handed_in.is_dir() else []
+    for name in [name for name in folders if name not in ids]:
+        print(f"submitted/{printable(name)}: nobody in the roster has this id")
+
+
+Roster = Annotated[
+    Path | None,
+    typer.Option(help="A CSV file (id, name, email): who has handed in nothing is named, too."),
+]
+
+
 def report(
     marks: Marks,
     html: Annotated[Path | None, typer.Option(help="Write a page to look at or print: one file, no network.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the numbers as a table.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers as JSON.")] = None,
+    roster: Roster = None,
+    submitted: Annotated[
+        Path | None, typer.Option(help="With --html: a folder of submissions, for a sample of code of each mistake.")
+    ] = None,
+    feedback: Annotated[
+        Path | None, typer.Option(help="With --html: the folder of feedback pages, to which names are links.")
+    ] = None,
+    gradebook: Annotated[
+        bool, typer.Option("--gradebook", help="With --html: late work and manual grades, from nbgrader's gradebook.")
+    ] = False,
 ) -> None:
     """How the class is doing: marks, exercises, tests, the most common mistakes, and who needs help.
 
     If you ask for no file, it is shown in the terminal. If there are two marks for the same student and assignment, the
     later one counts. Nobody's work is compared with anybody else's.
     """
+    from autograder.commands.beside_report import what_is_beside
     from autograder.reports import class_report
     from autograder.reports.class_statistics import class_statistics
     from autograder.reports.marks_file import read_marks, write
 
-    found = class_statistics(read_marks(marks))
-    formats = {html: class_report.as_html, csv: class_report.as_table, json_file: class_report.as_json}
+    reports, everybody = read_marks(marks), _ids(roster)
+    found = class_statistics(reports, everybody)
+
+    told = _told_of_marks() if gradebook else {}
+
+    def page(rates: Any) -> str:
+        return class_report.as_html(rates, what_is_beside(reports, everybody, html, submitted, feedback, told))
+
+    formats = {html: page, csv: class_report.as_table, json_file: class_report.as_json}
     wanted = {path: make for path, make in formats.items() if path is not None}
     for path, make in wanted.items():
         write(path, make(found))
         print(f"wrote {path}")
     if not wanted:
         class_report.show(found, Console())
+
+
+def _told_of_marks() -> dict[tuple[str, str], str]:
+    from autograder.nbgrader import api
+    from autograder.nbgrader.rows import told_of_marks
+
+    return told_of_marks(api(find_course().root).coursedir)
+
+
+def _ids(roster: Path | None) -> list[str]:
+    from autograder.reports.roster import read_roster
+
+    return [person.id for person in read_roster(roster)] if roster else []
 
 
 def export(
@@ -86,24 +149,85 @@ def export(
     gradescope: Annotated[
         Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
     ] = None,
+    visibility: Annotated[
+        Visibility, typer.Option(help="With --gradescope: when students see their results.")
+    ] = Visibility.visible,
+    messages: Annotated[
+        bool, typer.Option("--messages/--no-messages", help="With --gradescope: what tests say of the student's code.")
+    ] = True,
+    roster: Roster = None,
 ) -> None:
-    """Marks in the forms that other programs read; several at once if asked for."""
+    """Marks in the forms that other programs read; several at once if asked for.
+
+    Whoever is in one assignment, or in the roster, has a row in every other, too.
+    """
     from autograder.reports import export as forms
     from autograder.reports.marks_file import read_marks, write
+    from autograder.reports.roster import with_absent
 
     if csv is None and junit is None and gradescope is None:
         raise typer.BadParameter("name at least one of --csv, --junit and --gradescope")
-    reports = read_marks(marks)
+    reports = with_absent(read_marks(marks), _ids(roster))
     if csv is not None:
         write(csv, forms.exercises_as_csv(reports))
     if junit is not None:
         write(junit, forms.as_junit(reports))
     if gradescope is not None:
-        for path, text in forms.gradescope_files(reports, gradescope):
+        for path, text in forms.gradescope_files(reports, gradescope, visibility.value, messages):
             write(path, text)
     for wanted in (csv, junit, gradescope):
         if wanted is not None:
             print(f"wrote {wanted}")
+
+
+def return_(
+    assignment: Annotated[str, typer.Argument(help="The assignment whose marks or pages go back.")],
+    to: Annotated[System, typer.Option(help="Where its submissions were downloaded.")],
+    marks: Annotated[Path | None, typer.Option(help="Write the CSV file that it imports.")] = None,
+    feedback: Annotated[Path | None, typer.Option(help="Write the zip of feedback pages that it takes back.")] = None,
+    sheet: Annotated[
+        Path | None, typer.Option(help="Moodle's grading worksheet, in which the marks are filled in.")
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help='The column in Canvas: title and number, such as "Attention (98765)".')
+    ] = None,
+) -> None:
+    """Marks and feedback pages back to Canvas or Moodle, by the names in the zip that was collected.
+
+    Marks are the gradebook's, with manual grades and penalties. Who has none gets an empty field, and a line here.
+    Exit code: 0 when all that was downloaded has marks and a page, 1 when something has not, 2 when the call itself is
+    wrong.
+    """
+    from autograder.nbgrader import api, returning
+    from autograder.reports.marks_file import write
+
+    if marks is None and feedback is None:
+        raise typer.BadParameter("name --marks, --feedback, or both")
+    if marks is not None and to is System.moodle and sheet is None:
+        raise typer.BadParameter("Moodle takes back its own worksheet; name it with --sheet")
+    course = find_course()
+    found, nbgrader = course.assignment(assignment), api(course.root)
+    handed = returning.handed_in(nbgrader, found, to.value)
+    grades = returning.marks(nbgrader, found)
+    missing = list(returning.without_marks(grades, handed))
+    told = list(returning.to_know(grades, handed))
+    if marks is not None:
+        if to is System.moodle:
+            assert sheet is not None
+            text, warning = returning.moodle_csv(sheet, grades, handed)
+            told += [warning] if warning else []
+        else:
+            text = returning.canvas_csv(grades, handed, column or assignment)
+        write(marks, text)
+        print(f"wrote {marks}")
+    if feedback is not None:
+        must_be_writable(feedback)
+        pageless = returning.write_pages(nbgrader, found, handed, feedback)
+        missing += [f"{student} has no feedback page; autograder grade --gradebook --feedback" for student in pageless]
+        print(f"wrote {feedback}")
+    for line in [*missing, *told]:
+        print(printable(line))
+    raise typer.Exit(1 if missing else 0)
 
 
 def bundle(
@@ -118,8 +242,20 @@ def bundle(
         str | None,
         typer.Option(help="For the workflow: what pip installs; the kit's wheel in that repository if none."),
     ] = None,
+    visibility: Annotated[
+        Visibility, typer.Option(help="For Gradescope: when students see their results.")
+    ] = Visibility.after_due_date,
+    without_wall: Annotated[
+        bool,
+        typer.Option(
+            "--without-wall", help="For Gradescope: grade though code can read suites; messages are left out."
+        ),
+    ] = False,
 ) -> None:
-    """What grades elsewhere: Gradescope's autograder with the hidden suites, a GitHub workflow with visible checks."""
+    """What grades elsewhere: Gradescope's autograder with the hidden suites, a GitHub workflow with visible checks.
+
+    Gradescope's holds this assignment alone, and grades nothing in a container where no wall works.
+    """
     from autograder.commands.bundle import classroom_workflow, write_gradescope
     from autograder.reports.marks_file import write
 
@@ -128,7 +264,7 @@ def bundle(
     found = find_course().assignment(assignment)
     if gradescope is not None:
         must_be_writable(gradescope)
-        write_gradescope(found, gradescope)
+        write_gradescope(found, gradescope, visibility.value, not without_wall)
         print(f"wrote {gradescope}")
     if github_classroom is not None:
         write(github_classroom, classroom_workflow(found, requirement))
@@ -151,8 +287,19 @@ def dev_check(
         console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
         for finding in checked.findings:
             console.print(Text(f"  {finding}"), soft_wrap=True)
-        found += len(checked.findings)
+        found += not checked.in_order
     raise typer.Exit(1 if found else 0)
+
+
+def dist(
+    folder: Annotated[Path, typer.Argument(help="Where wheel and sdist are.")] = Path("dist"),
+    address: Annotated[str, typer.Option(help="Where pip gets the wheel if it is not beside the notebook.")] = "",
+) -> None:
+    """After building the packages: notebooks that get the kit where it is missing, and a list of what is in them."""
+    from autograder.authors.release import write_release
+
+    for path in write_release(find_course(), folder, address):
+        print(f"wrote {path}")
 
 
 def docs() -> None:

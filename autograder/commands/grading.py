@@ -83,20 +83,24 @@ def grade_class(
 
     found = submitted(course, only)
     settings: dict[str, Any] = {"jobs": how.jobs, "scheduler": how.scheduler, "force": force}
+    notices: list[str] = []
     with _bar(console, sum(count for _, count in found), how.quiet) as step:
         assignments = [assignment for assignment, _ in found]
         outcomes = grade_into_gradebook(
-            course, assignments, settings, how.kind, lambda one: step(bool(one.reason)), feedback
+            course, assignments, settings, how.kind, lambda one: step(bool(one.reason)), feedback, notices.append
         )
+    for notice in notices:
+        console.print(Text(f"warning: {notice}"), soft_wrap=True)
     failed = [outcome for outcome in outcomes if outcome.reason]
     for outcome in failed:
         console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
     for outcome in pageless:
         console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {NO_PAGE}"), soft_wrap=True)
-    same = sum(count for _, count in found) - len(outcomes)
+    graded = [outcome for outcome in outcomes if not outcome.reason and not outcome.unchanged]
+    same = sum(count for _, count in found) - len(graded) - len(failed)
     unchanged = f", {same} unchanged since they were graded" if same else ""
-    console.print(f"{len(outcomes) - len(failed)} graded{unchanged}, {len(failed)} could not be graded")
+    console.print(f"{len(graded)} graded{unchanged}, {len(failed)} could not be graded")
     return 1 if failed or pageless else 0
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from autograder.errors import AutograderError, MachineError
-from autograder.sandbox.outside.launch import why_no_bubblewrap
+from autograder.course import Course
+from autograder.errors import AutograderError
+from autograder.sandbox.outside.launch import shown_with, wall
 
 
 class SandboxKind(StrEnum):
@@ -18,7 +19,24 @@ class SandboxKind(StrEnum):
 
     auto = "auto"
     bubblewrap = "bubblewrap"
+    landlock = "landlock"
     process = "process"
+
+
+class System(StrEnum):
+    """Where submissions come from, and marks go to."""
+
+    canvas = "canvas"
+    moodle = "moodle"
+
+
+class Visibility(StrEnum):
+    """When students see their results, in Gradescope's words."""
+
+    visible = "visible"
+    after_due_date = "after_due_date"
+    after_published = "after_published"
+    hidden = "hidden"
 
 
 def must_be_writable(path: Path | None) -> None:
@@ -29,11 +47,17 @@ def must_be_writable(path: Path | None) -> None:
         raise AutograderError(f"{path} cannot be written; name a file in a folder that is there")
 
 
-def warn(kind: SandboxKind) -> None:
-    """Say so if there is no sandbox; raises `MachineError` if one was insisted on."""
-    reason = why_no_bubblewrap() if kind is not SandboxKind.process else "asked for with --sandbox process"
-    if reason and kind is SandboxKind.bubblewrap:
-        raise MachineError(reason)
+def warn(kind: SandboxKind, course: Course | None = None) -> None:
+    """Say so if there is no wall, less of one, or the course is on its wrong side.
+
+    Raises `MachineError` if a wall was insisted on.
+    """
+    chosen, reason = wall(kind.value)
+    if not chosen:
+        reason = reason or "asked for with --sandbox process"
+        reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
+    elif course is not None and (place := shown_with(course.root)):
+        reason = f"student code can read the course, since it lies in {place}, with the libraries"
     if reason:
-        text = f"warning: student code runs in a process with limits, but without a sandbox: {reason}"
+        text = f"warning: {reason} (`autograder doctor` says what helps)"
         Console(stderr=True, style="yellow").print(Text(text))

@@ -7,8 +7,8 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,8 @@ def compare(course: Course, assignment: Assignment, nbgrader: Any, jobs: int, ki
     before = _marks(nbgrader, assignment, students)
     found = [_submitted(nbgrader, student, assignment) for student in students]
     reports = grade_many(found, course.root, worker_count(jobs, len(found)), kind)
-    return [_comparison(name, before[name], report) for name, report in zip(students, reports, strict=True)]
+    worth = assignment.graded_cells
+    return [_comparison(name, before[name], report, worth) for name, report in zip(students, reports, strict=True)]
 
 
 def _submitted(nbgrader: Any, student: str, assignment: Assignment) -> Submission:
@@ -113,13 +114,16 @@ def _mark(grade: Any) -> Mark:
     return Mark(grade.auto_score, grade.manual_score, extra, grade.cell.max_score, grade.needs_manual_grade)
 
 
-def _comparison(student: str, before: dict[str, Mark], report: Report) -> Comparison:
+def _comparison(student: str, before: dict[str, Mark], report: Report, worth: Mapping[str, float]) -> Comparison:
+    """worth: today's points of every graded cell, of those that a person grades, too"""
     if report.reason:
         return Comparison(student, before, before, report.reason)
     new = {CHECK + exercise.name: exercise for exercise in report.exercises}
     before = before | {name: Mark(None, None, 0.0, 0.0) for name in new if name not in before}
     after = {
-        name: Mark(new[name].score, mark.manual, mark.extra, new[name].max_score) if name in new else mark
+        name: Mark(new[name].score, mark.manual, mark.extra, new[name].max_score)
+        if name in new
+        else replace(mark, max_score=worth.get(name, mark.max_score))
         for name, mark in before.items()
     }
     return Comparison(student, before, after)
@@ -222,7 +226,8 @@ def _sums(found: Sequence[Comparison]) -> Iterator[str]:
     problems = [one for one in found if one.problem]
     same = len(found) - gains - losses - len(problems)
     yield f"{gains} gain, {losses} lose, {same} keep their marks. Late penalties are not in these numbers."
-    hidden = sum(change.after.manual is not None for one in found for change in one.changed)
+    changes = [change for one in found for change in one.changed]
+    hidden = sum(change.after.manual is not None and change.after.auto != change.before.auto for change in changes)
     if hidden:
         yield f"{hidden} manual grades are kept although the tests now say something else; they will wait for a look."
     for one in problems:
@@ -231,7 +236,9 @@ def _sums(found: Sequence[Comparison]) -> Iterator[str]:
 
 def _where(change: Changed) -> str:
     before, after = change.before, change.after
-    text = f"{change.exercise} {points(before.auto or 0.0)} → {points(after.auto or 0.0)}"
+    text = change.exercise
+    if after.auto is not None:
+        text += f" {points(before.auto or 0.0)} → {points(after.auto)}"
     if before.max_score != after.max_score:
         text += f" (worth {points(before.max_score)} → {points(after.max_score)})"
     return text + (f", manual grade {points(after.manual)} kept" if after.manual is not None else "")

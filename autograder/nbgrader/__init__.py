@@ -31,6 +31,8 @@ def configure(config: Any) -> None:
     config.GenerateAssignment.force = True
     config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
     config.GenerateFeedback.exporter_class = "autograder.nbgrader.pages.Page"
+    # A comment, a penalty or a grade of a person's changes a page, though nothing is graded again.
+    config.GenerateFeedback.force = True
     config.Autograde.sanitize_preprocessors = [
         "autograder.nbgrader.RestoreCells",
         "nbgrader.preprocessors.ClearOutput",

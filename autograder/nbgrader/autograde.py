@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import glob
+import itertools
 import json
 import logging
 import os
@@ -35,6 +36,13 @@ from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
+from autograder.nbgrader.rows import (
+    assign_penalty,
+    know_student,
+    marks_kept,
+    points_that_differ,
+    students_late,
+)
 from autograder.reading import read_bytes
 from autograder.submission import (
     ModelFile,
@@ -81,9 +89,13 @@ class Autograde(NbGraderAutograde, PlainFiles):
         course = course_at(Path(self.coursedir.root))
         self.notebooks: list[str] = []
         self.assignments: dict[str, list[str]] = {}
+        self.submissions: dict[Path, Submission] = {}
         self.outcomes: list[Outcome] = []
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
         self.points = self._points()
+        self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
+        for notice in self.notices:
+            self.log.warning("%s", notice)
         self.version = self.course_assignment.version() + repr(self.points)
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
         for folder in sorted(glob.glob(pattern, include_hidden=True)):
@@ -106,7 +118,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
         except SubmissionError as error:
             self._end(place.parent.name, str(error))
         else:
-            self.assignments[folder] = [os.path.join(folder, submission.path.name)]
+            # By the name that nbgrader looks for; what was handed in may have another (see `notebook_in`).
+            self.assignments[folder] = [os.path.join(folder, self.course_assignment.notebook.name)]
+            self.submissions[Path(folder)] = submission
 
     def _look_at_timestamp(self, place: Path) -> None:
         """Check a file that nbgrader will read as it is, again and again. Raises `SubmissionError` if it is no good."""
@@ -120,11 +134,12 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def convert_notebooks(self) -> None:
         """Grade what is left to grade, one student after another. Say at the end how many could not be graded."""
+        self.late = students_late(self.coursedir, self.course_assignment.name)
         todo = [folder for folder in self.assignments if not self._is_done(folder)]
         workers = self.workers or self.hire(len(todo))
-        # For one alone, starting anything is not worth it, and formgrader's button keeps its sandbox warm.
-        self.ahead = Ahead(workers, map(self._as_task, todo)) if len(todo) > 1 else None
+        self.ahead = Ahead(workers, map(self._as_task, todo))
         try:
+            self.ahead.look()  # a course that is not in order is told before anything is taken away
             for folder in todo:
                 self._grade(folder)
         finally:
@@ -133,8 +148,21 @@ class Autograde(NbGraderAutograde, PlainFiles):
         failed = [outcome for outcome in self.outcomes if outcome.reason]
         if failed:
             text = f"{len(failed)} of {len(failed) + len(self.assignments)} submissions could not be graded"
-            self.log.error("%s; the reasons stand above", text)
-            raise NbGraderException(text)
+            # Again, since above they stand among a class's other lines.
+            reasons = [f"  {printable(one.student)}: {one.reason}" for one in failed]
+            self.log.error("%s:\n%s", text, "\n".join(reasons))
+            raise NotAll(text)
+
+    def handed_in(self, notebook: str) -> Path:
+        """Where the notebook that nbgrader knows by this name was handed in."""
+        return self.submissions[Path(notebook).parent].path
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        """nbgrader's own. It gives 0 for a notebook that has another name than the course's; here that is undone."""
+        submission = self._submission(self._format_source(assignment_id, student_id))
+        renamed = submission.path.name != self.course_assignment.notebook.name
+        with marks_kept(self.coursedir, assignment_id, student_id) if renamed else contextlib.nullcontext():
+            super().init_assignment(assignment_id, student_id)
 
     def hire(self, count: int) -> Workers:
         """Workers for so many submissions."""
@@ -144,8 +172,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
         """nbgrader's own, and what our preprocessors need for this notebook."""
         resources: dict[str, Any] = super().init_single_notebook_resources(notebook_filename)
-        ahead = self.ahead.take if self.ahead else lambda task: None
-        return resources | {KEY: Given(self.course_assignment, self.stamp, self.model, ahead)}
+        return resources | {KEY: Given(self.course_assignment, self.stamp, self.model, self.ahead.take)}
 
     def _grade(self, folder: str) -> None:
         """nbgrader's steps for one student; whatever goes wrong costs this student's mark and no other's."""
@@ -161,6 +188,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
                 self.convert_single_notebook(notebook)
             self.set_permissions(assignment, student)
             self.run_post_convert_hook()
+        except CourseError:  # nobody's fault who handed in
+            remove_tree(target)
+            raise
         except (AutograderError, NbGraderException) as error:
             remove_tree(target)
             self._end(student, str(error))
@@ -181,6 +211,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.outcomes.append(outcome)
         if outcome.reason:
             self.log.error("%s, %s cannot be graded: %s", printable(student), outcome.assignment, outcome.reason)
+            if self.create_student:
+                know_student(self.coursedir, student)
         self.on_graded(outcome)
 
     def _is_done(self, folder: str) -> bool:
@@ -192,7 +224,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
         done = not self.force and _stamp_of(notebook) == self._stamp(folder)
         if done:
             self.log.info("Skipping %s: nothing has changed since it was graded", folder)
-            self.on_graded(Outcome(student, self.course_assignment.name))
+            if student in self.late:
+                assign_penalty(self, student, self.course_assignment)
+            self.on_graded(Outcome(student, self.course_assignment.name, unchanged=True))
         return done
 
     def _stamp(self, folder: str) -> str:
@@ -200,8 +234,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return stamp(self._submission(folder), self.version, str(self.coursedir.get_existing_timestamp(folder)))
 
     def _submission(self, folder: str) -> Submission:
-        path, takes = Path(self.assignments[folder][0]), self.course_assignment.saved_model is not None
-        return Submission(Path(folder).parent.name, self.course_assignment.name, path, takes_model=takes)
+        return self.submissions[Path(folder)]
 
     def _as_task(self, folder: str) -> Task:
         """What `Mark` will ask for when it is this student's turn."""
@@ -223,12 +256,20 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one submission: `reason` is why it could not be graded, `no_feedback` why it has no page."""
+    """What became of one submission: `reason` is why it could not be graded, `no_feedback` why it has no page.
+
+    `unchanged` is set if it was graded before, and not again.
+    """
 
     student: str
     assignment: str
     reason: str | None = None
     no_feedback: str | None = None
+    unchanged: bool = False
+
+
+class NotAll(NbGraderException):
+    """All that could be graded was; the rest stands in the outcomes."""
 
 
 class Ahead:
@@ -236,6 +277,11 @@ class Ahead:
 
     def __init__(self, workers: Workers, tasks: Iterable[Task]) -> None:
         self._results = workers.mark(tasks)
+
+    def look(self) -> None:
+        """Wait for the first result. Raises `CourseError` if the course is not in order."""
+        first = list(itertools.islice(self._results, 1))
+        self._results = itertools.chain(first, self._results)
 
     def take(self, task: Task) -> Marked | None:
         """The result of a task; None if the workers were given another, and it has to be done here."""

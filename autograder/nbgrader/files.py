@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters.base import BaseConverter
 from nbgrader.utils import rmtree
@@ -24,11 +25,12 @@ class Exporter(NotebookExporter):
 
     optimistic_validation = True  # checked once at the end, not after every step
 
-    def from_file(self, file_stream: Any, resources: Any = None, **kw: Any) -> Any:
-        """Convert an open notebook; raises `SubmissionError` if it is none."""
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
+        """Convert a notebook; raises `SubmissionError` if it is none."""
         if not self.parent._sanitizing:  # the second step reads what the first has written
-            return super().from_file(file_stream, resources=resources, **kw)
-        notebook = read_notebook(Path(file_stream.name))
+            return super().from_filename(filename, resources=resources, **kw)
+        # What was handed in may have another name than the one that nbgrader knows it by.
+        notebook = nbformat.from_dict(read_notebook(self.parent.handed_in(filename)))
         return self.from_notebook_node(notebook, resources=resources, **kw)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from nbgrader.converters import GenerateFeedback
@@ -14,10 +16,14 @@ from nbgrader.utils import temp_attrs
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
+from autograder.marking.journal import write_whole
 from autograder.marking.many import Workers
-from autograder.nbgrader.autograde import Autograde, Outcome
+from autograder.nbgrader.autograde import Autograde, NotAll, Outcome
+from autograder.nbgrader.rows import page_stamps
 from autograder.submission import closed_folders
 from autograder.text import one_line
+
+STAMPS = ".pages.json"  # in the feedback folder
 
 
 def grade_into_gradebook(
@@ -27,9 +33,11 @@ def grade_into_gradebook(
     kind: str,
     on_graded: Callable[[Outcome], None],
     feedback: bool = False,
+    on_notice: Callable[[str], None] = lambda notice: None,
 ) -> list[Outcome]:
     """Grade what was submitted and has changed. Returns what became of each submission that was looked at.
 
+    on_notice: gets a sentence on what somebody should look into, such as points that differ
     settings: traits of `Autograde` (`jobs`, `scheduler`, `force`); kind: the sandbox's
     Raises `CourseError` if an assignment was not released, or another run is under way.
     """
@@ -44,7 +52,7 @@ def grade_into_gradebook(
     workers = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings).hire(count)
     with contextlib.closing(workers):
         for assignment in assignments:
-            outcomes += _grade(nbgrader, assignment, settings, workers, on_graded, feedback)
+            outcomes += _grade(nbgrader, assignment, settings, workers, on_graded, feedback, on_notice)
     return outcomes
 
 
@@ -62,16 +70,20 @@ def _grade(
     workers: Workers,
     on_graded: Callable[[Outcome], None],
     feedback: bool,
+    on_notice: Callable[[str], None],
 ) -> list[Outcome]:
     with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
         converter = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
         converter.on_graded, converter.workers = on_graded, workers
         try:
             converter.start()
+        except NotAll:
+            pass  # each outcome says so
         except NbGraderException as error:
-            if not any(outcome.reason for outcome in getattr(converter, "outcomes", [])):
-                raise CourseError(str(error)) from None
-        return list(_with_feedback(nbgrader, converter.outcomes)) if feedback else converter.outcomes
+            raise CourseError(str(error)) from None
+        for notice in converter.notices:
+            on_notice(notice)
+        return with_pages(nbgrader, assignment.name, converter.outcomes) if feedback else converter.outcomes
 
 
 def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
@@ -88,13 +100,56 @@ def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
     return found
 
 
-def _with_feedback(nbgrader: Any, outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Make nbgrader's feedback pages for those graded in this run. If one cannot be made, the others still are."""
-    for outcome in outcomes:
-        if outcome.reason is None:
-            with temp_attrs(nbgrader.coursedir, student_id=outcome.student):
-                try:
-                    GenerateFeedback(coursedir=nbgrader.coursedir, parent=nbgrader, force=True).start()
-                except (NbGraderException, OSError) as error:
-                    outcome = replace(outcome, no_feedback=one_line(str(error)))
-        yield outcome
+def with_pages(nbgrader: Any, assignment: str, outcomes: list[Outcome]) -> list[Outcome]:
+    """Make nbgrader's feedback page anew for all whose page is not what the gradebook says now.
+
+    A grade, a comment or a penalty may have changed since, without anything to grade. If a page cannot be made, the
+    others still are. Returns the outcomes, and one more for everybody else whose page could not be made.
+    """
+    coursedir = nbgrader.coursedir
+    known = Stamps(Path(coursedir.root, coursedir.feedback_directory, STAMPS))
+    failed: dict[str, str] = {}
+    for student, stamp in sorted(page_stamps(coursedir, assignment).items()):
+        page = Path(coursedir.format_path(coursedir.feedback_directory, student, assignment))
+        graded = Path(coursedir.format_path(coursedir.autograded_directory, student, assignment))
+        if not graded.is_dir() or (known.holds(student, assignment, stamp) and any(page.glob("*.html"))):
+            continue
+        with temp_attrs(coursedir, student_id=student):
+            try:
+                GenerateFeedback(coursedir=coursedir, parent=nbgrader, force=True).start()
+            except (NbGraderException, OSError) as error:
+                failed[student] = one_line(str(error))
+            else:
+                known.add(student, assignment, stamp)
+    known.write()
+    seen = {outcome.student for outcome in outcomes}
+    told = [replace(one, no_feedback=failed.get(one.student)) if one.reason is None else one for one in outcomes]
+    return told + [
+        Outcome(name, assignment, no_feedback=why, unchanged=True) for name, why in failed.items() if name not in seen
+    ]
+
+
+class Stamps:
+    """What each feedback page was made of, in a file beside the pages."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = {}
+        self._known: dict[str, str] = found if isinstance(found, dict) else {}
+
+    def holds(self, student: str, assignment: str, stamp: str) -> bool:
+        """Was this student's page made of just that?"""
+        return self._known.get(f"{assignment}/{student}") == stamp
+
+    def add(self, student: str, assignment: str, stamp: str) -> None:
+        """It was made now."""
+        self._known[f"{assignment}/{student}"] = stamp
+
+    def write(self) -> None:
+        """Keep them for the next run; if that fails, the next run makes all pages anew."""
+        if self.path.parent.is_dir():
+            with contextlib.suppress(OSError):
+                write_whole(self.path, json.dumps(self._known, indent=0, sort_keys=True) + "\n")

@@ -29,9 +29,9 @@ class Mark(NbGraderPreprocessor):
     """Run the notebook in the sandbox and write marks and rubrics into its check cells."""
 
     sandbox = Enum(
-        ["auto", "bubblewrap", "process"],
+        ["auto", "bubblewrap", "landlock", "process"],
         default_value="auto",
-        help="bubblewrap: insist on it; process: limits only; auto: bubblewrap, and a warning if it does not work.",
+        help="bubblewrap, landlock: insist on it; process: limits only; auto: the best that works, or a warning.",
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:

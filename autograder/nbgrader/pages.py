@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import html
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,18 @@ import nh3
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
+from nbformat.v4 import new_markdown_cell
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 from pygments.token import STANDARD_TYPES
 from tornado.web import HTTPError
 from traitlets import Unicode, default
 
-from autograder.course import course_at, is_handed_in
+from autograder.course import Written, course_at, is_handed_in
 from autograder.errors import CourseError
 from autograder.nbgrader.formulas import as_mathml
-from autograder.submission import ACTS, PICTURES
+from autograder.submission import ACTS, PICTURES, grade_id
 from autograder.text import REPLACEMENT
 
 TAGS = {
@@ -121,10 +124,31 @@ class Page(HTMLExporter):
         for cell in shown.cells:
             if cell.get("metadata", {}).get("nbgrader", {}).get("grade") and cell.cell_type == "code":
                 cell.source = _HIDDEN.sub("", cell.source)
+        info = (resources or {}).get("nbgrader", {})
+        if "assignment_id" in (resources or {}):
+            self._for_graders(shown, resources["assignment_id"])
         page, resources = super().from_notebook_node(shown, resources, **kw)
         for found, shown_instead in _NAMES:
             page = found.sub(shown_instead, page)
+        if "db_url" in info:
+            page = with_waiting(page, waiting(info))
         return page, resources
+
+    def _for_graders(self, notebook: Any, assignment: str) -> None:
+        """Above each written answer the model answer and the rubric: in formgrader, and never in feedback."""
+        try:
+            written = course_at(Path(self.root)).assignment(assignment).written
+        except (CourseError, OSError):
+            return
+        cells = []
+        for cell in notebook.cells:
+            question = written.get(grade_id(cell))
+            if question is not None and cell.cell_type == "markdown":
+                text = for_graders(question)
+                self.own |= {text}
+                cells.append(new_markdown_cell(text))
+            cells.append(cell)
+        notebook.cells = cells
 
     def _own_texts(self, resources: Any) -> frozenset[str]:
         """The course's own texts, by the name that feedback or formgrader gives the assignment, if it can be read."""
@@ -165,6 +189,42 @@ class Page(HTMLExporter):
             **self.lexer_options,
         )
         return str(MarkdownWithMath(renderer=renderer).render(source))
+
+
+def for_graders(question: Written) -> str:
+    """A written question's rubric and model answer, as Markdown that is set off from the student's words."""
+    rubric = [f"- {points:g}: {text}" for points, text in question.rubric]
+    text = "\n".join(["**For graders, a model answer.**", "", question.answer, "", *rubric]).rstrip()
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+# ---------------------------------------------------------------- feedback before all is graded
+
+
+def waiting(info: Mapping[str, str]) -> list[str]:
+    """Cells of a submission that wait for a person, and have no score by tests either."""
+    with Gradebook(info["db_url"]) as book:
+        try:
+            notebook = book.find_submission_notebook(info["notebook"], info["assignment"], info["student"])
+        except MissingEntry:
+            return []
+        return [
+            grade.name
+            for grade in notebook.grades
+            if grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
+        ]
+
+
+def with_waiting(page: str, cells: Sequence[str]) -> str:
+    """The page, in which what nobody has graded yet has no 0, and the sum says that it is not the last word."""
+    for name in map(re.escape, cells):
+        # In the list on top, then in the cell's own heading.
+        page = re.sub(
+            rf'(<a href="#{name}">[^<]*</a>) \(Score: [\d.]+ / ([\d.]+)\)', r"\1 (not graded yet, of \2)", page
+        )
+        own = rf'(<a name="{name}"></a>(?:(?!<a name=).)*?)Score: [\d.]+ / ([\d.]+)'
+        page = re.sub(own, r"\1Not graded yet, of \2", page, count=1, flags=re.DOTALL)
+    return re.sub(r"(<h4>[^<]*)\(Score: ", r"\1(Score so far: ", page, count=1) if cells else page
 
 
 # ---------------------------------------------------------------- formgrader

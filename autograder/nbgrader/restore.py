@@ -46,6 +46,8 @@ def _restored(cell: NotebookNode, wanted: dict[str, dict[str, Any]], seen: set[s
     if wanted[name]["metadata"]["locked"] and cell.cell_type == "code" and not is_plain_check(cell.source):
         return [cell, _new_cell(wanted[name])]
     cell.metadata["nbgrader"] = dict(wanted[name]["metadata"])
+    if wanted[name]["metadata"]["locked"]:  # else nbgrader warns of each check cell, whose hidden lines students lack
+        cell.source = wanted[name]["source"]
     return [cell]
 
 

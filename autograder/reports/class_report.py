@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jinja2
@@ -12,13 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.reports.class_statistics import AssignmentRate, bin_names
+from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.marks_file import as_csv
 from autograder.reports.rubric import points
 
 TEMPLATES = Path(__file__).parent / "templates"
 WIDTH = 24  # characters of a full bar in the terminal
 ROWS = 8  # of a list in the terminal; the page has all of it
+SHOWN = 5  # of a list on the page; the rest is folded
 CSV_HEAD = ("assignment", "kind", "exercise", "name", "count", "of", "share", "detail")
 
 
@@ -27,12 +29,43 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def as_html(assignments: Sequence[AssignmentRate]) -> str:
+@dataclass(frozen=True)
+class Beside:
+    """What the page shows beside the numbers, if it is there.
+
+    scores: points by (assignment, student); None if there are none
+    pages: addresses of feedback pages by (assignment, student)
+    samples: somebody's code by (assignment, exercise, student)
+    told: what the gradebook says of late work and manual grades, by (assignment, student)
+    """
+
+    scores: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
+    pages: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    samples: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    told: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def told_in(self, assignment: str) -> list[tuple[str, str]]:
+        """Students of whom the gradebook tells something in an assignment, and what."""
+        return sorted((student, text) for (name, student), text in self.told.items() if name == assignment)
+
+    @property
+    def students(self) -> list[str]:
+        """Everybody, by name."""
+        return sorted({student for _, student in self.scores}, key=str.casefold)
+
+    def sample(self, assignment: str, exercise: str, students: Sequence[str]) -> str:
+        """The shortest code of one of `students`, who is not named; empty if there is none."""
+        found = [self.samples.get((assignment, exercise, student), "") for student in students]
+        return min(filter(None, found), key=len, default="")
+
+
+def as_html(assignments: Sequence[AssignmentRate], beside: Beside | None = None) -> str:
     """The page, complete in itself: no script, nothing fetched, every text escaped."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     page = environment.get_template("class_report.html")
-    return page.render(assignments=assignments, bin_names=bin_names(), points=points, percent=percent)
+    words = {"bin_names": bin_names(), "points": points, "percent": percent, "shown": SHOWN, "again": again}
+    return page.render(assignments=assignments, beside=beside or Beside(), **words)
 
 
 def as_json(assignments: Sequence[AssignmentRate]) -> str:
@@ -49,15 +82,22 @@ def _rows(a: AssignmentRate) -> Iterator[tuple[object, ...]]:
     for name, count in zip(bin_names(), a.bins, strict=True):
         yield a.name, "marks", "", name, count, a.graded, _share(count, a.graded), ""
     for exercise in a.exercises:
-        mean = f"{points(exercise.mean)} of {points(exercise.max_score)} points on average"
+        mean = f"{points(exercise.mean)} of {points(exercise.max_score)} points on average of those who started"
         share = round(exercise.share, 4)
-        yield a.name, "exercise", exercise.name, exercise.name, exercise.full, a.graded, share, mean
+        yield a.name, "exercise", exercise.name, exercise.name, exercise.full, exercise.started, share, mean
+        for kind in ("deviation", "discrimination"):
+            value = getattr(exercise, kind)
+            yield a.name, kind, exercise.name, exercise.name, "", "", "" if value is None else value, ""
         for test in exercise.tests:
             share = round(test.share, 4)
-            yield a.name, "test", exercise.name, test.name, test.passed, a.graded, share, test.sentence
+            judged = test.passed + test.failed
+            yield a.name, "test", exercise.name, test.name, test.passed, judged, share, test.sentence
     for mistake in a.mistakes:
         share = _share(mistake.count, a.graded)
         yield a.name, "mistake", mistake.exercise, mistake.name, mistake.count, a.graded, share, mistake.hint
+    for alike in a.alike:
+        share = _share(alike.count, a.graded)
+        yield a.name, "alike", alike.exercise, "", alike.count, a.graded, share, alike.message
     for one in a.attention:
         yield a.name, "attention", "", one.student, "", "", "", one.why
 
@@ -77,6 +117,8 @@ def show(assignments: Sequence[AssignmentRate], console: Console) -> None:
             console.print(_hardest(a))
         if a.mistakes:
             console.print(_mistake_table(a))
+        if a.alike:
+            console.print(_alike_table(a))
         console.print(_attention_table(a) if a.attention else Text("Nobody needs attention."))
 
 
@@ -110,9 +152,28 @@ def _hardest(a: AssignmentRate) -> Table:
 
 
 def _mistake_table(a: AssignmentRate) -> Table:
-    table = _table("Most common mistakes", ("mistake", ""), ("exercise", ""), ("students", "right"))
+    table = _table("Most common mistakes", ("mistake", ""), ("exercise", ""), ("students", "right"), ("who", ""))
     for mistake in a.mistakes[:ROWS]:
-        table.add_row(Text(mistake.name), Text(mistake.exercise), str(mistake.count))
+        table.add_row(Text(mistake.name), Text(mistake.exercise), str(mistake.count), Text(_who(mistake)))
+    return table
+
+
+def again(mistake: MistakeCount) -> str:
+    """`again in multi_head_attention: 9`: where else students with a cause have it; empty if nowhere."""
+    elsewhere = ", ".join(f"{exercise}: {count}" for exercise, count in mistake.again)
+    return f"again in {elsewhere}" if elsewhere else ""
+
+
+def _who(mistake: MistakeCount) -> str:
+    """One student with a cause, and where else the same have it."""
+    return "; ".join(filter(None, (f"such as {mistake.students[0]}", again(mistake))))
+
+
+def _alike_table(a: AssignmentRate) -> Table:
+    title = "Wrong in the same way, without a name"
+    table = _table(title, ("exercise", ""), ("students", "right"), ("such as", ""), ("what the first message says", ""))
+    for one in a.alike[:ROWS]:
+        table.add_row(Text(one.exercise), str(one.count), Text(one.students[0]), Text(one.message))
     return table
 
 

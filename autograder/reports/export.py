@@ -18,6 +18,7 @@ from typing import Any
 from autograder.report import ExerciseResult, Report, TestResult
 from autograder.reports import rubric
 from autograder.reports.marks_file import as_csv
+from autograder.reports.roster import NOTHING
 
 CSV_HEAD = ("student", "assignment", "exercise", "score", "max_score", "started", "diagnosis", "problem")
 # What XML 1.0 (section 2.2) cannot hold, not even escaped; a student's message may.
@@ -52,8 +53,8 @@ def _suite(report: Report) -> ElementTree.Element:
     counts = {
         "tests": len(tests) or 1,
         "failures": states.count("failed"),
-        "errors": 0 if report.status == "graded" else 1,
-        "skipped": states.count("not known"),
+        "errors": int(report.status == "failed" and report.reason != NOTHING),
+        "skipped": states.count("not known") + (report.reason == NOTHING),
     }
     name = _xml(f"{report.student}: {report.assignment}")
     suite = ElementTree.Element("testsuite", {"name": name} | {key: str(value) for key, value in counts.items()})
@@ -63,7 +64,10 @@ def _suite(report: Report) -> ElementTree.Element:
     for exercise in report.exercises:
         for test in exercise.tests:
             suite.append(_case(report.assignment, exercise, test))
-    if report.reason:
+    if report.reason == NOTHING:
+        case = ElementTree.SubElement(suite, "testcase", {"classname": _xml(report.assignment), "name": "grading"})
+        ElementTree.SubElement(case, "skipped", {"message": NOTHING})
+    elif report.reason:
         case = ElementTree.SubElement(suite, "testcase", {"classname": _xml(report.assignment), "name": "grading"})
         ElementTree.SubElement(case, "error", {"message": _xml(report.reason)})
     return suite
@@ -94,16 +98,22 @@ def _xml(text: str) -> str:
     return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def as_gradescope(report: Report) -> dict[str, Any]:
-    """One submission's results.json. `score` is given, since it counts instead of the tests' rounded sum."""
+def as_gradescope(report: Report, visibility: str = "visible", messages: bool = True) -> dict[str, Any]:
+    """One submission's results.json. `score` is given, since it counts instead of the tests' rounded sum.
+
+    visibility: when students see it: "visible", "after_due_date", "after_published" or "hidden"
+    messages: say what each test says of the student's code; without a wall that could be what it has read
+    """
     summary = [report.reason] if report.reason else [*map(_told, report.exercises), report.extra]
     return {
         "score": report.score,
         "output": "\n\n".join(text for text in summary if text),
+        "visibility": visibility,
+        "stdout_visibility": "hidden",  # the grader's own words are for instructors
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
-        "tests": list(_gradescope_tests(report)),
+        "tests": list(_gradescope_tests(report, messages)),
     }
 
 
@@ -111,7 +121,7 @@ def _told(exercise: ExerciseResult) -> str:
     return "\n".join([rubric.summary(exercise), *rubric.notes(exercise)])
 
 
-def _gradescope_tests(report: Report) -> Iterator[dict[str, Any]]:
+def _gradescope_tests(report: Report, messages: bool) -> Iterator[dict[str, Any]]:
     for number, exercise in enumerate(report.exercises, start=1):
         for part, test in enumerate(exercise.tests, start=1):
             yield {
@@ -120,16 +130,18 @@ def _gradescope_tests(report: Report) -> Iterator[dict[str, Any]]:
                 "status": "passed" if test.state == "passed" else "failed",
                 "name": f"{exercise.name}: {test.sentence}",
                 "number": f"{number}.{part}",
-                "output": test.message,
+                "output": test.message if messages else "",
                 "tags": [exercise.name],
             }
 
 
-def gradescope_files(reports: Sequence[Report], folder: Path) -> Iterator[tuple[Path, str]]:
+def gradescope_files(
+    reports: Sequence[Report], folder: Path, visibility: str = "visible", messages: bool = True
+) -> Iterator[tuple[Path, str]]:
     """Every submission's results.json with its place, FOLDER/STUDENT/ASSIGNMENT/results.json."""
     for report in reports:
         place = folder / _file_name(report.student) / _file_name(report.assignment) / "results.json"
-        yield place, json.dumps(as_gradescope(report), indent=2, ensure_ascii=False) + "\n"
+        yield place, json.dumps(as_gradescope(report, visibility, messages), indent=2, ensure_ascii=False) + "\n"
 
 
 def _file_name(name: str) -> str:

@@ -60,6 +60,7 @@ def _exercise(entry: Mapping[str, Any]) -> ExerciseResult:
         diagnosis=entry["diagnosis"],
         hint=str(entry.get("hint", "")),
         with_reference=tuple(entry.get("with_reference", ())),
+        evidence=str(entry.get("evidence", "")),
     )
 
 
