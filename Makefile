@@ -3,6 +3,7 @@
 # make lab    set up, open JupyterLab on the course
 # make fuzz   set up, read changed messages of strangers for ten minutes
 # make coverage   run all tests once more, and say which lines of the engine they reach
+# make dist   set up, build what is published: wheel, sdist, notebooks that get the kit, a list of what is in them
 # make docs   set up, build the pages with search into site/
 # make faults set up, disturb two hundred runs at random, write docs/reliability.md (half an hour)
 # make pictures   set up, make the pictures in docs/ anew, in a real browser
@@ -15,10 +16,11 @@ BIN := .venv/bin
 # nbgrader calls `alembic` by name, so the environment must be on the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench faults coverage docs pictures fuzz demo test lab sync lint quick
+.PHONY: install bench dist faults coverage docs pictures fuzz demo test lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
+	@echo "$(BIN)/autograder doctor says whether grading is safe on this machine."
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -71,6 +73,14 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# ADDRESS is where pip gets the wheel if it is not beside the notebook: `make dist ADDRESS=https://...`.
+ADDRESS ?=
+dist: .venv/installed
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/autograder dev dist dist --address "$(ADDRESS)"
 
 # A link or an anchor that leads nowhere ends it with an error. (The variable keeps an announcement out of the way.)
 docs: .venv/installed

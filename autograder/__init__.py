@@ -9,7 +9,9 @@ are `news`, `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` an
 # Nothing but what Python itself has loaded by now: `python -m autograder` comes by here before it can leave out the
 # current folder, which may be a stranger's.
 import importlib
+import importlib.util
 import os
+import sys
 
 __version__ = "0.1.0"
 __all__ = [
@@ -36,8 +38,23 @@ _HOMES = {
 }
 
 
+class OlderKit(ImportError):
+    """A notebook asks for a name that this version of the kit does not have."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows this, and no traceback."""
+        return [f"autograder: {self}"]
+
+
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
+        # `from autograder import name` asks by way of this function of Python's. A room of the kit is imported later.
+        asked_by_import = sys._getframe(1).f_code.co_name == "_handle_fromlist"
+        if asked_by_import and not name.startswith("_") and importlib.util.find_spec(f"autograder.{name}") is None:
+            raise OlderKit(
+                f"there is no {name!r} in your kit, which has version {__version__}. Your kit is older than this "
+                "notebook: install the newest one (the course's page says how), then choose Kernel, Restart Kernel"
+            )
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     home = importlib.import_module(_HOMES[name])
     return home if name == "news" else getattr(home, name)

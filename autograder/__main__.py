@@ -11,7 +11,15 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # `python -m` puts the current folder first
 os.environ["PYTHONSAFEPATH"] = "1"
 
-from autograder.commands.cli import main
+try:
+    from autograder.commands.cli import main
+except ModuleNotFoundError as error:
+    if error.name not in ("fcntl", "resource"):  # parts of Python that Windows does not have
+        raise
+    print(
+        "autograder: the command line needs Linux or macOS. In JupyterLab, check and hint work here.", file=sys.stderr
+    )
+    sys.exit(2)
 
 if __name__ == "__main__":
     main()

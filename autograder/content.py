@@ -2,7 +2,7 @@
 
     suite.py      the hidden suite                      mistakes.py   the catalogue of known mistakes
     visible.py    the checks that students have         pictures.py   an example to draw for some exercises
-    hints.toml    help in three levels
+    hints.toml    help in three levels          rubric.toml   what written questions give points for
     left_to_grading.toml   for authors, if there is one: known mistakes that the visible side does not show, and why
 
 A course keeps these folders in `content/`, one for each assignment. If it has none, those that came with the kit
@@ -22,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from autograder import __version__
 from autograder.errors import AutograderError
 
 KIT = Path(__file__).parent / "attention"
@@ -74,7 +75,8 @@ def assignment_of(exercise: str) -> str:
             return name
     known = [name for exercises in assignments().values() for name in exercises]
     near = difflib.get_close_matches(exercise, known, 1)
-    more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+    older = f"If the notebook is right, your kit ({__version__}) is older than it; install the newest one."
+    more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}. {older}"
     raise UnknownExercise(f"there is no exercise {exercise!r}; {more}")
 
 

@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import os
 import sys
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,14 @@ class Exercise:
 
     name: str
     points: float
+
+
+@dataclass(frozen=True)
+class Written:
+    """A written question: the model answer, and what it gives points for, each with its points."""
+
+    answer: str
+    rubric: tuple[tuple[float, str], ...]
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,20 @@ class Assignment:
     def max_score(self) -> float:
         """Points of all exercises that are graded by tests; written questions are not among them."""
         return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def graded_cells(self) -> dict[str, float]:
+        """Points of every graded cell by its grade_id, written questions among them."""
+        return dict(_graded_cells(self.notebook, self.notebook.stat().st_mtime_ns))
+
+    @property
+    def written(self) -> dict[str, Written]:
+        """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is not in order."""
+        cells = [cell for cell in _notebook(self.notebook)["cells"] if cell["cell_type"] == "markdown"]
+        named = {cell["metadata"].get("nbgrader", {}).get("grade_id", ""): cell for cell in cells}
+        rubrics = _rubrics(self.content / "rubric.toml")
+        answers = {name: "".join(cell["source"]) for name, cell in named.items() if name in self.graded_cells}
+        return {name: Written(answer, rubrics.get(name, ())) for name, answer in answers.items()}
 
     @property
     def solution(self) -> Path:
@@ -207,6 +230,21 @@ def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
             raise CourseError(f"{path}: cell '{grade_id}': no points; set them in JupyterLab's Create Assignment panel")
         found.append(Exercise(grade_id.removeprefix(CHECK), float(data["points"])))
     return tuple(found)
+
+
+def _rubrics(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
+    """What written questions give points for: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return {name: tuple((float(points), str(text)) for points, text in lines) for name, lines in tables.items()}
+    except (TypeError, ValueError) as error:
+        raise CourseError(f"{path}: a line has the form written-why = [[points, text], ...] ({error})") from None
+
+
+@functools.lru_cache
+def _graded_cells(path: Path, changed: int) -> tuple[tuple[str, float], ...]:
+    found = [cell["metadata"].get("nbgrader", {}) for cell in _notebook(path)["cells"]]
+    return tuple((d["grade_id"], float(d.get("points", 0))) for d in found if d.get("grade") and d.get("grade_id"))
 
 
 def stamp(root: Path, assignment: str, files: Sequence[Path]) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Assignment, Course
+from autograder.course import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
 from autograder.text import printable
@@ -26,6 +26,7 @@ ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MODEL = "model.safetensors"  # beside the notebook, if an assignment takes one
 MAX_MODEL = 4 * 2**20  # bytes; the summarizer's has 0.4 MB
+MAX_NOTEBOOKS = 20  # of other names that are looked into for the one that is ours
 MAX_CELLS = 5_000  # a long notebook has 200
 OLD_KEYS = ("cell_type", "language", "level", "source", "input", "code", "text")  # of a cell, in formats 1 to 3
 
@@ -65,14 +66,17 @@ class Cell:
     source: str
 
 
-def read_notebook(path: Path) -> Any:
-    """The notebook at `path` as nbformat 4.5, with whatever is no cell left out and what a cell lacks filled in."""
-    import nbformat  # takes longer than a student's check, which reads no notebook
+def read_notebook(path: Path) -> dict[str, Any]:
+    """The notebook at `path` as nbformat 4.5, with whatever is no cell left out and what a cell lacks filled in.
 
+    Plain data: nbformat, whose import takes a second, is needed for the formats of before 2015 alone.
+    """
     name = path.name
     try:
         notebook = parse_json(_read_text(path))
         if notebook["nbformat"] < 4:
+            import nbformat
+
             old = json.dumps(_old(notebook, name))
             notebook = nbformat.convert(nbformat.reader.reads(old), 4)
         cells = notebook["cells"]
@@ -80,7 +84,7 @@ def read_notebook(path: Path) -> Any:
             raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are no list)")
         _count(len(cells), name)
         tidy = [_tidy(number, cell) for number, cell in enumerate(cells) if isinstance(cell, dict)]
-        return nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": tidy})
+        return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": tidy}
     except SubmissionError:
         raise
     except RecursionError:
@@ -246,8 +250,43 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
     """The submission in a student's folder of an assignment; nothing if `only` asks for another assignment."""
     if only is not None and assignment.name != only:
         return
+    path, problem = folder / assignment.notebook.name, _name_problem(student)
+    if problem is None:
+        path, problem = notebook_in(folder, assignment)
+    yield Submission(printable(student), assignment.name, path, problem, _takes_model(assignment))
+
+
+def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]:
+    """The notebook that a folder holds of an assignment, or why there is none.
+
+    If none has the name it should have, it is the one that has cells of the assignment: what a browser has saved
+    twice is called `scaled_dot_product (1).ipynb`.
+    """
     path = folder / assignment.notebook.name
-    yield Submission(printable(student), assignment.name, path, _problem(student, path), _takes_model(assignment))
+    try:
+        if os.path.lexists(path):
+            return path, None
+        there = sorted(p.name for p in folder.iterdir())
+    except OSError as error:
+        return path, _closed(folder, error)
+    others = [folder / name for name in there if name.endswith(".ipynb")][:MAX_NOTEBOOKS]
+    ours = [other for other in others if _has_cells_of(other, assignment)]
+    if len(ours) == 1:
+        return ours[0], None
+    if ours:
+        names = ", ".join(printable(one.name) for one in ours)
+        return path, f"no {path.name}, and more than one notebook with its cells: {names}. Leave one of them"
+    seen = f"the folder holds {', '.join(map(printable, there[:5]))}" if there else "the folder is empty"
+    return path, f"no {path.name}: {seen}"
+
+
+def _has_cells_of(path: Path, assignment: Assignment) -> bool:
+    """Is a notebook one of the assignment, by the names of its cells?"""
+    names = {name for exercise in assignment.exercises for name in (exercise.name, CHECK + exercise.name)}
+    try:
+        return any(grade_id(cell) in names for cell in read_notebook(path)["cells"])
+    except SubmissionError:
+        return False
 
 
 def _takes_model(assignment: Assignment) -> bool:
@@ -259,20 +298,13 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))
 
 
-def _problem(student: str, path: Path) -> str | None:
+def _name_problem(student: str) -> str | None:
     if student.startswith("."):
         return f"the folder's name {printable(student)!r} begins with a dot, and nbgrader passes it over; rename it"
     if ACTS.search(student):
         shown = printable(student)
         return f"the folder's name {shown!r} has one of < > \" \\ in it, which formgrader would act on; rename it"
-    try:
-        if path.exists() or path.is_symlink():
-            return None
-        there = sorted(p.name for p in path.parent.iterdir())
-    except OSError as error:
-        return _closed(path.parent, error)
-    seen = f"the folder holds {', '.join(there[:5])}" if there else "the folder is empty"
-    return f"no {path.name}: {seen}"
+    return None
 
 
 def closed_folders(submitted: Path) -> Iterator[tuple[str, str]]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autograder.course import CONFIG, Course
+from autograder.sandbox import landlock
 from autograder.sandbox.outside.launch import why_no_bubblewrap
 from tests import browser
 from tests.wall import Wall
@@ -41,13 +44,27 @@ def course() -> Course:
 
 
 @pytest.fixture(scope="session")
-def sandbox() -> Iterator[Wall]:
-    """The real thing; one warm process for the whole run. Missing bubblewrap is an error in CI, a skip elsewhere."""
-    reason = why_no_bubblewrap()
-    if reason and not os.environ.get("CI"):
-        pytest.skip(reason)
-    with Wall() as opened:
-        yield opened
+def behind() -> Iterator[Callable[[str], Wall]]:
+    """The real thing by its wall's name; one warm process of each for the whole run.
+
+    Missing bubblewrap is an error in CI, a skip elsewhere. Landlock is skipped where the kernel has none, alone.
+    """
+    with contextlib.ExitStack() as opened:
+
+        @functools.cache
+        def wall(kind: str) -> Wall:
+            if kind == "bubblewrap" and (reason := why_no_bubblewrap()) and not os.environ.get("CI"):
+                pytest.skip(reason)
+            if kind == "landlock" and not landlock.abi():
+                pytest.skip("this kernel has no Landlock")
+            return opened.enter_context(Wall(kind=kind))
+
+        yield wall
+
+
+@pytest.fixture(scope="session")
+def sandbox(behind: Callable[[str], Wall]) -> Wall:
+    return behind("bubblewrap")
 
 
 def copy_course(folder: Path) -> Course:

@@ -138,4 +138,4 @@ def test_colours_leave_the_words_alone(notebook, sandbox, capsys):
 def test_where_no_sandbox_can_be_the_way_out_is_named(monkeypatch):
     monkeypatch.delattr(os, "fork")
     with pytest.raises(check_notebook.MachineError, match=r"in JupyterLab, check\(...\) works everywhere"):
-        check_notebook.open_sandbox()
+        check_notebook.open_sandbox().__enter__()

@@ -59,6 +59,7 @@ def test_by_hand_and_by_tests(own_course, chromium):
         assert "✗ not yet" in rubric.inner_text()
         assert "no scaling" in rubric.inner_text()
         reads_well(page, rubric)
+        assert page.get_by_text("For graders, a model answer.").is_visible()
 
         enter(page, "#test-attention_scores", "4.5")
         enter(page, "#written-roles", "3")

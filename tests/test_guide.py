@@ -187,7 +187,8 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
     through_the_exchange(ada, wrong)
     until("nbgrader collect")
     canvas_zip(desk, right)
-    until("nbgrader autograde")
+    (desk / "class.csv").write_text("id,name,email\ndoejane_4321,Jane Doe,jane@example.edu\n")
+    until("autograder grade --gradebook")
     scores, by_exchange = graded_by_hand(desk)
     assert scores["doejane_4321"] == 24
     assert 19 < scores[by_exchange] < 24
@@ -204,7 +205,8 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
     assert f"{by_exchange},{A1},written-roles,3.0,4.0" in (desk / "exercises.csv").read_text()
     assert "0 gain, 0 lose, 2 keep" in said[f"autograder regrade {A1}"]
     assert "Brought back the marks of 2 students" in said[f"autograder regrade {A1} --undo"]
-    for name in ("tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom.yml"):
+    assert '"Doe, Jane",4321,,24' in (desk / "marks.csv").read_text()
+    for name in ("pages.zip", "tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom.yml"):
         assert (desk / name).exists(), name
 
 

@@ -176,9 +176,11 @@ FAILED = {
     "folder": (lambda path, notebook: path.mkdir(), "not a file"),
     "link": (a_link, "it is a link"),
     "pipe": (lambda path, notebook: os.mkfifo(path), "not a file"),
-    "other-name": (
-        lambda path, notebook: (path.parent / "Untitled.ipynb").write_text(json.dumps(notebook)),
-        "Untitled",
+    "two-with-other-names": (
+        lambda path, notebook: [
+            (path.parent / name).write_text(json.dumps(notebook)) for name in ("a.ipynb", "b.ipynb")
+        ],
+        "more than one notebook with its cells: a.ipynb, b.ipynb",
     ),
     "..dots": (lambda path, notebook: path.write_text(json.dumps(notebook)), "begins with a dot"),
     "nothing": (lambda path, notebook: None, "the folder is empty"),

@@ -106,6 +106,7 @@ class Verdict:
     def text(self) -> str:
         """The table alone, as text."""
         lines = _wrapped(f"{self.result.name}: {self._headline()}")
+        lines += _wrapped(self._looks_like()) if self._looks_like() else []
         inputs_told = False  # a terminal cannot fold them away, so they are told once
         for test in self._tests() if self.result.started else ():
             lines += _wrapped(f"  {rubric.MARKS[test.state]:<12} {test.sentence}", INDENT)
@@ -117,6 +118,7 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         head = paragraph(f"<strong>{escape(self.result.name)}</strong>: {with_code(self._headline())}")
+        head += paragraph(with_code(self._looks_like())) if self._looks_like() else ""
         rows = replace(self.result, tests=self._tests())
         table = rubric.table(rows, with_points=False, message=Told.html) if self.result.started else ""
         drawn = "".join(picture._repr_html_() for picture in self._pictures())
@@ -131,6 +133,10 @@ class Verdict:
         if self.culprit is None:
             return counted if self.result.started else self.first_step
         return self._start_there(self.culprit) + (f" {counted}." if self.result.started else "")
+
+    def _looks_like(self) -> str:
+        """What is wrong in a sentence, if that can be told and does not come from another exercise."""
+        return rubric.looks_like(self.result) if self.culprit is None else ""
 
     def _start_there(self, culprit: ExerciseResult) -> str:
         state = "does not pass its own check yet" if culprit.started else "is not written yet"
