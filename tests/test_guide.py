@@ -124,14 +124,21 @@ def through_the_exchange(student, answers):
     assert (fetch.split()[1], submit.split()[1]) == ("fetch_assignment", "submit")
     student.types(fetch)
     notebook = student.folder / A1 / "scaled_dot_product.ipynb"
-    nbformat.write(fill(notebook, answers), notebook)
+    nbformat.write(written(fill(notebook, answers)), notebook)
     student.types(submit)
+
+
+def written(notebook):
+    """The notebook, its written question answered."""
+    (cell,) = [cell for cell in notebook.cells if grade_id(cell) == "written-roles"]
+    cell.source = "Its query looks for things and for people, and without two vectors it would find itself."
+    return notebook
 
 
 def canvas_zip(folder, answers):
     archive = folder / "downloaded" / A1 / "archive"
     archive.mkdir(parents=True)
-    notebook = fill(folder / "assignments" / A1 / "scaled_dot_product.ipynb", answers)
+    notebook = written(fill(folder / "assignments" / A1 / "scaled_dot_product.ipynb", answers))
     with zipfile.ZipFile(archive / "submissions.zip", "w") as download:
         download.writestr("doejane_LATE_4321_98765_scaled_dot_product-1.ipynb", nbformat.writes(notebook))
 
@@ -149,15 +156,23 @@ def teacher_and_student(desk, folder):
     return Person(desk, folder / "teacher", desk), Person(folder / "ada" / "work", folder / "ada", desk)
 
 
-def graded_by_hand(desk):
-    """The class's scores, after a person has given three points for the written question of who used the exchange."""
+def clicked_on_the_page(desk, chromium):
+    """Two lines of the rubric for every written answer, on the page that was made, and saved."""
+    page = chromium.new_page(accept_downloads=True)
+    page.goto((desk / "written.html").as_uri())
+    for group in page.locator("article").all():
+        group.locator(".line").nth(0).click()
+        group.locator(".line").nth(2).click()
+    with page.expect_download() as download:
+        page.locator(".save").click()
+    download.value.save_as(desk / f"{A1}.decisions.json")
+    page.close()
+
+
+def scores_of(desk):
+    """Everybody's points in the gradebook."""
     with Gradebook(f"sqlite:///{desk}/gradebook.db") as book:
-        scores = {s.student.id: s.score for s in book.assignment_submissions(A1)}
-        (by_exchange,) = scores.keys() - {"doejane_4321"}
-        grade = book.find_grade("written-roles", "scaled_dot_product", A1, by_exchange)
-        grade.manual_score, grade.needs_manual_grade = 3.0, False
-        book.db.commit()
-    return scores, by_exchange
+        return {s.student.id: s.score for s in book.assignment_submissions(A1)}
 
 
 @pytest.mark.slow
@@ -189,9 +204,12 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
     canvas_zip(desk, right)
     (desk / "class.csv").write_text("id,name,email\ndoejane_4321,Jane Doe,jane@example.edu\n")
     until("autograder grade --gradebook")
-    scores, by_exchange = graded_by_hand(desk)
+    scores = scores_of(desk)
+    (by_exchange,) = scores.keys() - {"doejane_4321"}
     assert scores["doejane_4321"] == 24
     assert 19 < scores[by_exchange] < 24
+    until(f"autograder written {A1} --page")
+    clicked_on_the_page(desk, chromium)
     # This class handed in both ways, so the page's advice for that is followed.
     todo[todo.index(f"nbgrader release_feedback {A1}")] += f" --student={by_exchange}"
     until("nbgrader release_feedback")
@@ -202,10 +220,10 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
         until("")
     assert "no-scaling" in said["autograder report marks.json"]
     assert "<svg" in (desk / "class.html").read_text()
-    assert f"{by_exchange},{A1},written-roles,3.0,4.0" in (desk / "exercises.csv").read_text()
+    assert f"{by_exchange},{A1},written-roles,2.0,4.0" in (desk / "exercises.csv").read_text()
     assert "0 gain, 0 lose, 2 keep" in said[f"autograder regrade {A1}"]
     assert "Brought back the marks of 2 students" in said[f"autograder regrade {A1} --undo"]
-    assert '"Doe, Jane",4321,,24' in (desk / "marks.csv").read_text()
+    assert '"Doe, Jane",4321,,26' in (desk / "marks.csv").read_text()
     for name in ("pages.zip", "tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom.yml"):
         assert (desk / name).exists(), name
 
