@@ -16,20 +16,9 @@ from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.nbgrader.pages import Page, with_waiting
 from autograder.reports.written import MAX_TEXT, Answer, grouped
-from tests.small_course import EXERCISE, NAME, NOTEBOOK, book_of, command, graded, submit
+from tests.small_course import EXERCISE, NAME, NOTEBOOK, RUBRIC, add_question, book_of, command, graded, submit
 
 ANSWER = "Since each row has a mean of its own, and $x$ less it sums to 0."
-RUBRIC = 'written-why = [[1, "names the mean of a row"], [3, "says why it is the row his own"]]'
-
-
-def add_question(course, rubric=RUBRIC):
-    (course.assignment(NAME).content / "rubric.toml").write_text(rubric)
-    path = course.assignment(NAME).notebook
-    notebook = nbformat.read(path, as_version=4)
-    data = {"grade": True, "solution": True, "locked": False, "task": False, "schema_version": 3, "points": 4}
-    metadata = {"nbgrader": data | {"grade_id": "written-why"}}
-    notebook.cells.append(nbformat.v4.new_markdown_cell(ANSWER, id="why", metadata=metadata))
-    nbformat.write(notebook, path)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +27,7 @@ def course(tmp_path_factory):
     root = tmp_path_factory.mktemp("written") / "course"
     list(begin_course(root, NAME, EXERCISE))
     course = Course(root)
-    add_question(course)
+    add_question(course, answer=ANSWER)
     assert api(root).generate_assignment(NAME)["success"]
     path = submit(course, "ann")
     notebook = nbformat.read(path, as_version=4)
@@ -176,7 +165,7 @@ def class_of_six(tmp_path_factory):
     root = tmp_path_factory.mktemp("six") / "course"
     list(begin_course(root, NAME, EXERCISE))
     course = Course(root)
-    add_question(course)
+    add_question(course, answer=ANSWER)
     assert api(root).generate_assignment(NAME)["success"]
     for student, text in ANSWERS.items():
         answered(course, student, text)
@@ -252,7 +241,7 @@ def test_one_click_marks_a_group_and_one_answer_can_be_marked_apart(six, chromiu
     code, said = command(six, "written", NAME, "--apply", "decisions.json")
     assert (code, said.strip()) == (0, "entered 5 decisions")
     assert scores(six) == {"ann": 3, "bob": 3, "cy": 3, "dee": 4, "eve": 0, "fay": None}
-    assert comment_on(six, "ann") == ("- ✗ names the mean of a row\n- ✓ says why it is the row his own\n\nWell said.")
+    assert comment_on(six, "ann") == ("- ✗ names the mean of a row\n- ✓ says why it is the row's own\n\nWell said.")
     graded(six, feedback=True)
     shown = (six.root / "feedback" / "ann" / NAME / "first.html").read_text()
     assert "✓ says why it is the row" in shown

@@ -9,7 +9,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from autograder.commands.options import SandboxKind, System, Visibility, must_be_writable, warn
+from autograder.commands.options import SandboxKind, Visibility, must_be_writable, warn
+from autograder.commands.return_marks import return_
+from autograder.commands.written import written
 from autograder.course import find_course
 from autograder.text import printable
 
@@ -179,87 +181,6 @@ def export(
     for wanted in (csv, junit, gradescope):
         if wanted is not None:
             print(f"wrote {wanted}")
-
-
-def return_(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose marks or pages go back.")],
-    to: Annotated[System, typer.Option(help="Where its submissions were downloaded.")],
-    marks: Annotated[Path | None, typer.Option(help="Write the CSV file that it imports.")] = None,
-    feedback: Annotated[Path | None, typer.Option(help="Write the zip of feedback pages that it takes back.")] = None,
-    sheet: Annotated[
-        Path | None, typer.Option(help="Moodle's grading worksheet, in which the marks are filled in.")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option(help='The column in Canvas: title and number, such as "Attention (98765)".')
-    ] = None,
-) -> None:
-    """Marks and feedback pages back to Canvas or Moodle, by the names in the zip that was collected.
-
-    Marks are the gradebook's, with manual grades and penalties. Who has none gets an empty field, and a line here.
-    Exit code: 0 when all that was downloaded has marks and a page, 1 when something has not, 2 when the call itself is
-    wrong.
-    """
-    from autograder.nbgrader import api, returning
-    from autograder.reports.marks_file import write
-
-    if marks is None and feedback is None:
-        raise typer.BadParameter("name --marks, --feedback, or both")
-    if marks is not None and to is System.moodle and sheet is None:
-        raise typer.BadParameter("Moodle takes back its own worksheet; name it with --sheet")
-    course = find_course()
-    found, nbgrader = course.assignment(assignment), api(course.root)
-    handed = returning.handed_in(nbgrader, found, to.value)
-    grades = returning.marks(nbgrader, found)
-    missing = list(returning.without_marks(grades, handed))
-    told = list(returning.to_know(grades, handed))
-    if marks is not None:
-        if to is System.moodle:
-            assert sheet is not None
-            text, warning = returning.moodle_csv(sheet, grades, handed)
-            told += [warning] if warning else []
-        else:
-            text = returning.canvas_csv(grades, handed, column or assignment)
-        write(marks, text)
-        print(f"wrote {marks}")
-    if feedback is not None:
-        must_be_writable(feedback)
-        pageless = returning.write_pages(nbgrader, found, handed, feedback)
-        missing += [f"{student} has no feedback page; autograder grade --gradebook --feedback" for student in pageless]
-        print(f"wrote {feedback}")
-    for line in [*missing, *told]:
-        print(printable(line))
-    raise typer.Exit(1 if missing else 0)
-
-
-def written(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose written questions are graded.")],
-    page: Annotated[Path | None, typer.Option(help="Write a page to grade them on: one file, no network.")] = None,
-    apply: Annotated[Path | None, typer.Option(help="Enter what was saved on the page into the gradebook.")] = None,
-) -> None:
-    """Grade written questions on one page: equal and nearly equal answers together, points by a click on the rubric.
-
-    Names are not shown. What has changed since the page was made, an answer or a grade, is left out and named.
-    Exit code: 0 when all was done, 1 when something was left out, 2 when the call itself is wrong.
-    """
-    from autograder.nbgrader import api
-    from autograder.nbgrader import written as book
-    from autograder.reports import written as form
-    from autograder.reports.marks_file import write
-
-    if (page is None) == (apply is None):
-        raise typer.BadParameter("name --page before you grade, and --apply after it")
-    course = find_course()
-    found, coursedir = course.assignment(assignment), api(course.root).coursedir
-    if page is not None:
-        write(page, form.as_html(assignment, book.questions(coursedir, found)))
-        print(f"wrote {page}")
-        return
-    assert apply is not None
-    count, left = book.enter(coursedir, found, form.read_decisions(apply, assignment))
-    print(f"entered {count} decision{'s' * (count != 1)}")
-    for line in left:
-        print(line)
-    raise typer.Exit(1 if left else 0)
 
 
 def bundle(
