@@ -46,12 +46,12 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def laptop(wheel, tmp_path_factory):
-    """A student's machine: the wheel in an environment of its own, and a released folder."""
+    """A student's machine, which has no compiler: the wheel in an environment of its own, and a released folder."""
     folder = tmp_path_factory.mktemp("laptop")
     python = folder / "venv" / "bin" / "python"
     run(sys.executable, "-m", "venv", folder / "venv")
     pins = ROOT / "constraints.txt"
-    done, said = run(python, "-m", "pip", "install", "--quiet", "--constraint", pins, wheel)
+    done, said = run(python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--constraint", pins, wheel)
     assert done.returncode == 0, said
     return folder
 
