@@ -20,7 +20,7 @@ import nbformat
 
 from autograder.authors import upkeep
 from autograder.authors.catalogue_page import result_of
-from autograder.course import CHECK, Assignment, Course
+from autograder.course import CHECK, RUBRIC, Assignment, Course, rubrics_in
 from autograder.errors import CourseError
 from autograder.judging.catalogue import Mistake, read_catalogue
 from autograder.judging.here import Here, answering
@@ -95,6 +95,7 @@ def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
         if unreleasable:  # nbgrader would end in a traceback
             return
         yield from cells_in_order(assignment, source)
+        yield from rubrics(assignment)
         yield from headings(assignment, source)
         yield from left_from_the_skeleton(assignment, source)
         with tempfile.TemporaryDirectory() as folder:
@@ -181,6 +182,18 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
     for cell in source.cells:
         if _by_hand(cell) and _points(cell) <= 0:
             yield Finding(path, grade_id(cell), "a question graded by hand is worth nothing", "Give it points.")
+
+
+def rubrics(assignment: Assignment) -> Iterator[Finding]:
+    """A rubric's lines add up to the points of its question, and there is such a question."""
+    path, cells = assignment.content / RUBRIC, assignment.graded_cells
+    for name, question in assignment.written.items():
+        total = sum(points for points, _ in question.rubric)
+        if question.rubric and total != cells[name]:
+            what = f"its lines add up to {total:g} points, its cell says {cells[name]:g}"
+            yield Finding(path, name, what, "Change a line, or the cell's points.")
+    for name in sorted(rubrics_in(path).keys() - assignment.written.keys()):
+        yield Finding(path, name, "the notebook has no such written question", "Is it a name's typo?")
 
 
 def _by_hand(cell: Any) -> bool:
