@@ -9,8 +9,9 @@
 # %% [markdown]
 # # Heads under the microscope
 #
-# You have built heads, trained them and taken them away. What does a single head *do*? In a large model that is hard to say. In a
-# small one you can look until you know: every score, every number that it copies, and the hour in which it learned to.
+# You have built heads, trained them and taken them away. What does a single head *do*? In a large model that is hard to
+# say. In a small one you can look until you know: every score, every number that it copies, and the hour in which it
+# learned to.
 #
 # The model of this notebook has two layers of attention and nothing else. It was trained on one task:
 #
@@ -19,10 +20,10 @@
 # └──────── first round ────────┘  └────── second round ──────┘
 # ```
 #
-# The words are drawn at random, so nobody can foretell the first round. The second round anybody can, who **looks up**: *where have I
-# met this word before, and what stood after it?* Heads that do this are called **induction heads**
-# ([Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html),
-# [Olsson et al. 2022](https://arxiv.org/abs/2209.11895)). Language models of every size have them.
+# The words are drawn at random, so nobody can foretell the first round. The second round anybody can, who **looks up**:
+# *where have I met this word before, and what stood after it?* Heads that do this are called **induction heads**
+# ([Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html), [Olsson et al.
+# 2022](https://arxiv.org/abs/2209.11895)). Language models of every size have them.
 #
 # 1. `previous_token_score`
 # 2. `induction_score`
@@ -36,25 +37,25 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
-# **What also counts**, a little each time: `float32` in gives `float32` out, the arguments hold what they held before, and they may
-# come by name.
+# **What also counts**, a little each time: `float32` in gives `float32` out, the arguments hold what they held before,
+# and they may come by name.
 #
-# **Stuck?** `hint("previous_token_score")` in any cell gives a first nudge, again a second, then where to read. Nobody sees
-# what you ask for. After a restart, run the first code cell again.
+# **Stuck?** `hint("previous_token_score")` in any cell gives a first nudge, again a second, then where to read. Nobody
+# sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
 
 import numpy as np
 
-from autograder import check, copycat, grading, heatmap, highlight, hint, loss_curve
+from autograder import check, copycat, grading, heatmap, hint, loss_curve
 
 
 # %% [markdown]
 # ## The model, and what it reads
 #
-# It came with the checks, and so did the program that trained it: nothing to download. It knows 32 words, names of people and of places.
-# `texts` draws some to read: so many random words, none of them twice, and then the same again.
+# It came with the checks, and so did the program that trained it: nothing to download. It knows 32 words, names of
+# people and of places. `texts` draws some to read: so many random words, none of them twice, and then the same again.
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -66,37 +67,44 @@ from autograder import check, copycat, grading, heatmap, highlight, hint, loss_c
 #     print("weights of layer 0", reading.weights[0].shape, "  what its heads find", reading.found[0].shape)
 
 # %% [markdown]
-# `reading.weights[layer]` says where heads look, $(B, h, L, L)$, and `reading.found[layer]` what they find there, $(B, h, L, d_v)$: the $Z$ of
-# assignment 4, before $W_O$. Does the model know what comes next? Its loss, place by place, as the mean over all the texts:
+# `reading.weights[layer]` says where heads look, $(B, h, L, L)$, and `reading.found[layer]` what they find there,
+# $(B, h, L, d_v)$: the $Z$ of assignment 4, before $W_O$. Does the model know what comes next? Its loss, place by
+# place, as the mean over all the texts:
 
 # %% tags=["active-ipynb"]
 # if not grading:
 #     by_place = copycat.losses(reading.logits, ids).mean(axis=0)   # (23,): of the second word, the third, ...
-#     display(loss_curve(by_place, title="loss of the next word, from place to place (each line is a tenth of the one above)"))
-#     print(f"first round {by_place[:11].mean():.2f}    second round {by_place[12:].mean():.2f}    log {len(copycat.WORDS)} = {math.log(len(copycat.WORDS)):.2f}")
+#     title = "loss of the word at each place (each line is a tenth of the one above)"
+#     display(loss_curve(by_place, title, axis="place", ends=(1, 23)))
+#     first, second = by_place[:11].mean(), by_place[12:].mean()
+#     print(f"first round {first:.2f}    second round {second:.2f}    log 32 = {math.log(32):.2f}")
 
 # %% [markdown]
-# **What to notice.** In the first round the model guesses: its loss is about $\log 32$, that of one who knows nothing. The second
-# round begins at place 12. Its first word is a guess as well, and from then on the loss is next to nothing. How does the model do that?
+# **What to notice.** In the first round the model guesses: its loss is about $\log 32$, that of one who knows nothing.
+# The second round begins at place 12. Its first word is a guess as well, and from then on the loss is next to nothing.
+# How does the model do that?
 #
 # Here is where its heads look, all eight of them, while they read one text. Rows look, columns are looked at:
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     one = copycat.texts(1, period=8, seed=1)                # (1, 16)
+#     one = copycat.texts(1, period=9, seed=1)                # (1, 18)
 #     words, seen = copycat.decode(one[0]).split(), model.read(one)
 #     for layer in range(2):
 #         display(heatmap(seen.weights[layer][0], rows=words, columns=words, title=f"layer {layer}"))
 
 # %% [markdown]
-# **What to notice.** In layer 0, head 2 has a dark line right beside the diagonal: each word looks at the word before. In layer 1, head 1 has a dark line as
-# well, but in the lower half alone, where words come again, and further off. The other heads look at a bit of everything.
-# Pictures of one text are a beginning. Now put numbers to it.
+# **What to notice.** In layer 0, head 2 has a dark line right beside the diagonal: each word looks at the word before.
+# In layer 1, head 1 has a dark line as well, but in the lower half alone, where words come again, and further from the
+# diagonal. Above it rests on the first word, and so do others. Head 3 of layer 0 has two faint lines: it looks at the
+# word itself, and at the same word where it stood before. The rest look at a bit of everything. Pictures of one text
+# are a beginning. Now put numbers to it.
 #
 # ## 1. `previous_token_score`
 #
-# How much does a head look at the word before? Take the weight that each word puts on the word before it, and the mean of those. **The first word has
-# no word before it and does not count.** So a head that always looks one word back has score 1, and a head that never does has 0.
+# How much does a head look at the word before? Take the weight that each word puts on the word before it, and the mean
+# of those. **The first word has no word before it and does not count.** So a head that always looks one word back has
+# score 1, and a head that never does has 0.
 #
 # **By hand**, one head on four words. Row 1 is the second word's, and so on:
 #
@@ -131,9 +139,9 @@ def previous_token_score(weights):
 # check("previous_token_score")
 
 # %% [markdown]
-# **What to notice.** The scores of all eight heads. Two others stand beside them, which are as easy: how much a word looks at itself, and at
-# the first word of the text. A word looked at for lack of anything better is common in large models, too
-# ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)).
+# **What to notice.** The scores of all eight heads. Two others stand beside them, which are as easy: how much a word
+# looks at itself, and at the first word of the text. A word looked at for lack of anything better is common in large
+# models, too ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)).
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -146,24 +154,27 @@ def previous_token_score(weights):
 #             print(f"{layer:5} {head:5} {score:13.2f} {itself[head]:8.2f} {first[head]:12.2f}")
 
 # %% [markdown]
-# **What to notice.** Head 2 of layer 0 stands out with 0.82. A head that looks at everything evenly would have about 0.12 in the first two columns, and most are not far
-# from that. The heads of layer 1 rest on the first word with a fifth to a third of their weight, much more than on themselves: where they find nothing that fits, the weight has to go somewhere.
+# **What to notice.** Head 2 of layer 0 stands out with 0.82. A head that looks at everything evenly would have about
+# 0.12 in the first two columns, and most are not far from that. The heads of layer 1 rest on the first word with a
+# fifth to a third of their weight, much more than on themselves: where they find nothing that fits, the weight has to
+# go somewhere.
 #
 # ## 2. `induction_score`
 #
-# Now the trick itself. In the second round, a head that knows what it is doing looks at **the word after the place where the present word stood
-# before**. The text is `period` words, and then the same words again, so word $i$ stood before at place $i - \text{period}$.
+# Now the trick itself. In the second round, a head that knows what it is doing looks at **the word after the place
+# where the present word stood before**. The text is `period` words, and then the same words again, so word $i$ stood
+# before at place $i - \text{period}$.
 #
-# **By hand**, a period of 3, cut short after five words. Word 3 is the second *a*; it stood before at place 0, and after it
-# stood *b*, at place 1. Word 4 is the second *b*, and after the first one stood *c*, at place 2:
+# **By hand**, a period of 3, cut short after five words. Word 3 is the second *a*; it stood before at place 0, and
+# after it stood *b*, at place 1. Word 4 is the second *b*, and after the first one stood *c*, at place 2:
 #
 # | place | 0 | 1 | 2 | 3 | 4 |
 # | --- | --- | --- | --- | --- | --- |
 # | word | a | b | c | a | b |
 # | looks for | | | | place **1** | place **2** |
 #
-# With weights of 0.7 in row 3, column 1, and 0.5 in row 4, column 2, the score is 0.6. Words of the first round do not count: nobody
-# can look up what has not been met.
+# With weights of 0.7 in row 3, column 1, and 0.5 in row 4, column 2, the score is 0.6. Words of the first round do not
+# count: nobody can look up what has not been met.
 
 # %% nbgrader={"grade": false, "grade_id": "induction_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def induction_score(weights, period):
@@ -196,18 +207,21 @@ def induction_score(weights, period):
 #         print(f"layer {layer}:", "   ".join(f"head {head} {score:.2f}" for head, score in enumerate(scores)))
 
 # %% [markdown]
-# **What to notice.** Head 1 of layer 1 has 0.90, all others have less than 0.1. It stands in the *second* layer, and that is no accident.
+# **What to notice.** Head 1 of layer 1 has 0.90, all others have less than 0.1. It stands in the *second* layer, and
+# that is no accident.
 #
-# A head can only look for what stands *in* a word. How does the word *lima* of the first round know that *juno* stood before it, so that the second
-# *juno* can find it? Keep the question; you will take the answer apart in a moment.
+# A head can only look for what stands *in* a word. How does the word *lima* of the first round know that *juno* stood
+# before it, so that the second *juno* can find it? Keep the question; you will take the answer apart in a moment.
 #
 # ## 3. `mean_ablate`
 #
-# Which heads does the model *need*? In assignment 6 you silenced a head with zeros. But zero may be a strange thing for a head to say, and what comes after
-# it may be confused by that alone. A gentler way is to let it say **what it says on average**: the mean, at each
-# place, over many texts. So it still speaks, and tells nothing of the text at hand ([Wang et al. 2022](https://arxiv.org/abs/2211.00593)).
+# Which heads does the model *need*? In assignment 6 you silenced a head with zeros. But zero may be a strange thing for
+# a head to say, and what comes after it may be confused by that alone. A gentler way is to let it say **what it says on
+# average**: the mean, at each place, over many texts. So it still speaks, and tells nothing of the text at hand ([Wang
+# et al. 2022](https://arxiv.org/abs/2211.00593)).
 #
-# What heads find in a layer has the shape $(B, h, L, d_v)$. **By hand**: two texts, two heads, two places, width 1; head 1 is taken away.
+# What heads find in a layer has the shape $(B, h, L, d_v)$. **By hand**: two texts, two heads, two places, width 1;
+# head 1 is taken away.
 #
 # | | place 0 | place 1 | | place 0 | place 1 |
 # | --- | --- | --- | --- | --- | --- |
@@ -240,8 +254,8 @@ def mean_ablate(found, head):
 # check("mean_ablate")
 
 # %% [markdown]
-# `model.read` takes a function that may change what heads have found, layer by layer, before the model goes on. With yours in it: what is the loss of the second
-# round without this head, or that one?
+# `model.read` takes a function that may change what heads have found, layer by layer, before the model goes on. With
+# yours in it: what is the loss of the second round without this head, or that one?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -256,17 +270,21 @@ def mean_ablate(found, head):
 #             print(f"without layer {layer}, head {head}  {loss:.2f}")
 
 # %% [markdown]
-# **What to notice.** Two heads matter, and you know both of them. Without head 2 of layer 0, which looks at the word before, the loss rises from 0.02 to 3.59, about $\log 32$: the
-# model knows nothing any more. Without head 1 of layer 1, the induction head, it is 8.22, and that is far *worse* than knowing nothing! The other
-# heads must be saying something that is wrong in the second round if nobody speaks against it. Each of them alone may go: the loss stays below 0.13. What they say, you will see in exercise 6.
+# **What to notice.** Two heads matter, and you know both of them. Without head 2 of layer 0, which looks at the word
+# before, the loss rises from 0.02 to 3.59, about $\log 32$: the model knows nothing any more. Without head 1 of layer
+# 1, the induction head, it is 8.22, and that is far *worse* than knowing nothing! The other heads must be saying
+# something that is wrong in the second round if nobody speaks against it. Each of them alone may go: the loss stays
+# below 0.13. What they say, you will see in exercise 6.
 #
 # ## 4. `patch_head`
 #
-# An ablation says *that* a head is needed. **What does it carry?** To see that, let the model read two texts that differ in one thing, and carry what one head has found
-# from one run over into the other: a **patch** ([Meng et al. 2022](https://arxiv.org/abs/2202.05262)). If the answer turns into that of the other text, this head at this place carried the
-# difference.
+# An ablation says *that* a head is needed. **What does it carry?** To see that, let the model read two texts that
+# differ in one thing, and carry what one head has found from one run over into the other: a **patch** ([Meng et al.
+# 2022](https://arxiv.org/abs/2202.05262)). If the answer turns into that of the other text, this head at this place
+# carried the difference.
 #
-# `other` is what the heads found in the other run, in the same shape. **By hand**: two heads, three places, width 1. Head 1 at place 2 is patched.
+# `other` is what the heads found in the other run, in the same shape. **By hand**: two heads, three places, width 1.
+# Head 1 at place 2 is patched.
 #
 # | | here | | | in the other run | | | patched | | |
 # | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -281,8 +299,8 @@ def patch_head(found, other, head, place):
     other: the same of another run, in the same shape and dtype
     head, place: which one is replaced, ints, both counted from 0
 
-    Returns an array like found, in its dtype: the vector of that head at that place comes from other, everything else from
-    found. Both stay as they are.
+    Returns an array like found, in its dtype: the vector of that head at that place comes from other, everything else
+    from found. Both stay as they are.
     """
     ### BEGIN SOLUTION
     patched = found.copy()
@@ -300,8 +318,8 @@ def patch_head(found, other, head, place):
 # %% [markdown]
 # ### Who, and where
 #
-# Four people in four places. Then a person is named again, and the model is to say where. In the second text two *people* have changed
-# places, in the third two *places*. Both change the answer, from *lima* to *cairo*:
+# Four people in four places. Then a person is named again, and the model is to say where. In the second text two
+# *people* have changed places, in the third two *places*. Both change the answer, from *lima* to *cairo*:
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -312,40 +330,55 @@ def patch_head(found, other, head, place):
 #     lima, cairo = copycat.IDS["lima"], copycat.IDS["cairo"]
 #     for text, run in runs.items():
 #         logits = run.logits[0, -1]                          # (V,): what comes after the last word
-#         print(f"{text}  →  {copycat.decode([logits.argmax()])}     lima {logits[lima]:.1f}, cairo {logits[cairo]:.1f}")
+#         answer = copycat.decode([logits.argmax()])
+#         print(f"{text}  →  {answer:6} (lima {logits[lima]:.1f}, cairo {logits[cairo]:.1f})")
 
 # %% [markdown]
-# Now patch each head at each place, from the second text (other *who*) and from the third (other *where*). How far does the answer move from *lima* to *cairo*? 0 is not
-# at all, 1 as far as in the other text:
+# Now patch each head at each place, from the second text (other *who*) and from the third (other *where*). How far does
+# the answer move from *lima* to *cairo*? 0 is not at all, 1 as far as in the other text:
 
 # %% tags=["active-ipynb"]
 # if not grading:
+#     HEADS = [(layer, head) for layer in range(2) for head in range(model.num_heads)]
+#     NAMES = [f"layer {layer}, head {head}" for layer, head in HEADS]
+#
+#     def lead(logits):
+#         """By how much *cairo* is ahead of *lima* at the end of a text."""
+#         return logits[0, -1, cairo] - logits[0, -1, lima]
+#
 #     def moved(source, layer, head, place):
-#         """How far one patch moves the difference of the two logits, from 0 to 1."""
-#         other = runs[source].found[layer]
-#         logits = model.read(copycat.encode(TEXT), lambda at, found: patch_head(found, other, head, place) if at == layer else found).logits
-#         leads = [(run[0, -1, cairo] - run[0, -1, lima]) for run in (runs[TEXT].logits, logits, runs[source].logits)]
-#         return (leads[1] - leads[0]) / (leads[2] - leads[0])
+#         """How far one patch from another text moves the answer, from 0 to 1."""
+#         def change(at, found):
+#             return patch_head(found, runs[source].found[layer], head, place) if at == layer else found
+#
+#         patched = model.read(copycat.encode(TEXT), change)
+#         here, there = lead(runs[TEXT].logits), lead(runs[source].logits)
+#         return (lead(patched.logits) - here) / (there - here)
 #
 #     words = TEXT.split()
-#     names = [f"layer {layer}, head {head}" for layer in range(2) for head in range(model.num_heads)]
 #     for what, source in (("who", WHO), ("where", WHERE)):
-#         effect = np.array([[moved(source, layer, head, place) for place in range(len(words))] for layer in range(2) for head in range(model.num_heads)])
-#         display(heatmap(effect.round(2), rows=names, columns=words, title=f"patched from the text with other {what}"))
+#         effect = np.array([[moved(source, *head, place) for place in range(len(words))] for head in HEADS])   # (8, 9)
+#         title = f"patched from the text with other {what}"
+#         display(heatmap(effect.round(2) + 0, rows=NAMES, columns=words, title=title))
 
 # %% [markdown]
-# **What to notice.** Other *who*: it is head 2 of layer 0 that carries it, at the places of *lima* and of *cairo*, and nowhere else. There it has noted **who stood before me**, and each of the two notes moves
-# the answer by half of the way. Other *where*: those notes do not care which word they are written on, so no head of layer 0 moves anything. Head 1 of layer 1 carries the answer
-# in both, and at the last place alone: it has found a note that says *hugo*, and it carries **the word on which the note stands**. So one head tells *who*, the other *where*.
+# **What to notice.** Other *who*: it is head 2 of layer 0 that carries it, at the places of *lima* and of *cairo*, and
+# nowhere else. There it has noted **who stood before me**, and each of the two notes moves the answer by half of the
+# way. Other *where*: those notes do not care which word they are written on, so no head of layer 0 moves the answer
+# there. Head 1 of layer 1 carries the answer in both, and at the last place alone: it has found a note that says
+# *hugo*, and it carries **the word on which the note stands**. So one head tells *who*, the other *where*.
 #
 # ## 5. `qk_circuit`
 #
-# So far you have watched. Now read what is *in* a head, without any text. A head's score of word $j$ for word $i$ is the product of a query and a key,
+# So far you have watched. Now read what is *in* a head, without any text. A head's score of word $j$ for word $i$ is
+# the product of a query and a key,
 #
 # $$q_i \cdot k_j = (x_i W_Q)(x_j W_K)^\top = x_i \, \underbrace{W_Q W_K^\top}_{M}\, x_j^\top$$
 #
-# and everything that the head has learned about **whom to look for** stands in one matrix $M$, $(d_{model}, d_{model})$: who looks on the left, who is looked at on the right. Each head has its own
-# columns of $W_Q$ and $W_K$, the head $i$ from $i \cdot d_k$ to $(i + 1) \cdot d_k$, so each has its own $M$. (The division by $\sqrt{d_k}$ stays outside.)
+# and everything that the head has learned about **whom to look for** stands in one matrix $M$,
+# $(d_{model}, d_{model})$: who looks on the left, who is looked at on the right. Each head has its own columns of $W_Q$
+# and $W_K$, the head $i$ from $i \cdot d_k$ to $(i + 1) \cdot d_k$, so each has its own $M$. (The division by
+# $\sqrt{d_k}$ stays outside.)
 #
 # **By hand**, $d_{model} = 2$, two heads of width 1:
 #
@@ -360,8 +393,8 @@ def qk_circuit(W_Q, W_K, num_heads):
     W_Q, W_K: (d_model, h * d_k); head i has the columns i * d_k to (i + 1) * d_k
     num_heads: h, an int
 
-    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_i @ M @ x_j is the dot product of that
-    head's query of x_i and its key of x_j, not divided by anything. W_Q and W_K stay as they are.
+    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_i @ M @ x_j is the dot product
+    of that head's query of x_i and its key of x_j, not divided by anything. W_Q and W_K stay as they are.
     """
     ### BEGIN SOLUTION
     d_model = W_Q.shape[0]
@@ -378,33 +411,38 @@ def qk_circuit(W_Q, W_K, num_heads):
 # check("qk_circuit")
 
 # %% [markdown]
-# What enters the first layer is the sum of two vectors: one says which word it is, the other at which place it stands. The score is linear in both, so it falls
-# into parts. Here is the part from place to place, **which place looks for which**, for the heads of layer 0:
+# What enters the first layer is the sum of two vectors: one says which word it is, the other at which place it stands.
+# The score is linear in both, so it falls into parts. Here is the part from place to place, **which place looks for
+# which**, for the heads of layer 0:
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     P = model.positions[:16]                                # (16, d_model)
+#     P = model.positions[:18]                                # (18, d_model)
 #     circuits = qk_circuit(model.W_Q[0], model.W_K[0], model.num_heads)
 #     d_k = model.W_Q.shape[-1] // model.num_heads
-#     by_place = P @ circuits @ P.T / math.sqrt(d_k)          # (h, 16, 16)
-#     shown = np.where(np.tri(16, dtype=bool), by_place, 0)   # nobody looks ahead
+#     by_place = P @ circuits @ P.T / math.sqrt(d_k)          # (h, 18, 18)
+#     shown = np.where(np.tri(18, dtype=bool), by_place, 0)   # nobody looks ahead
 #     display(heatmap(shown / np.abs(shown).max(), title="layer 0: which place looks for which"))
 
 # %% [markdown]
-# **What to notice.** Head 2 has a line right beside the diagonal: place 5 looks for place 4, place 6 for place 5, whatever word stands there. The other heads have no such line: they hardly care for places,
-# but for words. (Everything else in head 2's picture is pale, or below zero, which is drawn in orange.)
+# **What to notice.** Head 2 has a blue line right beside the diagonal: place 5 looks for place 4, place 6 for place 5,
+# whatever word stands there. The other heads have next to nothing: they hardly care for places. It is no clean drawing
+# (orange is below zero), for nobody made it; and the words themselves have a say in the score as well.
 #
 # ## 6. `ov_circuit`
 #
-# And what does a head *do* with a word when it has found it? The word goes through the head's columns of $W_V$ and then through the head's rows of $W_O$, and is added to the word that looked:
+# And what does a head *do* with a word when it has found it? The word goes through the head's columns of $W_V$ and then
+# through the head's rows of $W_O$, and is added to the word that looked:
 #
 # $$\text{what head } i \text{ adds} = \sum_j A_{ij}\, x_j \underbrace{W_V W_O}_{M}$$
 #
-# So **what is copied** is one matrix as well, and it does not depend on where the head looks. All heads of a layer together are the sum of such parts, and nothing more:
+# So **what is copied** is one matrix as well, and it does not depend on where the head looks. All heads of a layer
+# together are the sum of such parts, and nothing more:
 #
 # $$\operatorname{Concat}(Z_0, \dots, Z_{h-1})\, W_O = \sum_{\text{heads}} A\, X\, M$$
 #
-# **By hand**, $d_{model} = 2$, two heads of width 1. Head 0 has the first *column* of $W_V$ and the first *row* of $W_O$:
+# **By hand**, $d_{model} = 2$, two heads of width 1. Head 0 has the first *column* of $W_V$ and the first *row* of
+# $W_O$:
 #
 # $$W_V = \begin{pmatrix} 1 & 2 \\ 3 & 0 \end{pmatrix} \quad W_O = \begin{pmatrix} 2 & 1 \\ 0 & -1 \end{pmatrix} \qquad
 # M_0 = \begin{pmatrix} 1 \\ 3 \end{pmatrix} \begin{pmatrix} 2 & 1 \end{pmatrix} = \begin{pmatrix} 2 & 1 \\ 6 & 3 \end{pmatrix} \quad
@@ -418,8 +456,8 @@ def ov_circuit(W_V, W_O, num_heads):
     W_O: (h * d_v, d_model); head i has the rows i * d_v to (i + 1) * d_v
     num_heads: h, an int
 
-    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_j @ M is what that head adds where all its
-    weight is on x_j. W_V and W_O stay as they are.
+    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_j @ M is what that head adds
+    where all its weight is on x_j. W_V and W_O stay as they are.
     """
     ### BEGIN SOLUTION
     d_model = W_V.shape[0]
@@ -434,82 +472,101 @@ def ov_circuit(W_V, W_O, num_heads):
 # check("ov_circuit")
 
 # %% [markdown]
-# **Equal to the whole?** What layer 0 adds to a text, once as the model does it and once as the sum over heads of $A\,X\,M$:
+# **Equal to the whole?** What layer 0 adds to a text, once as the model does it and once as the sum over heads of
+# $A\,X\,M$:
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     x = model.embedding[one[0]] + model.positions[:16]                # (16, d_model)
-#     A = seen.weights[0][0]                                            # (h, 16, 16)
-#     parts = A @ x @ ov_circuit(model.W_V[0], model.W_O[0], model.num_heads)   # (h, 16, d_model)
-#     Z = seen.found[0][0].swapaxes(0, 1).reshape(16, -1)               # (16, h * d_v)
+#     x = model.embedding[one[0]] + model.positions[:18]                # (18, d_model)
+#     A = seen.weights[0][0]                                            # (h, 18, 18)
+#     parts = A @ x @ ov_circuit(model.W_V[0], model.W_O[0], model.num_heads)   # (h, 18, d_model)
+#     Z = seen.found[0][0].swapaxes(0, 1).reshape(18, -1)               # (18, h * d_v)
 #     print("largest difference:", np.abs(parts.sum(axis=0) - Z @ model.W_O[0]).max())
 
 # %% [markdown]
-# Now from words to words: $E\, M\, U$ takes the embedding of a word through a head and reads off, as the model itself does at its end, which word that speaks for.
-# Rows are words that a head of layer 1 finds, columns what it says then:
+# Now from words to words: $E\, M\, U$ takes the embedding of a word through a head and reads off, as the model itself
+# does at its end, which word that speaks for. Rows are words that a head of layer 1 finds, columns what it says then:
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     words = "mira hugo nora juno adam olga oslo lima cairo delhi lagos milan".split()
+#     words = copycat.PEOPLE[:9] + copycat.PLACES[:9]
 #     some = [copycat.IDS[word] for word in words]
-#     says = model.embedding[some] @ ov_circuit(model.W_V[1], model.W_O[1], model.num_heads) @ model.unembedding[:, some]   # (h, 12, 12)
-#     display(heatmap(says / np.abs(says).max(), rows=words, columns=words, title="layer 1: finds the row, says the column"))
+#     E, U = model.embedding[some], model.unembedding[:, some]          # (18, d_model), (d_model, 18)
+#     says = E @ ov_circuit(model.W_V[1], model.W_O[1], model.num_heads) @ U   # (h, 18, 18)
+#     title = "layer 1: finds the row, says the column"
+#     display(heatmap(says / np.abs(says).max(), rows=words, columns=words, title=title))
 
 # %% [markdown]
-# **What to notice.** Head 1, the induction head, has a blue diagonal: whatever it finds, it says **that word**. It copies. The other three have an orange one: whatever they find, they say **not that word again**. In the
-# first round that is clever, for no word comes twice. In the second round it would be wrong, but there the induction head is louder. Now you know why the model without it was worse than one that knows nothing.
+# **What to notice.** Head 1, the induction head, has a blue diagonal: whatever it finds, it says **that word**. It
+# copies. Head 0 has an orange one, and head 3 a faint one: whatever they find, they say **not that word again**. In the
+# first round that is clever, for no word comes twice. In the second round it would be wrong, but there the induction
+# head is louder. Now you know why the model without it was worse than one that knows nothing. (Without heads 0 and 3,
+# too, its loss is 3.45: it knows nothing, and is no longer misled.)
 #
 # ### The two together
 #
-# One question is left: how does the second *juno* find the word that stood after the first? Follow the chain backwards. A head of layer 1 looks, with its $M_{QK}$, for
-# something in a word; what stands there was written by layer 0's head number 2, with its $M_{OV}$, and came from the word before. Chained together that is one matrix from
-# words to words again. Rows: the word that looks. Columns: the word that stood *before* the one looked at.
+# One question is left: how does the second *juno* find the word that stood after the first? Follow the chain backwards.
+# A head of layer 1 looks, with its $M_{QK}$, for something in a word; what stands there was written by layer 0's head
+# number 2, with its $M_{OV}$, and came from the word before. Chained together that is one matrix from words to words
+# again. Rows: the word that looks. Columns: the word that stood *before* the one looked at.
 #
 # $$E\; M_{QK}\; (E\, M_{OV})^\top$$
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     PREVIOUS = 2                                     # the head of layer 0 that looks at the word before
-#     written = model.embedding[some] @ ov_circuit(model.W_V[0], model.W_O[0], model.num_heads)[PREVIOUS]     # (12, d_model)
-#     looks_for = model.embedding[some] @ qk_circuit(model.W_Q[1], model.W_K[1], model.num_heads) @ written.T   # (h, 12, 12)
-#     display(heatmap(looks_for / np.abs(looks_for).max(), rows=words, columns=words, title="layer 1: the row looks for a word that came after the column"))
+#     notes = E @ ov_circuit(model.W_V[0], model.W_O[0], model.num_heads)[2]               # (18, d_model), of head 2
+#     looks_for = E @ qk_circuit(model.W_Q[1], model.W_K[1], model.num_heads) @ notes.T    # (h, 18, 18)
+#     title = "layer 1: the row looks for a word that came after the column"
+#     display(heatmap(looks_for / np.abs(looks_for).max(), rows=words, columns=words, title=title))
 
 # %% [markdown]
-# **What to notice.** Head 1 has a blue diagonal again: the word *juno* looks for a word that came after *juno*. Nobody told it so; it is in the numbers. And one layer alone could not do it: in the first layer no word knows yet what stood
-# before it, so there is nothing of the kind to be found. The second layer looks for what the first has written. This is called **composition** of heads (Elhage et al. 2021).
+# **What to notice.** Head 1 has a blue diagonal again: the word *juno* looks for a word that came after *juno*. Nobody
+# told it so; it is in the numbers. And one layer alone could not do it: in the first layer no word knows yet what stood
+# before it, so there is nothing of the kind to be found. The second layer looks for what the first has written. This is
+# called **composition** of heads (Elhage et al. 2021).
 #
 # ## 7. The hour of its birth
 #
-# While the model was trained, it was looked at every now and then: its loss on words that are new and on words that have come before, and both scores of each head, computed as you do it.
+# While the model was trained, it was looked at every now and then: its loss on words that are new and on words that
+# have come before, and both scores of each head, computed as you do it.
 
 # %% tags=["active-ipynb"]
 # if not grading:
 #     past = copycat.history()
-#     display(loss_curve(past.again, title=f"loss of words that have come before, from step {past.steps[0]:.0f} to step {past.steps[-1]:.0f}"))
-#     chosen = np.linspace(0, len(past.steps) - 1, 16).round().astype(int)
-#     names = [f"layer {layer}, head {head}" for layer in range(2) for head in range(model.num_heads)]
-#     steps = [f"{step:.0f}" for step in past.steps[chosen]]
-#     display(heatmap(past.previous[chosen].T.round(2), rows=names, columns=steps, title="how much each head looks at the word before, step by step"))
-#     display(heatmap(past.induction[chosen].T.round(2), rows=names, columns=steps, title="how much each head looks at the word to be copied"))
+#     steps = past.steps.astype(int)
+#     title = "loss of words that have come before (each line is a tenth of the one above)"
+#     display(loss_curve(past.again, title, ends=(steps[0], steps[-1])))
+#     early = slice(0, 32, 2)                                 # every 40 steps, up to step 600
+#     for what, scores in (("at the word before", past.previous), ("at the word to be copied", past.induction)):
+#         title = f"how much each head looks {what}, from step to step"
+#         display(heatmap(scores[early].T.round(2), rows=NAMES, columns=steps[early], title=title))
 
 # %% [markdown]
-# **What to notice.** For some 160 steps nothing seems to happen. Then, within 80 steps, the loss falls from above 3 to 0.4. In the same moment both heads appear: the one that looks at the word
-# before, and the one that looks up. Neither is of any use without the other. So as long as both are missing, hardly anything tells the model in which direction to change; once there is a trace of both, each makes the other
-# worth while, and it goes fast.
+# **What to notice.** For 160 steps hardly anything happens. Then, within 80 steps, the loss falls from 3.3 to 0.4, as
+# from a cliff. In the same moment both heads appear: the one that looks at the word before, and the one that looks up.
+# Neither is of any use without the other. So as long as both are missing, hardly anything tells the model in which
+# direction to change; once there is a trace of both, each makes the other worth while, and it goes fast. What comes
+# after that is polish.
 #
-# In large language models it is the same: within a short stretch of training, induction heads appear, and in that very stretch
-# the model becomes able to learn from what stands in its own text (Olsson et al. 2022).
+# In large language models it is the same: within a short stretch of training, induction heads appear, and in that very
+# stretch the model becomes able to learn from what stands in its own text (Olsson et al. 2022).
 
 # %% [markdown]
 # ## 8. In your own words
 #
-# Explain to somebody who knows attention how this model finds the next word of the second round: which head does what, and why one layer alone could not do it. Back each claim with a number or a picture
-# from above: a score, an ablation, a patch or a circuit. Which of these four shows that a head is *needed*, and which only where it *looks*? And in the training: why did the loss stay where it was for so long, and then fall so fast?
-# Six sentences are plenty.
+# Explain to somebody who knows attention how this model finds the next word of the second round: which head does what,
+# and why one layer alone could not do it. Back each claim with a number or a picture from above: a score, an ablation,
+# a patch or a circuit. Which of these four shows that a head is *needed*, and which only where it *looks*? And in the
+# training: why did the loss stay where it was for so long, and then fall so fast? Six sentences are plenty.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-looking-at-heads", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
-# The model looks up: at the second *juno* it finds the word that came after the first, and says it. Head 2 of layer 0 notes on each word which word stood before it: it puts 0.82 of its weight on the word
-# before, and a patch of it, at the two places in question, turns the answer as if other people stood there. Head 1 of layer 1 looks for the note that names the present word (the product of its QK circuit with the other head's OV circuit has a strong diagonal), with an induction
-# score of 0.90, and copies the word that it finds there: its OV circuit has a strong diagonal, too. One layer alone could not do it, since in the first layer a word holds only itself and its place, so there is no note to look
-# for. A score tells where a head looks, and so does a picture of the weights; that a head is needed only an ablation tells (0.02 becomes 3.59 or 8.22), a patch what it carries, and a circuit what it would do with any word. In the training neither head
-# is of use without the other, so at first there is almost no gradient towards either; as soon as both exist a little, each improves what the other is good for, and the loss falls at once.
+# The model looks up: at the second *juno* it finds the word that came after the first, and says it. Head 2 of layer 0
+# notes on each word which word stood before it: it puts 0.82 of its weight on the word before, and a patch of it, at
+# the two places in question, turns the answer as if other people stood there. Head 1 of layer 1 looks for the note that
+# names the present word (the product of its QK circuit with the other head's OV circuit has a strong diagonal), with an
+# induction score of 0.90, and copies the word that it finds there: its OV circuit has a strong diagonal, too. One layer
+# alone could not do it, since in the first layer a word holds only itself and its place, so there is no note to look
+# for. A score tells where a head looks, and so does a picture of the weights; that a head is needed only an ablation
+# tells (0.02 becomes 3.59 or 8.22), a patch what it carries, and a circuit what it would do with any word. In the
+# training neither head is of use without the other, so at first there is almost no gradient towards either; as soon as
+# both exist a little, each improves what the other is good for, and the loss falls at once.
