@@ -233,8 +233,8 @@ def qk_circuit(W_Q, W_K, num_heads):
 
 @way("einsum over cut columns and rows")
 def ov_circuit(W_V, W_O, num_heads):
-    V, O = W_V.reshape(len(W_V), num_heads, -1), W_O.reshape(num_heads, -1, W_O.shape[-1])
-    return np.einsum("ahd,hdb->hab", V, O)
+    values, out = W_V.reshape(len(W_V), num_heads, -1), W_O.reshape(num_heads, -1, W_O.shape[-1])
+    return np.einsum("ahd,hdb->hab", values, out)
 
 
 @way("slices, one head after the other")
@@ -249,7 +249,7 @@ def ov_circuit(W_V, W_O, num_heads):
 @way("np.split")
 def ov_circuit(W_V, W_O, num_heads):
     pairs = zip(np.split(W_V, num_heads, axis=-1), np.vsplit(W_O, num_heads), strict=True)
-    return np.stack([V @ O for V, O in pairs])
+    return np.stack([columns @ rows for columns, rows in pairs])
 
 
 @way("all other heads silenced")

@@ -115,7 +115,9 @@ def induction_score(weights, period):
     return _own(weights, -period).mean(axis=-1)
 
 
-@mistake("the-word-before-it", hint="What comes next is asked. On which side of the earlier word does the answer stand?")
+@mistake(
+    "the-word-before-it", hint="What comes next is asked. On which side of the earlier word does the answer stand?"
+)
 def induction_score(weights, period):
     query = np.arange(period + 1, weights.shape[-1])
     return weights[:, query, query - period - 1].mean(axis=-1)
@@ -292,7 +294,9 @@ def mean_ablate(found, head):
     return found
 
 
-@mistake("first-text-for-all", hint="What the head says is to be what it says on average. Whose words are those of yours?")
+@mistake(
+    "first-text-for-all", hint="What the head says is to be what it says on average. Whose words are those of yours?"
+)
 def mean_ablate(found, head):
     return _with(found, head, found[:1, head])
 
@@ -325,7 +329,9 @@ def mean_ablate(found, head):
     return result
 
 
-@mistake("median-for-mean", hint="Which of the two is a mean: the middle one, or the sum divided by how many there are?")
+@mistake(
+    "median-for-mean", hint="Which of the two is a mean: the middle one, or the sum divided by how many there are?"
+)
 def mean_ablate(found, head):
     return _with(found, head, np.median(found[:, head], axis=0))
 
@@ -456,13 +462,17 @@ def patch_head(found, other, head, place):
     return _put(found, other, np.s_[..., head, place, 0])
 
 
-@mistake("no-batch-axes", hint="Which axis are the heads if there are texts in front: the first, or the third from the end?")
+@mistake(
+    "no-batch-axes", hint="Which axis are the heads if there are texts in front: the first, or the third from the end?"
+)
 def patch_head(found, other, head, place):
     result = found.copy()
     if found.ndim == 3:
         result[head, place] = other[head, place]
     else:
-        result[min(head, len(found) - 1), place % found.shape[1]] = other[min(head, len(found) - 1), place % found.shape[1]]
+        result[min(head, len(found) - 1), place % found.shape[1]] = other[
+            min(head, len(found) - 1), place % found.shape[1]
+        ]
     return result
 
 
@@ -621,7 +631,9 @@ def ov_circuit(W_V, W_O, num_heads):
     return _strided(W_V, num_heads) @ _strided(W_O.T, num_heads).swapaxes(-2, -1)
 
 
-@mistake("columns-interleaved", hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.")
+@mistake(
+    "columns-interleaved", hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2."
+)
 def ov_circuit(W_V, W_O, num_heads):
     return _strided(W_V, num_heads) @ _rows(W_O, num_heads)
 
@@ -656,7 +668,9 @@ def ov_circuit(W_V, W_O, num_heads):
     return W_V.reshape(num_heads, W_V.shape[0], -1) @ _rows(W_O, num_heads)
 
 
-@mistake("W_O-reshaped-by-columns", hint="Head 0 meets the first d rows of W_O. Which numbers does your reshape give it?")
+@mistake(
+    "W_O-reshaped-by-columns", hint="Head 0 meets the first d rows of W_O. Which numbers does your reshape give it?"
+)
 def ov_circuit(W_V, W_O, num_heads):
     return _columns(W_V, num_heads) @ W_O.reshape(W_O.shape[1], num_heads, -1).transpose(1, 2, 0)
 
@@ -716,21 +730,13 @@ def ov_circuit(W_V, W_O, num_heads):
 # ---------------------------------------------------------------- one decision wrong, and two
 
 HINTS = {
-    "one-place-too-far-left": "Take query 3 by hand: in which column stands the key that counts?",
     "median-for-mean": "Which is a mean: the middle one, or the sum divided by how many there are?",
-    "root-of-the-mean-square": "Is anything squared in a mean?",
-    "last-axis-kept": "Over which axes do you take the mean, and which one must stay?",
-    "sign-flipped": "Which sign has the weight of a head?",
     "rows-and-columns-swapped": "Which axis of the weights are the queries: the last, or the one before it?",
-    "another-place": "How many places are there, and which one is meant?",
-    "half-replaced": "How many numbers has the vector, and how many of them are replaced?",
-    "W_Q-unused": "Which argument has no influence on your result?",
     "difference-of-runs": "Is the new vector that of the other run, or the step from the one to the other?",
     "scaled-by-d": "Is anything divided on the way from a word to its score?",
     "scaled-by-root-of-d_model": "Is anything divided on the way from a word to its score?",
     "multiplied-by-the-root": "Is anything multiplied on the way from a word to its score?",
     "sign-turned": "Which sign has a product of two matrices?",
-    "products-by-entry": "What does * do with two matrices, and what does @?",
 }
 
 
@@ -858,8 +864,13 @@ def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: s
     },
     hints=HINTS | {"from-the-head-on": "How many heads say something else?"},
 )
-def patch_head(places=lambda place: slice(place, place + 1), heads=lambda head: slice(head, head + 1),
-               runs=lambda found, other: (found, other), said=lambda here, there: there, width=slice(None)):  # fmt: skip
+def patch_head(
+    places=lambda place: slice(place, place + 1),
+    heads=lambda head: slice(head, head + 1),
+    runs=lambda found, other: (found, other),
+    said=lambda here, there: there,
+    width=slice(None),
+):
     def patched(found, other, head, place):
         here, there = runs(found, other)
         result, where = here.copy(), np.s_[..., heads(head), places(place), width]
@@ -919,13 +930,22 @@ def qk_circuit(cut=_columns, operands=lambda Q, K: (Q, K), product=lambda Q, K: 
         "rows-interleaved": [{"rows": lambda W, h: _strided(W.T, h).swapaxes(-2, -1)}],
         "reshaped-not-split": [{"columns": lambda W, h: W.reshape(h, W.shape[0], -1)}],
         "first-rows-for-all": [{"rows": lambda W, h: _rows(W, h)[:1]}],
-        "heads-mixed": [{"rows": lambda W, h: _rows(W, h)[::-1]}, {"rows": lambda W, h: np.roll(_rows(W, h), 1, axis=0)}],
-        "widths-of-a-head": [{"product": lambda V, O: O @ V}],
+        "heads-mixed": [
+            {"rows": lambda W, h: _rows(W, h)[::-1]},
+            {"rows": lambda W, h: np.roll(_rows(W, h), 1, axis=0)},
+        ],
+        "widths-of-a-head": [{"product": lambda values, out: out @ values}],
     },
     hints=HINTS,
 )
-def ov_circuit(columns=_columns, rows=_rows, product=lambda V, O: V @ O, turn=lambda M: M, end=lambda M: M,
-               factor=lambda h, d, width: 1.0):  # fmt: skip
+def ov_circuit(
+    columns=_columns,
+    rows=_rows,
+    product=lambda values, out: values @ out,
+    turn=lambda M: M,
+    end=lambda M: M,
+    factor=lambda h, d, width: 1.0,
+):
     def circuit(W_V, W_O, num_heads):
         scale = factor(num_heads, W_V.shape[1] // num_heads, len(W_V))
         return end(turn(product(columns(W_V, num_heads), rows(W_O, num_heads)) * W_V.dtype.type(scale)))

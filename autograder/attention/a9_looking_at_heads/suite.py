@@ -357,9 +357,9 @@ class TestPatchHead:
 
 def together(got: Any) -> np.ndarray:
     """The circuits as an array. A list of them counts as their stack: whether it is one array, `test_shape` asks."""
-    if isinstance(got, list | tuple) and got and all(isinstance(one, np.ndarray) for one in got):
-        if len({one.shape for one in got}) == 1:
-            got = np.stack(got)
+    parts = got if isinstance(got, list | tuple) else ()
+    if all(isinstance(one, np.ndarray) for one in parts) and len({one.shape for one in parts}) == 1:
+        got = np.stack(parts)
     return expect.array(got)
 
 

@@ -95,7 +95,9 @@ class TestMeanAblate:
         """Three texts, two heads, four places: head 1 says 3, 4, 3, 4 in all the texts, head 0 what it said."""
         wanted = FOUND.copy()
         wanted[:, 1, :, 0] = [3.0, 4.0, 3.0, 4.0]
-        question = "At place 0 head 1 found 6 in the first text, 0 in the second and 3 in the third. What is their mean?"
+        question = (
+            "At place 0 head 1 found 6 in the first text, 0 in the second and 3 in the third. What is their mean?"
+        )
         with shown(question, found=FOUND[..., 0], head=1):
             same(expect.array(student.mean_ablate(FOUND, 1)), wanted)
 

@@ -82,7 +82,7 @@ class Copycat:
         Raises `ValueError` where a text is longer than the model's positions, or what `change` gives has another shape.
         """
         L = ids.shape[1]
-        if L > len(self.positions):
+        if len(self.positions) < L:
             raise ValueError(f"a text has {L} words, and the model knows {len(self.positions)} places")
         x = self.embedding[ids] + self.positions[:L]  # (B, L, d_model): the residual stream, to which heads add
         seen, kept = [], []
@@ -157,7 +157,8 @@ def decode(ids: Iterable[int]) -> str:
 
 def model() -> Copycat:
     """The model, as it is after its training."""
-    return Copycat(**{name: array for name, array in _numbers().items() if not name.startswith(HISTORY)})
+    weights: dict[str, Any] = {name: W for name, W in _numbers().items() if not name.startswith(HISTORY)}
+    return Copycat(**weights)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
     python -m autograder.attention.workshop.copycat_training            # writes copycat.safetensors anew
     python -m autograder.attention.workshop.copycat_training --steps 400 --to /tmp/short.safetensors
 
-A text is a list of random words, no two alike, and then the same list again from some word on, round and round. Where it
-begins again differs from text to text, so that no fixed distance helps: only looking a word up does.
+A text is a list of random words, no two alike, and then the same list again from some word on, round and round. Where
+it goes on differs from text to text, so that no fixed distance helps: only looking a word up does.
 
 What students install does not hold this file, for it knows how heads are scored.
 """
@@ -39,7 +39,9 @@ def draw(count: int, random: np.random.Generator) -> torch.Tensor:
     period = random.integers(L // 5, L // 2 + 1, size=(count, 1))  # (count, 1): words in the list
     start = random.integers(0, period)  # where it goes on after the first time
     place = np.arange(L)
-    return torch.from_numpy(np.take_along_axis(words, np.where(place < period, place, (place + start) % period), axis=1))
+    return torch.from_numpy(
+        np.take_along_axis(words, np.where(place < period, place, (place + start) % period), axis=1)
+    )
 
 
 class Learning(nn.Module):  # type: ignore[misc]
@@ -148,7 +150,8 @@ def main() -> None:
     torch.set_num_threads(1)  # in a model this small, two cores would mostly wait for each other
     model, history = train(options.steps)
     write(model, history, options.to)
-    print(f"{options.to}: loss of words that are new {history['first'][-1]:.2f}, that come again {history['again'][-1]:.3f}")
+    first, again = history["first"][-1], history["again"][-1]
+    print(f"{options.to}: loss of words that are new {first:.2f}, that come again {again:.3f}")
     for name in ("previous", "induction"):
         print(f"{name:9}", " ".join(f"{score:.2f}" for score in history[name][-1]))
 
