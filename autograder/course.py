@@ -25,6 +25,7 @@ CONFIG = "nbgrader_config.py"
 BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
 STRANGERS = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
+ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the text twin: nothing is built on it
 CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
 
 
@@ -69,6 +70,12 @@ class Assignment:
     def brought(self) -> tuple[str, ...]:
         """Names that students bring from an earlier assignment; the reference stands in for what they lack."""
         return _brought(self.notebook, self.notebook.stat().st_mtime_ns)
+
+    @property
+    def only_shows(self) -> tuple[str, ...]:
+        """Texts of the cells that only show something: those with the tag that keeps them out of the text twin."""
+        cells = [cell for cell in _notebook(self.notebook)["cells"] if "nbgrader" not in cell["metadata"]]
+        return tuple("".join(cell["source"]) for cell in cells if ONLY_SHOWS in cell["metadata"].get("tags", ()))
 
     @property
     def limits(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.content import sandbox_setting
+from autograder.content import imported_once
 from autograder.judging.questions import Questions
 from autograder.sandbox import WITHOUT_A_WALL, landlock, promises
 from autograder.sandbox.limits import Limits
@@ -192,7 +192,7 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
 
 def test_no_right_uncovers_the_course():
     """The warm process has it in view; what is forked for students cannot take the cover off, whatever it may do."""
-    root, names = ROOT, sandbox_setting()["names"].values()
+    root, names = ROOT, imported_once()
     places = [root / "source", root / "solutions"]
     with (
         Warm("bubblewrap", [*names, "tests.unwalled"], [*places, root / "tests"]) as warm,
