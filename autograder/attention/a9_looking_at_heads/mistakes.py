@@ -7,47 +7,42 @@ from autograder.judging.catalogue import Catalogue
 mistake = Catalogue()
 
 
-def _own(weights, offset):
-    """Of each head the weights on the key `offset` places from the query, wherever there is one, (h, n)."""
-    return np.diagonal(weights, offset=offset, axis1=-2, axis2=-1)
-
-
 # ---------------------------------------------------------------- previous_token_score
 
 
 @mistake("divided-by-all-words", hint="How many words have a word before them? By how many do you divide?")
 def previous_token_score(weights):
-    return _own(weights, -1).sum(axis=-1) / weights.shape[-1]
+    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).sum(axis=-1) / weights.shape[-1]
 
 
 @mistake("the-word-itself", hint="Row 2 of the weights is the third word's. In which column stands the word before it?")
 def previous_token_score(weights):
-    return _own(weights, 0).mean(axis=-1)
+    return np.diagonal(weights, offset=0, axis1=-2, axis2=-1).mean(axis=-1)
 
 
 @mistake("two-words-back", hint="Row 2 of the weights is the third word's. In which column stands the word before it?")
 def previous_token_score(weights):
-    return _own(weights, -2).mean(axis=-1)
+    return np.diagonal(weights, offset=-2, axis1=-2, axis2=-1).mean(axis=-1)
 
 
 @mistake("rows-and-columns-swapped", hint="Which axis of the weights are the queries: the last, or the one before it?")
 def previous_token_score(weights):
-    return _own(weights, 1).mean(axis=-1)
+    return np.diagonal(weights, offset=1, axis1=-2, axis2=-1).mean(axis=-1)
 
 
 @mistake("sum-for-mean", hint="A head that always looks at the word before has score 1. Which score has it in yours?")
 def previous_token_score(weights):
-    return _own(weights, -1).sum(axis=-1)
+    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).sum(axis=-1)
 
 
 @mistake("one-number-for-all-heads", hint="How many heads came in, and how many scores go out?")
 def previous_token_score(weights):
-    return _own(weights, -1).mean()
+    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).mean()
 
 
 @mistake("head-0-for-all", hint="Whose weights are in the score of head 1?")
 def previous_token_score(weights):
-    return np.repeat(_own(weights, -1).mean(axis=-1)[:1], len(weights))
+    return np.repeat(np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).mean(axis=-1)[:1], len(weights))
 
 
 @mistake("one-query-only", hint="How many words have a word before them? Does each of them count in yours?")
@@ -63,7 +58,7 @@ def previous_token_score(weights):
 
 @mistake("first-word-counted", hint="The first word has no word before it. What does its row do in your mean?")
 def previous_token_score(weights):
-    return (_own(weights, -1).sum(axis=-1) + weights[:, 0, 0]) / weights.shape[-1]
+    return (np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).sum(axis=-1) + weights[:, 0, 0]) / weights.shape[-1]
 
 
 @mistake("counted-not-weighed", hint="A head may look there with half its weight. Is that a yes or a no, or a number?")
@@ -74,17 +69,17 @@ def previous_token_score(weights):
 
 @mistake("largest-for-mean", hint="Does one word that looks back make a head that always does?")
 def previous_token_score(weights):
-    return _own(weights, -1).max(axis=-1)
+    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).max(axis=-1)
 
 
 @mistake("one-query-too-few", hint="Which is the first query that counts, and which the last?")
 def previous_token_score(weights):
-    return _own(weights, -1)[:, :-1].mean(axis=-1)
+    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)[:, :-1].mean(axis=-1)
 
 
 @mistake("starts-too-late", hint="Which is the first query that counts: does the second word have a word before it?")
 def previous_token_score(weights):
-    return _own(weights, -1)[:, 1:].mean(axis=-1)
+    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)[:, 1:].mean(axis=-1)
 
 
 @mistake("first-word-for-previous", hint="Is it the word before that each word looks at here, or always the same word?")
@@ -99,12 +94,12 @@ def previous_token_score(weights):
 
 @mistake("a-list", hint="What kind of thing does the docstring promise?")
 def previous_token_score(weights):
-    return [float(head.mean()) for head in _own(weights, -1)]
+    return [float(head.mean()) for head in np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)]
 
 
 @mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
 def previous_token_score(weights):
-    return _own(weights, -1).mean(axis=-1).astype(np.float64)
+    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).mean(axis=-1).astype(np.float64)
 
 
 # ---------------------------------------------------------------- induction_score
@@ -112,7 +107,7 @@ def previous_token_score(weights):
 
 @mistake("the-same-word", hint="There stands the word that the head has met again. Which word does it want to know?")
 def induction_score(weights, period):
-    return _own(weights, -period).mean(axis=-1)
+    return np.diagonal(weights, offset=-period, axis1=-2, axis2=-1).mean(axis=-1)
 
 
 @mistake(
@@ -161,7 +156,7 @@ def induction_score(weights, period):
 
 @mistake("starts-too-early", hint="Word number period - 1 is in which round? Has it been met before?")
 def induction_score(weights, period):
-    return _own(weights, 1 - period).mean(axis=-1)
+    return np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1).mean(axis=-1)
 
 
 @mistake("ends-too-early", hint="Which is the last query? Does the head look for something there, too?")
@@ -239,41 +234,46 @@ def induction_score(weights, period):
 # ---------------------------------------------------------------- mean_ablate
 
 
-def _with(found, head, said):
-    """A copy in which one head says something else."""
-    result = found.copy()
-    result[:, head] = said
-    return result
-
-
 @mistake("zero-for-mean", hint="Silence is one way. Which numbers does the text ask for in its place?")
 def mean_ablate(found, head):
-    return _with(found, head, 0)
+    without = found.copy()
+    without[:, head] = 0
+    return without
 
 
 @mistake("mean-over-places", hint="Over which axis is the mean: the texts, or the places of one text?")
 def mean_ablate(found, head):
-    return _with(found, head, found[:, head].mean(axis=1, keepdims=True))
+    without = found.copy()
+    without[:, head] = found[:, head].mean(axis=1, keepdims=True)
+    return without
 
 
 @mistake("mean-over-texts-and-places", hint="Does the head say the same at every place? Over which axis is the mean?")
 def mean_ablate(found, head):
-    return _with(found, head, found[:, head].mean(axis=(0, 1), keepdims=True))
+    without = found.copy()
+    without[:, head] = found[:, head].mean(axis=(0, 1), keepdims=True)
+    return without
 
 
 @mistake("mean-over-heads", hint="Which axis is the mean over: is it this head in other texts, or other heads?")
 def mean_ablate(found, head):
-    return _with(found, head, found.mean(axis=1))
+    without = found.copy()
+    without[:, head] = found.mean(axis=1)
+    return without
 
 
 @mistake("mean-over-the-width", hint="What a head finds is a vector. Which axis has its numbers, and which the texts?")
 def mean_ablate(found, head):
-    return _with(found, head, found[:, head].mean(axis=-1, keepdims=True))
+    without = found.copy()
+    without[:, head] = found[:, head].mean(axis=-1, keepdims=True)
+    return without
 
 
 @mistake("one-number-for-all", hint="Is the mean one number, or one vector for each place?")
 def mean_ablate(found, head):
-    return _with(found, head, found[:, head].mean())
+    without = found.copy()
+    without[:, head] = found[:, head].mean()
+    return without
 
 
 @mistake("every-head", hint="How many heads are to be taken away?")
@@ -298,7 +298,9 @@ def mean_ablate(found, head):
     "first-text-for-all", hint="What the head says is to be what it says on average. Whose words are those of yours?"
 )
 def mean_ablate(found, head):
-    return _with(found, head, found[:1, head])
+    without = found.copy()
+    without[:, head] = found[:1, head]
+    return without
 
 
 @mistake("text-for-head", hint="Which axis of `found` are the texts, and which the heads?")
@@ -319,7 +321,9 @@ def mean_ablate(found, head):
 
 @mistake("heads-counted-from-1", hint="Which is the first head: number 0, or number 1?")
 def mean_ablate(found, head):
-    return _with(found, head - 1, found[:, head - 1].mean(axis=0))
+    without = found.copy()
+    without[:, head - 1] = found[:, head - 1].mean(axis=0)
+    return without
 
 
 @mistake("from-the-head-on", hint="How many heads are to be taken away?")
@@ -333,17 +337,23 @@ def mean_ablate(found, head):
     "median-for-mean", hint="Which of the two is a mean: the middle one, or the sum divided by how many there are?"
 )
 def mean_ablate(found, head):
-    return _with(found, head, np.median(found[:, head], axis=0))
+    without = found.copy()
+    without[:, head] = np.median(found[:, head], axis=0)
+    return without
 
 
 @mistake("sum-for-mean", hint="By how many is the sum divided?")
 def mean_ablate(found, head):
-    return _with(found, head, found[:, head].sum(axis=0))
+    without = found.copy()
+    without[:, head] = found[:, head].sum(axis=0)
+    return without
 
 
 @mistake("mean-taken-off", hint="Does the head say its mean, or everything but its mean?")
 def mean_ablate(found, head):
-    return _with(found, head, found[:, head] - found[:, head].mean(axis=0))
+    without = found.copy()
+    without[:, head] = found[:, head] - found[:, head].mean(axis=0)
+    return without
 
 
 @mistake("mean-of-the-others", hint="How many texts are in the mean: all of them?")
@@ -351,7 +361,9 @@ def mean_ablate(found, head):
     B = len(found)
     if B == 1:
         return found.copy()
-    return _with(found, head, (found[:, head].sum(axis=0) - found[:, head]) / (B - 1))
+    without = found.copy()
+    without[:, head] = (found[:, head].sum(axis=0) - found[:, head]) / (B - 1)
+    return without
 
 
 @mistake("only-that-head", hint="The model goes on with what comes back. What of the other heads?")
@@ -363,27 +375,26 @@ def mean_ablate(found, head):
 def mean_ablate(found, head):
     result = np.zeros(found.shape)
     result[:] = found
-    return _with(result, head, result[:, head].mean(axis=0))
+    without = result.copy()
+    without[:, head] = result[:, head].mean(axis=0)
+    return without
 
 
 # ---------------------------------------------------------------- patch_head
 
 
-def _put(found, other, where):
-    """A copy with a part of `other`."""
-    result = found.copy()
-    result[where] = other[where]
-    return result
-
-
 @mistake("every-place", hint="At how many places does the head say something else?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., head, :, :])
+    patched = found.copy()
+    patched[..., head, :, :] = other[..., head, :, :]
+    return patched
 
 
 @mistake("every-head", hint="How many heads say something else at that place?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., place, :])
+    patched = found.copy()
+    patched[..., place, :] = other[..., place, :]
+    return patched
 
 
 @mistake("everything", hint="How much of the first run is left in your result?")
@@ -393,13 +404,17 @@ def patch_head(found, other, head, place):
 
 @mistake("the-wrong-way-round", hint="Which run is the one that goes on, and from which one is a piece taken?")
 def patch_head(found, other, head, place):
-    return _put(other, found, np.s_[..., head, place, :])
+    patched = other.copy()
+    patched[..., head, place, :] = found[..., head, place, :]
+    return patched
 
 
 @mistake("heads-and-places-swapped", hint="Count the axes from the end: width, then which, then which?")
 def patch_head(found, other, head, place):
     h, L = found.shape[-3:-1]
-    return _put(found, other, np.s_[..., min(place, h - 1), min(head, L - 1), :])
+    patched = found.copy()
+    patched[..., min(place, h - 1), min(head, L - 1), :] = other[..., min(place, h - 1), min(head, L - 1), :]
+    return patched
 
 
 @mistake("found-changed", hint="After the call, what does the caller's `found` hold?")
@@ -439,27 +454,37 @@ def patch_head(found, other, head, place):
 
 @mistake("from-the-place-on", hint="At how many places does the head say something else?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., head, place:, :])
+    patched = found.copy()
+    patched[..., head, place:, :] = other[..., head, place:, :]
+    return patched
 
 
 @mistake("up-to-the-place", hint="At how many places does the head say something else?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., head, : place + 1, :])
+    patched = found.copy()
+    patched[..., head, : place + 1, :] = other[..., head, : place + 1, :]
+    return patched
 
 
 @mistake("heads-counted-from-1", hint="Which is the first head: number 0, or number 1?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., head - 1, place, :])
+    patched = found.copy()
+    patched[..., head - 1, place, :] = other[..., head - 1, place, :]
+    return patched
 
 
 @mistake("places-counted-from-1", hint="Which is the first place: number 0, or number 1?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., head, place - 1, :])
+    patched = found.copy()
+    patched[..., head, place - 1, :] = other[..., head, place - 1, :]
+    return patched
 
 
 @mistake("one-number-only", hint="What a head finds for a word is a vector. How much of it have you replaced?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., head, place, 0])
+    patched = found.copy()
+    patched[..., head, place, 0] = other[..., head, place, 0]
+    return patched
 
 
 @mistake(
@@ -478,12 +503,16 @@ def patch_head(found, other, head, place):
 
 @mistake("last-place-always", hint="Which argument has no influence on your result?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., head, -1, :])
+    patched = found.copy()
+    patched[..., head, -1, :] = other[..., head, -1, :]
+    return patched
 
 
 @mistake("head-0-always", hint="Which argument has no influence on your result?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., 0, place, :])
+    patched = found.copy()
+    patched[..., 0, place, :] = other[..., 0, place, :]
+    return patched
 
 
 @mistake("nothing-replaced", hint="Where does the other run come into your result?")
@@ -495,10 +524,295 @@ def patch_head(found, other, head, place):
 
 @mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
 def patch_head(found, other, head, place):
-    return _put(found, other, np.s_[..., head, place, :]).astype(np.float64)
+    patched = found.copy()
+    patched[..., head, place, :] = other[..., head, place, :]
+    return patched.astype(np.float64)
 
 
 # ---------------------------------------------------------------- qk_circuit
+
+
+@mistake("keys-first", hint="In x_i M x_j, whose word stands on the left: the one that looks, or the one looked at?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return K @ Q.swapaxes(-2, -1)
+
+
+@mistake("heads-interleaved", hint="Are a head's columns neighbours, or every h-th one?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), -1, num_heads).transpose(2, 0, 1)
+    K = W_K.reshape(len(W_K), -1, num_heads).transpose(2, 0, 1)
+    return Q @ K.swapaxes(-2, -1)
+
+
+@mistake("all-heads-together", hint="Which columns are head 0's own? How many of them go into its matrix?")
+def qk_circuit(W_Q, W_K, num_heads):
+    return np.repeat((W_Q @ W_K.T)[None], num_heads, axis=0)
+
+
+@mistake("heads-summed", hint="How many heads are there, and how many matrices come out?")
+def qk_circuit(W_Q, W_K, num_heads):
+    return W_Q @ W_K.T
+
+
+@mistake("scaled", hint="Is the square root part of the matrix here? Look at what the docstring promises.")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    d = W_Q.shape[1] // num_heads
+    return Q @ K.swapaxes(-2, -1) / W_Q.dtype.type(np.sqrt(d))
+
+
+@mistake("queries-with-queries", hint="Which argument is in your formula twice, and which one is missing?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    return Q @ Q.swapaxes(-2, -1)
+
+
+@mistake("keys-with-keys", hint="Which argument is in your formula twice, and which one is missing?")
+def qk_circuit(W_Q, W_K, num_heads):
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return K @ K.swapaxes(-2, -1)
+
+
+@mistake("heads-reversed", hint="Which columns are head 0's: the first ones, or the last?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return (Q @ K.swapaxes(-2, -1))[::-1].copy()
+
+
+@mistake("heads-mixed", hint="Whose keys does head 0's query meet?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return Q @ K[::-1].swapaxes(-2, -1)
+
+
+@mistake("reshaped-not-split", hint="Take two columns a head: what does a reshape to (h, d_model, d) put into head 0?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(num_heads, W_Q.shape[0], -1)
+    K = W_K.reshape(num_heads, W_K.shape[0], -1)
+    return Q @ K.swapaxes(-2, -1)
+
+
+@mistake("widths-of-a-head", hint="A circuit leads from word to word. How wide is a word, and how wide is your matrix?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return Q.swapaxes(-2, -1) @ K
+
+
+@mistake("heads-last", hint="Which axis are the heads in the docstring?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return np.moveaxis(Q @ K.swapaxes(-2, -1), 0, -1)
+
+
+@mistake("head-0-for-all", hint="Which columns go into the matrix of head 1?")
+def qk_circuit(W_Q, W_K, num_heads):
+    d = W_Q.shape[1] // num_heads
+    return np.repeat((W_Q[:, :d] @ W_K[:, :d].T)[None], num_heads, axis=0)
+
+
+@mistake("averaged", hint="Is anything divided on the way from a word to its score?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return Q @ K.swapaxes(-2, -1) / num_heads
+
+
+@mistake("softmax-taken", hint="What a head looks for is a matrix of scores. Do its rows have to sum to 1?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    M = Q @ K.swapaxes(-2, -1)
+    exps = np.exp(M - M.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("one-head-too-few", hint="How many heads are there, and how many matrices come out?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    M = Q @ K.swapaxes(-2, -1)
+    return M[: max(1, num_heads - 1)]
+
+
+@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return (Q @ K.swapaxes(-2, -1)).astype(np.float64)
+
+
+@mistake("a-list", hint="What kind of thing does the docstring promise?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return list(Q @ K.swapaxes(-2, -1))
+
+
+# ---------------------------------------------------------------- ov_circuit
+
+
+@mistake("transposed", hint="A word stands on the left, as a row. What comes out at the right?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return (V @ rows).swapaxes(-2, -1)
+
+
+@mistake("widths-of-a-head", hint="A circuit leads from word to word. How wide is a word, and how wide is your matrix?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return rows @ V
+
+
+@mistake("heads-interleaved", hint="Are a head's columns neighbours, or every h-th one?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), -1, num_heads).transpose(2, 0, 1)
+    rows = W_O.reshape(-1, num_heads, W_O.shape[1]).swapaxes(0, 1)
+    return V @ rows
+
+
+@mistake(
+    "columns-interleaved", hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2."
+)
+def ov_circuit(W_V, W_O, num_heads):
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    V = W_V.reshape(len(W_V), -1, num_heads).transpose(2, 0, 1)
+    return V @ rows
+
+
+@mistake("rows-interleaved", hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(-1, num_heads, W_O.shape[1]).swapaxes(0, 1)
+    return V @ rows
+
+
+@mistake("all-heads-together", hint="Which columns are head 0's own? How many of them go into its matrix?")
+def ov_circuit(W_V, W_O, num_heads):
+    return np.repeat((W_V @ W_O)[None], num_heads, axis=0)
+
+
+@mistake("heads-summed", hint="How many heads are there, and how many matrices come out?")
+def ov_circuit(W_V, W_O, num_heads):
+    return W_V @ W_O
+
+
+@mistake("heads-reversed", hint="Which columns are head 0's: the first ones, or the last?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return (V @ rows)[::-1].copy()
+
+
+@mistake("heads-mixed", hint="Through whose rows of W_O does head 0 speak?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return V @ rows[::-1]
+
+
+@mistake("reshaped-not-split", hint="Take two columns a head: what does a reshape to (h, d_model, d) put into head 0?")
+def ov_circuit(W_V, W_O, num_heads):
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return W_V.reshape(num_heads, W_V.shape[0], -1) @ rows
+
+
+@mistake(
+    "W_O-reshaped-by-columns", hint="Head 0 meets the first d rows of W_O. Which numbers does your reshape give it?"
+)
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    return V @ W_O.reshape(W_O.shape[1], num_heads, -1).transpose(1, 2, 0)
+
+
+@mistake("values-with-values", hint="Which argument is in your formula twice, and which one is missing?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    return V @ V.swapaxes(-2, -1)
+
+
+@mistake("first-rows-for-all", hint="Through whose rows of W_O does head 1 speak?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return V @ rows[:1]
+
+
+@mistake("head-0-for-all", hint="Which columns go into the matrix of head 1?")
+def ov_circuit(W_V, W_O, num_heads):
+    d = W_V.shape[1] // num_heads
+    return np.repeat((W_V[:, :d] @ W_O[:d])[None], num_heads, axis=0)
+
+
+@mistake("heads-averaged", hint="Heads add up what they have found. Is anything divided by how many they are?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return V @ rows / num_heads
+
+
+@mistake("scaled", hint="Where does the square root belong: to the scores, or to what is copied?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    d = W_V.shape[1] // num_heads
+    return V @ rows / W_V.dtype.type(np.sqrt(d))
+
+
+@mistake("residual-added", hint="The word itself goes on beside the heads. Is it part of what this head copies?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return V @ rows + np.eye(len(W_V), dtype=W_V.dtype)
+
+
+@mistake("heads-last", hint="Which axis are the heads in the docstring?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return np.moveaxis(V @ rows, 0, -1)
+
+
+@mistake("one-head-too-few", hint="How many heads are there, and how many matrices come out?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return (V @ rows)[: max(1, num_heads - 1)]
+
+
+@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return (V @ rows).astype(np.float64)
+
+
+@mistake("a-list", hint="What kind of thing does the docstring promise?")
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
+    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
+    return list(V @ rows)
+
+
+# ---------------------------------------------------------------- one decision wrong, and two
+
+HINTS = {
+    "median-for-mean": "Which is a mean: the middle one, or the sum divided by how many there are?",
+    "rows-and-columns-swapped": "Which axis of the weights are the queries: the last, or the one before it?",
+    "difference-of-runs": "Is the new vector that of the other run, or the step from the one to the other?",
+    "scaled-by-d": "Is anything divided on the way from a word to its score?",
+    "scaled-by-root-of-d_model": "Is anything divided on the way from a word to its score?",
+    "multiplied-by-the-root": "Is anything multiplied on the way from a word to its score?",
+    "sign-turned": "Which sign has a product of two matrices?",
+}
 
 
 def _columns(W, h):
@@ -514,230 +828,6 @@ def _rows(W, h):
 def _strided(W, h):
     """Every h-th column, (h, d_model, d)."""
     return W.reshape(W.shape[0], -1, h).transpose(2, 0, 1)
-
-
-@mistake("keys-first", hint="In x_i M x_j, whose word stands on the left: the one that looks, or the one looked at?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return _columns(W_K, num_heads) @ _columns(W_Q, num_heads).swapaxes(-2, -1)
-
-
-@mistake("heads-interleaved", hint="Are a head's columns neighbours, or every h-th one?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return _strided(W_Q, num_heads) @ _strided(W_K, num_heads).swapaxes(-2, -1)
-
-
-@mistake("all-heads-together", hint="Which columns are head 0's own? How many of them go into its matrix?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return np.repeat((W_Q @ W_K.T)[None], num_heads, axis=0)
-
-
-@mistake("heads-summed", hint="How many heads are there, and how many matrices come out?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return W_Q @ W_K.T
-
-
-@mistake("scaled", hint="Is the square root part of the matrix here? Look at what the docstring promises.")
-def qk_circuit(W_Q, W_K, num_heads):
-    d = W_Q.shape[1] // num_heads
-    return _columns(W_Q, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1) / W_Q.dtype.type(np.sqrt(d))
-
-
-@mistake("queries-with-queries", hint="Which argument is in your formula twice, and which one is missing?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return _columns(W_Q, num_heads) @ _columns(W_Q, num_heads).swapaxes(-2, -1)
-
-
-@mistake("keys-with-keys", hint="Which argument is in your formula twice, and which one is missing?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return _columns(W_K, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1)
-
-
-@mistake("heads-reversed", hint="Which columns are head 0's: the first ones, or the last?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return (_columns(W_Q, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1))[::-1].copy()
-
-
-@mistake("heads-mixed", hint="Whose keys does head 0's query meet?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return _columns(W_Q, num_heads) @ _columns(W_K, num_heads)[::-1].swapaxes(-2, -1)
-
-
-@mistake("reshaped-not-split", hint="Take two columns a head: what does a reshape to (h, d_model, d) put into head 0?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(num_heads, W_Q.shape[0], -1)
-    K = W_K.reshape(num_heads, W_K.shape[0], -1)
-    return Q @ K.swapaxes(-2, -1)
-
-
-@mistake("widths-of-a-head", hint="A circuit leads from word to word. How wide is a word, and how wide is your matrix?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return _columns(W_Q, num_heads).swapaxes(-2, -1) @ _columns(W_K, num_heads)
-
-
-@mistake("heads-last", hint="Which axis are the heads in the docstring?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return np.moveaxis(_columns(W_Q, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1), 0, -1)
-
-
-@mistake("head-0-for-all", hint="Which columns go into the matrix of head 1?")
-def qk_circuit(W_Q, W_K, num_heads):
-    d = W_Q.shape[1] // num_heads
-    return np.repeat((W_Q[:, :d] @ W_K[:, :d].T)[None], num_heads, axis=0)
-
-
-@mistake("averaged", hint="Is anything divided on the way from a word to its score?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return _columns(W_Q, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1) / num_heads
-
-
-@mistake("softmax-taken", hint="What a head looks for is a matrix of scores. Do its rows have to sum to 1?")
-def qk_circuit(W_Q, W_K, num_heads):
-    M = _columns(W_Q, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1)
-    exps = np.exp(M - M.max(axis=-1, keepdims=True))
-    return exps / exps.sum(axis=-1, keepdims=True)
-
-
-@mistake("one-head-too-few", hint="How many heads are there, and how many matrices come out?")
-def qk_circuit(W_Q, W_K, num_heads):
-    M = _columns(W_Q, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1)
-    return M[: max(1, num_heads - 1)]
-
-
-@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return (_columns(W_Q, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1)).astype(np.float64)
-
-
-@mistake("a-list", hint="What kind of thing does the docstring promise?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return list(_columns(W_Q, num_heads) @ _columns(W_K, num_heads).swapaxes(-2, -1))
-
-
-# ---------------------------------------------------------------- ov_circuit
-
-
-@mistake("transposed", hint="A word stands on the left, as a row. What comes out at the right?")
-def ov_circuit(W_V, W_O, num_heads):
-    return (_columns(W_V, num_heads) @ _rows(W_O, num_heads)).swapaxes(-2, -1)
-
-
-@mistake("widths-of-a-head", hint="A circuit leads from word to word. How wide is a word, and how wide is your matrix?")
-def ov_circuit(W_V, W_O, num_heads):
-    return _rows(W_O, num_heads) @ _columns(W_V, num_heads)
-
-
-@mistake("heads-interleaved", hint="Are a head's columns neighbours, or every h-th one?")
-def ov_circuit(W_V, W_O, num_heads):
-    return _strided(W_V, num_heads) @ _strided(W_O.T, num_heads).swapaxes(-2, -1)
-
-
-@mistake(
-    "columns-interleaved", hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2."
-)
-def ov_circuit(W_V, W_O, num_heads):
-    return _strided(W_V, num_heads) @ _rows(W_O, num_heads)
-
-
-@mistake("rows-interleaved", hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.")
-def ov_circuit(W_V, W_O, num_heads):
-    return _columns(W_V, num_heads) @ _strided(W_O.T, num_heads).swapaxes(-2, -1)
-
-
-@mistake("all-heads-together", hint="Which columns are head 0's own? How many of them go into its matrix?")
-def ov_circuit(W_V, W_O, num_heads):
-    return np.repeat((W_V @ W_O)[None], num_heads, axis=0)
-
-
-@mistake("heads-summed", hint="How many heads are there, and how many matrices come out?")
-def ov_circuit(W_V, W_O, num_heads):
-    return W_V @ W_O
-
-
-@mistake("heads-reversed", hint="Which columns are head 0's: the first ones, or the last?")
-def ov_circuit(W_V, W_O, num_heads):
-    return (_columns(W_V, num_heads) @ _rows(W_O, num_heads))[::-1].copy()
-
-
-@mistake("heads-mixed", hint="Through whose rows of W_O does head 0 speak?")
-def ov_circuit(W_V, W_O, num_heads):
-    return _columns(W_V, num_heads) @ _rows(W_O, num_heads)[::-1]
-
-
-@mistake("reshaped-not-split", hint="Take two columns a head: what does a reshape to (h, d_model, d) put into head 0?")
-def ov_circuit(W_V, W_O, num_heads):
-    return W_V.reshape(num_heads, W_V.shape[0], -1) @ _rows(W_O, num_heads)
-
-
-@mistake(
-    "W_O-reshaped-by-columns", hint="Head 0 meets the first d rows of W_O. Which numbers does your reshape give it?"
-)
-def ov_circuit(W_V, W_O, num_heads):
-    return _columns(W_V, num_heads) @ W_O.reshape(W_O.shape[1], num_heads, -1).transpose(1, 2, 0)
-
-
-@mistake("values-with-values", hint="Which argument is in your formula twice, and which one is missing?")
-def ov_circuit(W_V, W_O, num_heads):
-    return _columns(W_V, num_heads) @ _columns(W_V, num_heads).swapaxes(-2, -1)
-
-
-@mistake("first-rows-for-all", hint="Through whose rows of W_O does head 1 speak?")
-def ov_circuit(W_V, W_O, num_heads):
-    return _columns(W_V, num_heads) @ _rows(W_O, num_heads)[:1]
-
-
-@mistake("head-0-for-all", hint="Which columns go into the matrix of head 1?")
-def ov_circuit(W_V, W_O, num_heads):
-    d = W_V.shape[1] // num_heads
-    return np.repeat((W_V[:, :d] @ W_O[:d])[None], num_heads, axis=0)
-
-
-@mistake("heads-averaged", hint="Heads add up what they have found. Is anything divided by how many they are?")
-def ov_circuit(W_V, W_O, num_heads):
-    return _columns(W_V, num_heads) @ _rows(W_O, num_heads) / num_heads
-
-
-@mistake("scaled", hint="Where does the square root belong: to the scores, or to what is copied?")
-def ov_circuit(W_V, W_O, num_heads):
-    d = W_V.shape[1] // num_heads
-    return _columns(W_V, num_heads) @ _rows(W_O, num_heads) / W_V.dtype.type(np.sqrt(d))
-
-
-@mistake("residual-added", hint="The word itself goes on beside the heads. Is it part of what this head copies?")
-def ov_circuit(W_V, W_O, num_heads):
-    return _columns(W_V, num_heads) @ _rows(W_O, num_heads) + np.eye(len(W_V), dtype=W_V.dtype)
-
-
-@mistake("heads-last", hint="Which axis are the heads in the docstring?")
-def ov_circuit(W_V, W_O, num_heads):
-    return np.moveaxis(_columns(W_V, num_heads) @ _rows(W_O, num_heads), 0, -1)
-
-
-@mistake("one-head-too-few", hint="How many heads are there, and how many matrices come out?")
-def ov_circuit(W_V, W_O, num_heads):
-    return (_columns(W_V, num_heads) @ _rows(W_O, num_heads))[: max(1, num_heads - 1)]
-
-
-@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
-def ov_circuit(W_V, W_O, num_heads):
-    return (_columns(W_V, num_heads) @ _rows(W_O, num_heads)).astype(np.float64)
-
-
-@mistake("a-list", hint="What kind of thing does the docstring promise?")
-def ov_circuit(W_V, W_O, num_heads):
-    return list(_columns(W_V, num_heads) @ _rows(W_O, num_heads))
-
-
-# ---------------------------------------------------------------- one decision wrong, and two
-
-HINTS = {
-    "median-for-mean": "Which is a mean: the middle one, or the sum divided by how many there are?",
-    "rows-and-columns-swapped": "Which axis of the weights are the queries: the last, or the one before it?",
-    "difference-of-runs": "Is the new vector that of the other run, or the step from the one to the other?",
-    "scaled-by-d": "Is anything divided on the way from a word to its score?",
-    "scaled-by-root-of-d_model": "Is anything divided on the way from a word to its score?",
-    "multiplied-by-the-root": "Is anything multiplied on the way from a word to its score?",
-    "sign-turned": "Which sign has a product of two matrices?",
-}
 
 
 def _mean(x):
