@@ -499,7 +499,8 @@ class TransformerDecoder(nn.Module):
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     item = next(item for item in held_out if " she " in item.article and summarise(item.article) == item.summary)
+#     with_she = [item for item in held_out if " she " in item.article]
+#     item = next((item for item in with_she if summarise(item.article) == item.summary), with_she[0])
 #     print(item.article, "\n   →", item.summary)
 #     given, summary = item.article.split() + [news.SEPARATOR], item.summary.split()
 #     names = [f"layer {layer}, head {head}" for layer in range(2) for head in range(4)]
