@@ -59,13 +59,15 @@ def laptop(wheel, tmp_path_factory):
 @pytest.fixture(scope="module")
 def contents(wheel):
     with zipfile.ZipFile(wheel) as archive:
-        return {name: archive.read(name).decode() for name in archive.namelist()}
+        return {name: archive.read(name).decode(errors="replace") for name in archive.namelist()}
 
 
 def test_the_wheel_holds_no_suite_no_solution_and_no_catalogue(contents):
     assert "autograder/attention/a1_scaled_dot_product/visible.py" in contents
     assert "autograder/attention/a1_scaled_dot_product/hints.toml" in contents
     assert "autograder/py.typed" in contents
+    assert "autograder/attention/workshop/copycat.safetensors" in contents
+    assert "autograder/attention/workshop/copycat_training.py" not in contents
     outside = [name for name in contents if not name.startswith("autograder/") and ".dist-info/" not in name]
     assert outside == []
     for name in contents:

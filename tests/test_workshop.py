@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -233,6 +234,16 @@ def test_the_loss_as_text_and_picture():
     for nothing in ([], [float("nan")]):
         with pytest.raises(ValueError, match="at least one finite loss"):
             loss_curve(nothing)
+
+
+def test_a_loss_may_be_counted_along_something_else_than_steps():
+    curve = loss_curve([3.0, 2.0, 1.0], axis="place", ends=(0, 40))
+    assert [line.split() for line in repr(curve).splitlines()] == [
+        ["place", "loss"], ["0", "3.0000"], ["20", "2.0000"], ["40", "1.0000"],
+    ]  # fmt: skip
+    labels = re.findall(r">([^<>]+)</text>", curve._repr_html_())
+    assert labels[-3:] == ["0", "40", "place"]
+    assert curve._repr_png_() != loss_curve([3.0, 2.0, 1.0])._repr_png_()
 
 
 # ---------------------------------------------------------------- the exercises
