@@ -76,6 +76,8 @@ def _turns(array: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
 def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:
     """`code` with what `known` must be multiplied by and what is added to it to give `array`; empty if it does not."""
     one, other = known.flat[0], known.flat[-1]
+    if not np.isfinite(array).all():
+        return ""
     if known.size < 2 or one == other:
         return code if np.array_equal(array, known) else ""
     factor = (array.flat[-1] - array.flat[0]) / (other - one)

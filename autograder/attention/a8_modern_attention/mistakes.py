@@ -1,0 +1,1842 @@
+"""Known mistakes of a8: rotary positions, grouped queries, the cache, windows, online softmax, norm, gate and block."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from autograder.attention.hidden import decisions
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+NUMPY = decisions.numpy_ways()
+
+# ---------------------------------------------------------------- rotate
+
+
+def _speeds(x, base):
+    d = x.shape[-1]
+    return base ** (-np.arange(0, d, 2) / d)
+
+
+def _side_by_side(x):
+    return x[..., 0::2], x[..., 1::2]
+
+
+def _in_halves(x):
+    return np.split(x, 2, axis=-1)
+
+
+def _woven(first, second):
+    return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], 2 * first.shape[-1])
+
+
+def _behind(first, second):
+    return np.concatenate([first, second], axis=-1)
+
+
+def _right_turn(first, second, cos, sin):
+    return first * cos - second * sin, first * sin + second * cos
+
+
+def _rotation(
+    pairs=_side_by_side,
+    joined=_woven,
+    turn=_right_turn,
+    speeds=_speeds,
+    angle=lambda positions, speed: positions[:, None] * speed,
+    chosen=lambda base: base,
+):
+    """`rotate` with each decision an option."""
+
+    def rotate(x, positions, base=10000.0):
+        angles = angle(positions, speeds(x, chosen(base)))
+        cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
+        return joined(*turn(*pairs(x), cos, sin))
+
+    return rotate
+
+
+@mistake("pairs-in-halves", hint="Which column is turned together with column 0: its neighbour, or one far away?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(pairs=_in_halves, joined=_behind)(x, positions, base)
+
+
+@mistake(
+    "put-together-in-halves", hint="The pairs are turned. In which columns should the two numbers of a pair stand?"
+)
+def rotate(x, positions, base=10000.0):
+    return _rotation(joined=_behind)(x, positions, base)
+
+
+@mistake("turned-backwards", hint="Where does (1, 0) go at position 1: to (cos, sin), or to (cos, -sin)?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(turn=lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin))(x, positions, base)
+
+
+@mistake("mirrored", hint="Of the four entries of the matrix, which one has a minus? What does (0, 1) become at 0?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(turn=lambda a, b, cos, sin: (a * cos + b * sin, a * sin - b * cos))(x, positions, base)
+
+
+@mistake("no-minus", hint="Of the four entries of the matrix, which one has a minus? Does a vector keep its length?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(turn=lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos))(x, positions, base)
+
+
+@mistake("sine-and-cosine-swapped", hint="At position 0 nothing is turned. What does yours make of (1, 0) there?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(turn=lambda a, b, cos, sin: _right_turn(a, b, sin, cos))(x, positions, base)
+
+
+@mistake("written-over-too-soon", hint="The second number of a pair needs the first: the new one, or the old one?")
+def rotate(x, positions, base=10000.0):
+    def turn(first, second, cos, sin):
+        first = first * cos - second * sin
+        return first, first * sin + second * cos
+
+    return _rotation(turn=turn)(x, positions, base)
+
+
+@mistake("second-of-a-pair-unturned", hint="How many numbers of a pair change when it is turned?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(turn=lambda a, b, cos, sin: (a * cos - b * sin, b))(x, positions, base)
+
+
+@mistake("added-not-turned", hint="Is the position added to the vector, or is the vector turned by it?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(turn=lambda a, b, cos, sin: (a + cos, b + sin))(x, positions, base)
+
+
+@mistake("scaled-by-cosines", hint="Each new number comes from both numbers of its pair. From how many does yours?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(turn=lambda a, b, cos, sin: (a * cos, b * sin))(x, positions, base)
+
+
+@mistake("one-speed-for-all", hint="How fast does the second pair turn: like the first?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(speeds=lambda x, base: np.ones(x.shape[-1] // 2))(x, positions, base)
+
+
+@mistake("exponent-without-the-2", hint="The second pair of d = 4: what is 2i / d there, and what is yours?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(speeds=lambda x, base: base ** (-np.arange(x.shape[-1] // 2) / x.shape[-1]))(x, positions, base)
+
+
+@mistake("exponent-of-the-wrong-sign", hint="Does the second pair turn faster than the first, or slower?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(speeds=lambda x, base: 1 / _speeds(x, base))(x, positions, base)
+
+
+@mistake("slowest-pair-first", hint="Which pair turns by the position itself: the first or the last?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(speeds=lambda x, base: _speeds(x, base)[::-1])(x, positions, base)
+
+
+@mistake("a-speed-for-each-column", hint="Do the two numbers of a pair turn by one angle, or by two?")
+def rotate(x, positions, base=10000.0):
+    angle = positions[:, None] * base ** (-np.arange(x.shape[-1]) / x.shape[-1])
+    cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
+    first, second = _side_by_side(x)
+    return _woven(first * cos[:, 0::2] - second * sin[:, 0::2], first * sin[:, 1::2] + second * cos[:, 1::2])
+
+
+@mistake("positions-ignored", hint="A vector's angle comes from its entry in positions. Does yours?")
+def rotate(x, positions, base=10000.0):
+    return _rotation()(x, np.arange(x.shape[-2]), base)
+
+
+@mistake("base-ignored", hint="A caller may give another base. Does yours listen?")
+def rotate(x, positions, base=10000.0):
+    return _rotation(chosen=lambda base: 10000.0)(x, positions)
+
+
+@mistake("base-1000", hint="Count the zeros of the base in the first line of the stub.")
+def rotate(x, positions, base=1000.0):
+    return _rotation()(x, positions, base)
+
+
+@mistake("heads-for-words", hint="Which axis of x holds the words when there is a batch in front? Count from the end.")
+def rotate(x, positions, base=10000.0):
+    angles = positions[: x.shape[0]].reshape(-1, *[1] * (x.ndim - 1)) * _speeds(x, base)
+    turned = _right_turn(*_side_by_side(x), np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype))
+    return _woven(*turned)
+
+
+@mistake("float64-always", hint="Which dtype have the sines of whole numbers, and what is a float32 times a float64?")
+def rotate(x, positions, base=10000.0):
+    angles = positions[:, None] * _speeds(x, base)
+    return _woven(*_right_turn(*_side_by_side(x), np.cos(angles), np.sin(angles)))
+
+
+@mistake("in-place", hint="Whose array do you write the turned pairs into?")
+def rotate(x, positions, base=10000.0):
+    x[...] = _rotation()(x, positions, base)
+    return x
+
+
+TURNS = {
+    "turned-backwards": [{"turn": lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin)}],
+    "mirrored": [
+        {"turn": lambda a, b, cos, sin: (a * cos + b * sin, a * sin - b * cos)},
+        {"turn": lambda a, b, cos, sin: (b * sin - a * cos, a * sin + b * cos)},
+    ],
+    "no-minus": [{"turn": lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos)}],
+    "two-minuses": [{"turn": lambda a, b, cos, sin: (a * cos - b * sin, a * sin - b * cos)}],
+    "sine-and-cosine-swapped": [{"turn": lambda a, b, cos, sin: _right_turn(a, b, sin, cos)}],
+    "first-of-a-pair-unturned": [{"turn": lambda a, b, cos, sin: (a, a * sin + b * cos)}],
+    "second-of-a-pair-unturned": [{"turn": lambda a, b, cos, sin: (a * cos - b * sin, b)}],
+    "pair-swapped": [{"turn": lambda a, b, cos, sin: _right_turn(a, b, cos, sin)[::-1]}],
+}
+SPEEDS = {
+    "one-speed-for-all": [{"speeds": lambda x, base: np.ones(x.shape[-1] // 2)}],
+    "exponent-without-the-2": [{"speeds": lambda x, base: base ** (-np.arange(x.shape[-1] // 2) / x.shape[-1])}],
+    "exponent-doubled": [{"speeds": lambda x, base: base ** (-2 * np.arange(0, x.shape[-1], 2) / x.shape[-1])}],
+    "exponent-up-to-1": [{"speeds": lambda x, base: base ** -np.linspace(0, 1, x.shape[-1] // 2)}],
+    "exponent-of-the-wrong-sign": [{"speeds": lambda x, base: 1 / _speeds(x, base)}],
+    "slowest-pair-first": [{"speeds": lambda x, base: _speeds(x, base)[::-1]}],
+    "speeds-from-the-second": [{"speeds": lambda x, base: base ** (-(np.arange(0, x.shape[-1], 2) + 2) / x.shape[-1])}],
+    "base-ignored": [{"chosen": lambda base: 10000.0}],
+}
+PAIRS = {
+    "pairs-in-halves": [{"pairs": _in_halves, "joined": _behind}],
+    "put-together-in-halves": [{"joined": _behind}],
+    "taken-apart-in-halves": [{"pairs": _in_halves}],
+}
+PLACES = {
+    "positions-from-1": [{"angle": lambda positions, speed: (positions[:, None] + 1) * speed}],
+    "positions-ignored": [{"angle": lambda positions, speed: np.arange(len(positions))[:, None] * speed}],
+    "degrees": [{"angle": lambda positions, speed: np.deg2rad(positions[:, None] * speed)}],
+    "divided-by-length": [{"angle": lambda positions, speed: positions[:, None] / len(positions) * speed}],
+    "whole-turns": [{"angle": lambda positions, speed: 2 * np.pi * positions[:, None] * speed}],
+}
+ROTARY = {
+    "two-minuses": "Of the four entries of the matrix, which one has a minus?",
+    "first-of-a-pair-unturned": "How many numbers of a pair change when it is turned?",
+    "pair-swapped": "At position 0 nothing is turned. What does yours make of (1, 0) there?",
+    "exponent-doubled": "Which number is i for columns 2 and 3: is it 2, or the number of the pair?",
+    "exponent-up-to-1": "The exponent is 2i / d. Does the last pair reach 1?",
+    "speeds-from-the-second": "How fast is the first pair: what is base to the power of 0?",
+    "taken-apart-in-halves": "Which column is turned together with column 0: its neighbour, or one far away?",
+    "positions-from-1": "By how much is the word at position 0 turned?",
+    "degrees": "Does np.cos take degrees?",
+    "divided-by-length": "Does the angle of position 1 depend on how many words there are?",
+    "whole-turns": "By how much does the first pair turn from one word to the next: by 1?",
+}
+
+
+@mistake.recipe(TURNS | SPEEDS | PAIRS | PLACES, hints=ROTARY)
+def rotate(**options):
+    return _rotation(**options)
+
+
+# ---------------------------------------------------------------- grouped_query_attention
+
+
+def _neighbours(x, h):
+    return np.repeat(x, h // x.shape[-3], axis=-3)
+
+
+def _in_turn(x, h):
+    return np.concatenate([x] * (h // x.shape[-3]), axis=-3)
+
+
+def _first_only(x, h):
+    return np.repeat(x[..., :1, :, :], h, axis=-3)
+
+
+def _last_only(x, h):
+    return np.repeat(x[..., -1:, :, :], h, axis=-3)
+
+
+def _mean(x, h):
+    return np.repeat(x.mean(axis=-3, keepdims=True), h, axis=-3)
+
+
+def _backwards(x, h):
+    return _neighbours(x[..., ::-1, :, :], h)
+
+
+def _by_size(x, h):
+    g = x.shape[-3]
+    return x[..., np.minimum(np.arange(h) // g, g - 1), :, :]
+
+
+def _grouped(Q, K, V, num_kv_heads, mask=None, *, keys=_neighbours, values=_neighbours, error=True, **options):
+    """Right attention in groups, with each decision an option."""
+    h = Q.shape[-3]
+    if error and h % num_kv_heads:
+        raise ValueError("no groups of one size")
+    more = {"num_heads": h, "num_kv_heads": num_kv_heads}
+    return decisions.attend(NUMPY, Q, keys(K, h), values(V, h), mask, more=more, **options)
+
+
+@mistake("heads-in-turn", hint="With 8 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, keys=_in_turn, values=_in_turn)
+
+
+@mistake("values-in-turn", hint="Do a head's keys and its values come from the same head?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, values=_in_turn)
+
+
+@mistake("keys-in-turn", hint="Do a head's keys and its values come from the same head?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, keys=_in_turn)
+
+
+@mistake("first-head-for-all", hint="How many heads of keys are there, and how many does your code look at?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, keys=_first_only, values=_first_only)
+
+
+@mistake("heads-averaged", hint="Does a group have keys of its own, or a mean of all?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, keys=_mean, values=_mean)
+
+
+@mistake("groups-backwards", hint="Which head of keys belongs to query head 0: the first or the last?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, keys=_backwards, values=_backwards)
+
+
+@mistake("divided-by-the-groups", hint="How many query heads are in a group: num_kv_heads, or another number?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, keys=_by_size, values=_by_size)
+
+
+@mistake("queries-averaged", hint="How many heads of queries went in, and how many different outputs come out?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("no groups of one size")
+    groups = Q.reshape(*Q.shape[:-3], num_kv_heads, h // num_kv_heads, *Q.shape[-2:])
+    return _grouped(_neighbours(groups.mean(axis=-3), h), K, V, num_kv_heads, mask)
+
+
+@mistake("one-head-for-each-group", hint="How many heads of output does the docstring ask for?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("no groups of one size")
+    output, weights = _grouped(Q, K, V, num_kv_heads, mask)
+    return output[..., :: h // num_kv_heads, :, :], weights[..., :: h // num_kv_heads, :, :]
+
+
+@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, scale=lambda size: 1.0)
+
+
+@mistake("scale-by-whole-width", hint="How wide is a query of one head, and is that the number below your square root?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, scale=lambda size: math.sqrt(size.d_k * size.num_heads))
+
+
+@mistake("softmax-over-heads", hint="Add up the weights of all heads at one place, then those of one row. Which is 1?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, axis=-3)
+
+
+@mistake("softmax-over-queries", hint="Add up one row of your weights, and one column. Which of the two is 1?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, axis=-2)
+
+
+@mistake("mask-inverted", hint="What does True mean in the mask: may attend, or must not?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, None if mask is None else ~mask)
+
+
+@mistake("mask-ignored", hint="Where does the mask go in, and is the result of that line used?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads)
+
+
+@mistake("mask-after-softmax", hint="Does each row of your weights still sum to 1 once the mask has been applied?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, hide="after")
+
+
+@mistake("nan-for-nothing", hint="What does a softmax divide by if every key is hidden?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, empty="nan")
+
+
+@mistake("evenly-for-nothing", hint="If every key is hidden, all fills are equal. What does a softmax make of that?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask, empty="even")
+
+
+@mistake("no-max-subtraction", hint="What is np.exp(1000.0)? What may be taken off a row without changing its weights?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("no groups of one size")
+    exps = np.exp(Q @ _neighbours(K, h).swapaxes(-2, -1) / math.sqrt(Q.shape[-1]))
+    exps = exps if mask is None else np.where(mask, exps, 0)
+    total = exps.sum(axis=-1, keepdims=True)
+    weights = exps / np.where(total > 0, total, 1)
+    return weights @ _neighbours(V, h), weights
+
+
+@mistake(
+    "no-error", hint="Six heads in four groups: which keys does the last head get? What does the docstring ask for?"
+)
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h, g = Q.shape[-3], K.shape[-3]
+    which = np.arange(h) * g // h
+    chosen = lambda x, h: x[..., which, :, :]  # noqa: E731
+    return _grouped(Q, K, V, num_kv_heads, mask, keys=chosen, values=chosen, error=False)
+
+
+@mistake("output-only", hint="How many things does the docstring promise?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask)[0]
+
+
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    return _grouped(Q, K, V, num_kv_heads, mask)[::-1]
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    output, weights = _grouped(Q, K, V, num_kv_heads, mask)
+    return np.zeros(output.shape) + output, np.zeros(weights.shape) + weights
+
+
+GROUPS = {
+    "heads-in-turn": [{"keys": _in_turn, "values": _in_turn}],
+    "values-in-turn": [{"values": _in_turn}],
+    "keys-in-turn": [{"keys": _in_turn}],
+    "first-head-for-all": [{"keys": _first_only, "values": _first_only}],
+    "last-head-for-all": [{"keys": _last_only, "values": _last_only}],
+    "heads-averaged": [{"keys": _mean, "values": _mean}],
+    "groups-backwards": [{"keys": _backwards, "values": _backwards}],
+    "divided-by-the-groups": [{"keys": _by_size, "values": _by_size}],
+    "values-of-the-first": [{"values": _first_only}],
+    "keys-of-the-first": [{"keys": _first_only}],
+}
+WHOLE = {
+    "scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.d_k * size.num_heads)}],
+    "scale-by-num_heads": [
+        {"scale": lambda size: math.sqrt(size.num_heads)},
+        {"scale": lambda size: math.sqrt(size.num_kv_heads)},
+    ],
+}
+SHARING = {
+    "last-head-for-all": "How many heads of keys are there, and how many does your code look at?",
+    "values-of-the-first": "Do a head's keys and its values come from the same head?",
+    "keys-of-the-first": "Do a head's keys and its values come from the same head?",
+}
+
+
+@mistake.recipe(
+    GROUPS
+    | WHOLE
+    | decisions.without(decisions.SCALES, "scale-by-length", "scale-by-half-d_k")
+    | decisions.BY_VALUES
+    | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "not-normalised", "sign-flipped")
+    | decisions.only(decisions.AXES, "softmax-over-queries", "softmax-over-everything")
+    | decisions.without(decisions.MASKS, "mask-of-the-first-for-all", "mask-transposed")
+    | decisions.NOTHING,
+    hints=decisions.HINTS | SHARING,
+)
+def grouped_query_attention(**options):
+    def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+        return _grouped(Q, K, V, num_kv_heads, mask, **options)
+
+    return grouped_query_attention
+
+
+# ---------------------------------------------------------------- cache_bytes
+
+
+@mistake("keys-only", hint="What is kept of a word beside its key?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return num_layers * num_kv_heads * d_head * length * bytes_per_number
+
+
+@mistake("queries-too", hint="Of queries, keys and values: which are needed again when the next word is written?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 3 * num_layers * num_kv_heads * d_head * length * bytes_per_number
+
+
+@mistake("one-layer", hint="Does each layer have keys of its own?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_kv_heads * d_head * length * bytes_per_number
+
+
+@mistake("one-head", hint="Does each head of keys and values keep its own?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * d_head * length * bytes_per_number
+
+
+@mistake("one-number-a-key", hint="How many numbers is a key?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * length * bytes_per_number
+
+
+@mistake("one-word", hint="Of how many words are keys and values kept?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * bytes_per_number
+
+
+@mistake("weights-kept", hint="Is it keys and values that are kept, or the table of who attends to whom?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * length * length * bytes_per_number
+
+
+@mistake("numbers-for-bytes", hint="How many bytes does a number take?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * length
+
+
+@mistake("bits-for-bytes", hint="Is bytes_per_number a count of bits?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 16 * num_layers * num_kv_heads * d_head * length * bytes_per_number
+
+
+@mistake("bits-made-bytes", hint="Is bytes_per_number a count of bits?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number // 8
+
+
+@mistake("always-two-bytes", hint="A caller may ask for float32. Does yours listen?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 4 * num_layers * num_kv_heads * d_head * length
+
+
+@mistake("four-bytes-at-first", hint="How many bytes does the first line of the stub give a number?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=4):
+    return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number
+
+
+@mistake("square-heads", hint="Is a key a list of d_head numbers, or a square of them?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * d_head * length * bytes_per_number
+
+
+@mistake("layers-added", hint="With twice the layers, is the cache twice as large?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return (num_layers + 2 * num_kv_heads * d_head * length) * bytes_per_number
+
+
+@mistake("a-float", hint="Is there a half of a byte anywhere? Which type has a count?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2.0 * num_layers * num_kv_heads * d_head * length * bytes_per_number
+
+
+@mistake("kibibytes", hint="Is it bytes that are asked for?")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number / 1024
+
+
+# ---------------------------------------------------------------- sliding_window_mask
+
+
+def _windowed(
+    length,
+    window,
+    sinks=0,
+    *,
+    near=lambda i, j, window: i - j < window,
+    first=lambda i, j, sinks, length: j < sinks,
+    past=lambda i, j: j <= i,
+    join=np.logical_or,
+    end=lambda mask: mask,
+):
+    """The mask with each decision an option."""
+    j = np.arange(length)
+    i = j[:, None]
+    shape = (length, length)
+    parts = near(i, j, window), first(i, j, sinks, length), past(i, j)
+    near_by, at_first, earlier = (np.broadcast_to(part, shape) for part in parts)
+    return end(earlier & join(near_by, at_first))
+
+
+@mistake("one-too-many", hint="Count the words that word 5 sees through a window of 3. Is it one of them?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, near=lambda i, j, window: i - j <= window)
+
+
+@mistake("one-too-few", hint="Count the words that word 5 sees through a window of 3. Is it one of them?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, near=lambda i, j, window: (i - j < window - 1) | (i == j))
+
+
+@mistake("itself-left-out", hint="Does a word see itself?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, past=lambda i, j: j < i)
+
+
+@mistake("window-before-the-word", hint="Is the word itself one of the window's words?")
+def sliding_window_mask(length, window, sinks=0):
+    near = lambda i, j, window: (j < i) & (i - j <= window)  # noqa: E731
+    return _windowed(length, window, sinks, near=near)
+
+
+@mistake("both-sides", hint="May a word see what comes later, if it is near?")
+def sliding_window_mask(length, window, sinks=0):
+    near = lambda i, j, window: abs(i - j) < window  # noqa: E731
+    return _windowed(length, window, sinks, near=near, past=lambda i, j: (j <= i) | (abs(i - j) < 10**6))
+
+
+@mistake("window-ahead", hint="Row i belongs to query i. Does it see what came before, or what comes?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks).T
+
+
+@mistake("sinks-ignored", hint="What changes in your mask when there are sinks?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, 0)
+
+
+@mistake("sinks-seen-too-early", hint="May word 0 see a sink that comes later?")
+def sliding_window_mask(length, window, sinks=0):
+    j = np.arange(length)
+    return _windowed(length, window) | (j < sinks)
+
+
+@mistake("sinks-as-rows", hint="Is a sink a word that sees all, or one that is seen by all?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, first=lambda i, j, sinks, length: i < sinks)
+
+
+@mistake("sinks-at-the-end", hint="Which words are the sinks: the first or the last?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, first=lambda i, j, sinks, length: j >= length - sinks)
+
+
+@mistake("one-sink-only", hint="How many columns stay dark in the last row, far from the diagonal?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, first=lambda i, j, sinks, length: (j == 0) & (sinks > 0))
+
+
+@mistake("one-sink-too-many", hint="With one sink, does the last word see word 1?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, first=lambda i, j, sinks, length: (j <= sinks) & (sinks > 0))
+
+
+@mistake("window-and-sinks", hint="Must a key be near and a sink, or is one of the two enough?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, join=(np.logical_and if sinks else np.logical_or))
+
+
+@mistake("sinks-taken-off-the-window", hint="With two sinks and a window of 3, how many words does the last one see?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, max(window - sinks, 1), sinks)
+
+
+@mistake("in-blocks", hint="Does the window move with each word, or jump?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks, near=lambda i, j, window: i // window == j // window)
+
+
+@mistake("round-in-a-circle", hint="Whom does word 0 see? Is the text a circle?")
+def sliding_window_mask(length, window, sinks=0):
+    i, j = np.arange(length)[:, None], np.arange(length)
+    return ((i - j) % length < window) | ((j < sinks) & (j <= i))
+
+
+@mistake("causal-only", hint="What changes in your mask when the window does?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, length)
+
+
+@mistake("inverted", hint="What does True mean: may attend, or must not?")
+def sliding_window_mask(length, window, sinks=0):
+    return ~_windowed(length, window, sinks)
+
+
+@mistake("numbers-for-truth-values", hint="What does ~ make of the number 1? Which dtype has a mask?")
+def sliding_window_mask(length, window, sinks=0):
+    return _windowed(length, window, sinks).astype(float)
+
+
+@mistake(
+    "fails-for-wide-windows", hint="How many words are there before word 2, and what if the window has room for more?"
+)
+def sliding_window_mask(length, window, sinks=0):
+    if window > length:
+        raise IndexError("window is longer than the text")
+    return _windowed(length, window, sinks)
+
+
+LOOKING = {
+    "one-too-many": [{"near": lambda i, j, window: i - j <= window}],
+    "one-too-few": [{"near": lambda i, j, window: (i - j < window - 1) | (i == j)}],
+    "window-before-the-word": [{"near": lambda i, j, window: (j < i) & (i - j <= window)}],
+    "itself-left-out": [{"past": lambda i, j: j < i}],
+    "looks-ahead": [{"past": lambda i, j: (j <= i) | (j > i)}],
+    "window-ahead": [{"end": lambda mask: mask.T}],
+    "in-blocks": [{"near": lambda i, j, window: i // window == j // window}],
+    "one-key-only": [{"near": lambda i, j, window: i - j == window - 1}],
+    "inverted": [{"end": lambda mask: ~mask}],
+}
+SINKING = {
+    "sinks-ignored": [{"first": lambda i, j, sinks, length: j < 0}],
+    "sinks-as-rows": [{"first": lambda i, j, sinks, length: i < sinks}],
+    "sinks-at-the-end": [{"first": lambda i, j, sinks, length: j >= length - sinks}],
+    "one-sink-only": [{"first": lambda i, j, sinks, length: (j == 0) & (sinks > 0)}],
+    "one-sink-too-many": [{"first": lambda i, j, sinks, length: j <= sinks}],
+    "last-sink-only": [{"first": lambda i, j, sinks, length: j == sinks - 1}],
+}
+WINDOWS = {
+    "looks-ahead": "May a word see what comes later, if it is near?",
+    "one-key-only": "How many words does a window of 3 hold?",
+    "last-sink-only": "How many columns stay dark in the last row, far from the diagonal?",
+}
+
+
+@mistake.recipe(LOOKING | SINKING, hints=WINDOWS)
+def sliding_window_mask(**options):
+    return lambda length, window, sinks=0: _windowed(length, window, sinks, **options)
+
+
+# ---------------------------------------------------------------- decoding_step
+
+
+def _apart(projected, d_head):
+    """One word's numbers in heads: (..., heads, 1, d_head)."""
+    return projected.reshape(*projected.shape[:-1], -1, 1, d_head)
+
+
+def _interleaved(projected, d_head):
+    return projected.reshape(*projected.shape[:-1], d_head, -1).swapaxes(-2, -1)[..., None, :]
+
+
+def _at_the_end(old, new):
+    return np.concatenate([old, new], axis=-2)
+
+
+def _stepping(
+    query_at=lambda S: S,
+    key_at=lambda S: S,
+    value_at=lambda S: 0,
+    joined=_at_the_end,
+    cut=_apart,
+    before=lambda K: K,
+    seen=lambda K: K,
+    kept=lambda old, new: new,
+    keys=_neighbours,
+    values=_neighbours,
+    together=lambda heads: heads[..., 0, :].reshape(*heads.shape[:-3], -1),
+    end=lambda heads, W_O: heads @ W_O,
+    **options,
+):
+    """`decoding_step` with each decision an option."""
+
+    def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+        d_head, S = W_Q.shape[-1] // num_heads, 0 if K is None else K.shape[-2]
+        turned = lambda W, at: _rotation()(cut(x @ W, d_head), np.array([at(S)]))  # noqa: E731
+        query, key, value = turned(W_Q, query_at), turned(W_K, key_at), turned(W_V, value_at)
+        new_K, new_V = (key, value) if K is None else (joined(before(K), key), joined(V, value))
+        attended = seen(new_K), seen(new_V)
+        heads, _ = _grouped(query, *attended, new_K.shape[-3], keys=keys, values=values, **options)
+        return end(together(heads), W_O), kept(K, new_K), kept(V, new_V)
+
+    return decoding_step
+
+
+@mistake("query-not-turned", hint="Which two of query, key and value are turned?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(query_at=lambda S: 0)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("key-not-turned", hint="The keys in the cache have been turned. Has the new one?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(key_at=lambda S: 0)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("nothing-turned", hint="How does the new word say where it stands?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(query_at=lambda S: 0, key_at=lambda S: 0)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("value-turned", hint="Of query, key and value, which one is left as it is?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(value_at=lambda S: S)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("one-place-on", hint="With no word in the cache, at which position does the first word stand?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(query_at=lambda S: S + 1, key_at=lambda S: S + 1)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("one-place-back", hint="With five words in the cache, at the positions 0 to 4, where does the next one stand?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    back = lambda S: max(S - 1, 0)  # noqa: E731
+    return _stepping(query_at=back, key_at=back)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake(
+    "cache-turned-again", hint="The keys in the cache have been turned already. What happens to them in your step?"
+)
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    again = lambda K: _rotation()(K, np.arange(K.shape[-2]))  # noqa: E731
+    return _stepping(before=again)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("newest-in-front", hint="Where in the cache does the newest word go: in front, or at the end?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    front = lambda old, new: np.concatenate([new, old], axis=-2)  # noqa: E731
+    return _stepping(joined=front)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("oldest-thrown-away", hint="How many words are in the cache after the step? Is the first still among them?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    sliding = lambda old, new: np.concatenate([old[..., 1:, :], new], axis=-2)  # noqa: E731
+    return _stepping(joined=sliding)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("newest-written-over-the-last", hint="How many words are in the cache after the step? Which one has gone?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    over = lambda old, new: np.concatenate([old[..., :-1, :], new], axis=-2)  # noqa: E731
+    return _stepping(joined=over)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("itself-not-seen", hint="May the newest word attend to itself?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    seen = lambda K: K[..., :-1, :] if K.shape[-2] > 1 else K  # noqa: E731
+    return _stepping(seen=seen)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("itself-alone-seen", hint="What is the cache there for? Whom does the newest word attend to in your step?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(seen=lambda K: K[..., -1:, :])(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("cache-not-grown", hint="What will the next step know of this word?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    same = lambda old, new: new if old is None else old.copy()  # noqa: E731
+    return _stepping(kept=same)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("W_O-missing", hint="What happens to what the heads have found?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(end=lambda heads, W_O: heads)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("heads-interleaved", hint="Which columns of W_Q are head 0's: the first d_head, or every so many?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(cut=_interleaved)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("keys-and-values-swapped", hint="Which matrix makes a key, and which a value?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping()(x, K, V, W_Q, W_V, W_K, W_O, num_heads)
+
+
+@mistake("heads-in-turn", hint="With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(keys=_in_turn, values=_in_turn)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping(scale=lambda size: 1.0)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("fails-without-a-cache", hint="What are K and V before the first word?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    if K is None:
+        raise AttributeError("'NoneType' object has no attribute 'shape'")
+    return _stepping()(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return tuple(np.zeros(part.shape) + part for part in _stepping()(x, K, V, W_Q, W_K, W_V, W_O, num_heads))
+
+
+TURNED = {
+    "query-not-turned": [{"query_at": lambda S: 0}],
+    "key-not-turned": [{"key_at": lambda S: 0}],
+    "nothing-turned": [{"query_at": lambda S: 0, "key_at": lambda S: 0}],
+    "value-turned": [{"value_at": lambda S: S}],
+    "one-place-on": [{"query_at": lambda S: S + 1, "key_at": lambda S: S + 1}],
+    "one-place-back": [{"query_at": lambda S: max(S - 1, 0), "key_at": lambda S: max(S - 1, 0)}],
+    "cache-turned-again": [{"before": lambda K: _rotation()(K, np.arange(K.shape[-2]))}],
+}
+KEPT = {
+    "newest-in-front": [{"joined": lambda old, new: np.concatenate([new, old], axis=-2)}],
+    "oldest-thrown-away": [{"joined": lambda old, new: np.concatenate([old[..., 1:, :], new], axis=-2)}],
+    "newest-written-over-the-last": [{"joined": lambda old, new: np.concatenate([old[..., :-1, :], new], axis=-2)}],
+    "itself-not-seen": [{"seen": lambda K: K[..., :-1, :] if K.shape[-2] > 1 else K}],
+    "itself-alone-seen": [{"seen": lambda K: K[..., -1:, :]}],
+    "cache-not-grown": [{"kept": lambda old, new: new if old is None else old}],
+    "W_O-missing": [{"end": lambda heads, W_O: heads}],
+    "W_O-transposed": [{"end": lambda heads, W_O: heads @ W_O.reshape(W_O.shape[::-1]).T}],
+    "heads-interleaved": [{"cut": _interleaved}],
+}
+CACHED = {"W_O-transposed": "Which axis of W_O meets what the heads have found?"}
+
+
+@mistake.recipe(
+    TURNED
+    | KEPT
+    | decisions.only(decisions.SCALES, "no-scaling", "scale-by-d_k")
+    | decisions.only(decisions.CURVES, "softmax-missing", "not-normalised")
+    | decisions.only(decisions.AXES, "softmax-over-queries")
+    | {"heads-in-turn": [{"keys": _in_turn, "values": _in_turn}]},
+    hints=decisions.HINTS | CACHED,
+)
+def decoding_step(**options):
+    return _stepping(**options)
+
+
+# ---------------------------------------------------------------- online_softmax_step
+
+
+def _online(
+    scale=math.sqrt,
+    new=np.maximum,
+    shrink_total=lambda old, new: np.exp(old - new),
+    shrink_mixed=lambda old, new: np.exp(old - new),
+    exps=lambda scores, largest: np.exp(scores - largest[..., None]),
+    summed=lambda exps: exps.sum(axis=-1),
+    block=lambda exps, V: exps @ V,
+    end=lambda largest, total, mixed: (largest, total, mixed),
+):
+    """`online_softmax_step` with each decision an option."""
+
+    def online_softmax_step(largest, total, mixed, Q, K, V):
+        scores = Q @ K.swapaxes(-2, -1) / scale(Q.shape[-1])
+        found = new(largest, scores.max(axis=-1))
+        powers = exps(scores, found)
+        total = shrink_total(largest, found) * total + summed(powers)
+        mixed = np.asarray(shrink_mixed(largest, found))[..., None] * mixed + block(powers, V)
+        return end(found, total, mixed)
+
+    return online_softmax_step
+
+
+def _ones(old, new):
+    return np.ones_like(new)
+
+
+@mistake("nothing-shrunk", hint="A larger score turns up. What was summed up before: from which score was it measured?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(shrink_total=_ones, shrink_mixed=_ones)(largest, total, mixed, Q, K, V)
+
+
+@mistake(
+    "total-not-shrunk", hint="You shrink what was mixed before. What else was measured from the old largest score?"
+)
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(shrink_total=_ones)(largest, total, mixed, Q, K, V)
+
+
+@mistake("mixed-not-shrunk", hint="You shrink the old total. What else was measured from the old largest score?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(shrink_mixed=_ones)(largest, total, mixed, Q, K, V)
+
+
+@mistake("grown-for-shrunk", hint="A larger score turns up. Does the old part count for more now, or for less?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    grow = lambda old, new: np.exp(np.where(np.isfinite(old), new - old, 0))  # noqa: E731
+    return _online(shrink_total=grow, shrink_mixed=grow)(largest, total, mixed, Q, K, V)
+
+
+@mistake("shrunk-twice", hint="By what is the old part multiplied, and how often?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    twice = lambda old, new: np.exp(2 * (old - new))  # noqa: E731
+    return _online(shrink_total=twice, shrink_mixed=twice)(largest, total, mixed, Q, K, V)
+
+
+@mistake(
+    "block-shrunk-too", hint="The block's own powers are measured from the new largest score. Do they shrink again?"
+)
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    found = np.maximum(largest, (Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])).max(axis=-1))
+    once = np.exp(largest - found)
+    exps = lambda scores, largest: np.exp(scores - largest[..., None]) * once[..., None]  # noqa: E731
+    return _online(exps=exps)(largest, total, mixed, Q, K, V)
+
+
+@mistake("largest-of-the-block", hint="The largest score so far: may it become smaller with a new block?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(new=lambda old, block: block)(largest, total, mixed, Q, K, V)
+
+
+@mistake("largest-kept", hint="What is the largest score after a block that holds a larger one?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    kept = lambda old, block: np.where(np.isfinite(old), old, block)  # noqa: E731
+    return _online(new=kept)(largest, total, mixed, Q, K, V)
+
+
+@mistake("one-largest-for-all", hint="How many queries are there, and how many largest scores?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    one = lambda old, block: np.maximum(old, block).max(axis=-1, keepdims=True) + 0 * block  # noqa: E731
+    return _online(new=one)(largest, total, mixed, Q, K, V)
+
+
+@mistake("nothing-subtracted", hint="From what is each score of the block measured before e is raised to it?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(exps=lambda scores, largest: np.exp(scores))(largest, total, mixed, Q, K, V)
+
+
+@mistake("what-came-before-forgotten", hint="What was summed up before this block: is it in your new sums?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    nothing = lambda old, new: np.zeros_like(new)  # noqa: E731
+    return _online(shrink_total=nothing, shrink_mixed=nothing)(largest, total, mixed, Q, K, V)
+
+
+@mistake(
+    "divided-in-each-step", hint="When is what is mixed divided by the total: in each step, or once at the very end?"
+)
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    end = lambda largest, total, mixed: (largest, total, mixed / total[..., None])  # noqa: E731
+    return _online(end=end)(largest, total, mixed, Q, K, V)
+
+
+@mistake("softmax-of-the-block", hint="What does each row of the block's powers sum to? Should it be 1 already?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    def exps(scores, largest):
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return powers / powers.sum(axis=-1, keepdims=True)
+
+    return _online(exps=exps)(largest, total, mixed, Q, K, V)
+
+
+@mistake("mean-of-the-block", hint="Are a block's powers summed up, or is it their mean that you take?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(summed=lambda exps: exps.mean(axis=-1))(largest, total, mixed, Q, K, V)
+
+
+@mistake("values-not-weighted", hint="How much of each value goes into what is mixed?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    plain = lambda exps, V: V.sum(axis=-2, keepdims=True) + 0 * exps[..., :1]  # noqa: E731
+    return _online(block=plain)(largest, total, mixed, Q, K, V)
+
+
+@mistake("no-scaling", hint="What are the dot products divided by?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(scale=lambda d: 1.0)(largest, total, mixed, Q, K, V)
+
+
+@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(scale=lambda d: d)(largest, total, mixed, Q, K, V)
+
+
+@mistake("total-and-mixed-swapped", hint="In which order does the docstring name the three?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return _online(end=lambda largest, total, mixed: (largest, mixed, total))(largest, total, mixed, Q, K, V)
+
+
+@mistake("nan-at-the-beginning", hint="What is -inf minus -inf? Which of your lines meets it before the first block?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    shrink = lambda old, new: np.exp(old - new) + 0 * old  # noqa: E731
+    return _online(shrink_total=shrink, shrink_mixed=shrink)(largest, total, mixed, Q, K, V)
+
+
+@mistake("in-place", hint="Whose arrays do operators like *= and += change?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    found, new_total, new_mixed = _online()(largest, total, mixed, Q, K, V)
+    total[...], mixed[...] = new_total, new_mixed
+    return found, total, mixed
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    return tuple(np.zeros(part.shape) + part for part in _online()(largest, total, mixed, Q, K, V))
+
+
+@mistake.recipe(
+    {
+        "nothing-shrunk": [{"shrink_total": _ones, "shrink_mixed": _ones}],
+        "total-not-shrunk": [{"shrink_total": _ones}],
+        "mixed-not-shrunk": [{"shrink_mixed": _ones}],
+        "grown-for-shrunk": [
+            {"shrink_total": lambda old, new: np.exp(new - old), "shrink_mixed": lambda old, new: np.exp(new - old)}
+        ],
+        "total-grown": [{"shrink_total": lambda old, new: np.exp(new - old)}],
+        "mixed-grown": [{"shrink_mixed": lambda old, new: np.exp(new - old)}],
+        "largest-of-the-block": [{"new": lambda old, block: block}],
+        "largest-kept": [{"new": lambda old, block: old}],
+        "nothing-subtracted": [{"exps": lambda scores, largest: np.exp(scores)}],
+        "own-largest-subtracted": [
+            {"exps": lambda scores, largest: np.exp(scores - scores.max(axis=-1, keepdims=True))}
+        ],
+        "divided-in-each-step": [{"end": lambda largest, total, mixed: (largest, total, mixed / total[..., None])}],
+        "mean-of-the-block": [{"summed": lambda exps: exps.mean(axis=-1)}],
+        "no-scaling": [{"scale": lambda d: 1.0}],
+        "scale-by-d_k": [{"scale": lambda d: d}],
+        "multiplied-by-the-scale": [{"scale": lambda d: 1 / math.sqrt(d)}],
+    },
+    hints=decisions.HINTS
+    | {
+        "total-grown": "A larger score turns up. Does the old total count for more now, or for less?",
+        "mixed-grown": "A larger score turns up. Does the old mixture count for more now, or for less?",
+        "own-largest-subtracted": "From what are the block's scores measured, and from what the old sums?",
+    },
+)
+def online_softmax_step(**options):
+    return _online(**options)
+
+
+# ---------------------------------------------------------------- online_softmax_attention
+
+
+def _blockwise(
+    starts=lambda S, size: range(0, S, size),
+    ends=lambda start, size: start + size,
+    beginning=-np.inf,
+    total=0.0,
+    end=lambda total, mixed: mixed / total[..., None],
+    step=_online(),
+    after=lambda state: state,
+):
+    """`online_softmax_attention` with each decision an option."""
+
+    def online_softmax_attention(Q, K, V, block_size):
+        rows = Q.shape[:-1]
+        state = (
+            np.full(rows, beginning, Q.dtype),
+            np.full(rows, total, Q.dtype),
+            np.zeros((*rows, V.shape[-1]), Q.dtype),
+        )
+        for start in starts(K.shape[-2], block_size):
+            block = slice(start, ends(start, block_size))
+            state = after(step(*state, Q, K[..., block, :], V[..., block, :]))
+        return end(*state[1:])
+
+    return online_softmax_attention
+
+
+def _alone(Q, K, V):
+    return _blockwise()(Q, K, V, K.shape[-2])
+
+
+@mistake("not-divided-at-the-end", hint="What is left to do after the last block? What have you not used?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(end=lambda total, mixed: mixed)(Q, K, V, block_size)
+
+
+@mistake("multiplied-at-the-end", hint="In the example, is it 16/3 divided by 4/3, or multiplied?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(end=lambda total, mixed: mixed * total[..., None])(Q, K, V, block_size)
+
+
+@mistake("divided-by-the-keys", hint="By what is the mixture divided at the end: by how many keys there are?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(end=lambda total, mixed: mixed / K.shape[-2])(Q, K, V, block_size)
+
+
+@mistake("last-block-left-out", hint="With 9 keys in blocks of 4, how many blocks are there?")
+def online_softmax_attention(Q, K, V, block_size):
+    starts = lambda S, size: range(0, S // size * size, size) if S >= size else range(0, S, size)  # noqa: E731
+    return _blockwise(starts=starts)(Q, K, V, block_size)
+
+
+@mistake("last-block-made-full", hint="With 9 keys in blocks of 4, which keys are in the last block?")
+def online_softmax_attention(Q, K, V, block_size):
+    S = K.shape[-2]
+    starts = lambda S, size: [max(0, min(start, S - size)) for start in range(0, S, size)]  # noqa: E731
+    return _blockwise(starts=starts)(Q, K, V, min(block_size, S))
+
+
+@mistake("last-block-filled-with-zeros", hint="Keys of zeros have a score, too. Which weight does it get?")
+def online_softmax_attention(Q, K, V, block_size):
+    missing = -K.shape[-2] % block_size
+    pad = lambda x: np.concatenate([x, np.zeros((*x.shape[:-2], missing, x.shape[-1]), x.dtype)], axis=-2)  # noqa: E731
+    return _blockwise()(Q, pad(K), pad(V), block_size)
+
+
+@mistake("first-block-only", hint="How many blocks does your loop go through?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _alone(Q, K[..., :block_size, :], V[..., :block_size, :])
+
+
+@mistake("last-block-only", hint="What does each block start from: from nothing, or from what came before?")
+def online_softmax_attention(Q, K, V, block_size):
+    start = (K.shape[-2] - 1) // block_size * block_size
+    return _alone(Q, K[..., start:, :], V[..., start:, :])
+
+
+@mistake(
+    "mean-of-the-blocks", hint="Does a block with larger scores count for more in your output than one with small ones?"
+)
+def online_softmax_attention(Q, K, V, block_size):
+    blocks = [slice(start, start + block_size) for start in range(0, K.shape[-2], block_size)]
+    return sum(_alone(Q, K[..., block, :], V[..., block, :]) for block in blocks) / len(blocks)
+
+
+@mistake(
+    "sum-of-the-blocks", hint="A softmax for each block sums to 1 for each. What should all weights together sum to?"
+)
+def online_softmax_attention(Q, K, V, block_size):
+    blocks = [slice(start, start + block_size) for start in range(0, K.shape[-2], block_size)]
+    return sum(_alone(Q, K[..., block, :], V[..., block, :]) for block in blocks)
+
+
+@mistake("blocks-overlap", hint="With blocks of 4, where does the second one begin?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(ends=lambda start, size: start + size + 1)(Q, K, V, block_size)
+
+
+@mistake(
+    "gaps-between-blocks", hint="With blocks of 4, where does the second one begin, and where has the first one ended?"
+)
+def online_softmax_attention(Q, K, V, block_size):
+    ends = lambda start, size: start + max(size - 1, 1)  # noqa: E731
+    return _blockwise(ends=ends)(Q, K, V, block_size)
+
+
+@mistake(
+    "largest-begins-at-0",
+    hint="If all scores are far below zero, what is the largest of them, and what do you begin with?",
+)
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(beginning=0.0)(Q, K, V, block_size)
+
+
+@mistake("total-begins-at-1", hint="What is the total before the first block?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(beginning=0.0, total=1.0)(Q, K, V, block_size)
+
+
+@mistake("blocks-of-queries", hint="Whose blocks does each query go through: those of keys, or those of queries?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(starts=lambda S, size: range(0, min(Q.shape[-2], S), size))(Q, K, V, block_size)
+
+
+@mistake("weights-too", hint="What does the docstring promise: how many things?")
+def online_softmax_attention(Q, K, V, block_size):
+    output = _alone(Q, K, V)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return output, exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _alone(Q, K, V).astype(np.float64)
+
+
+@mistake.recipe(
+    {
+        "not-divided-at-the-end": [{"end": lambda total, mixed: mixed}],
+        "multiplied-at-the-end": [{"end": lambda total, mixed: mixed * total[..., None]}],
+        "last-block-left-out": [
+            {"starts": lambda S, size: range(0, S - size + 1, size)},
+            {"starts": lambda S, size: range(0, S // size * size, size) if S >= size else range(0, S, size)},
+        ],
+        "first-block-left-out": [{"starts": lambda S, size: range(size, S, size)}],
+        "first-block-only": [{"starts": lambda S, size: [0]}],
+        "blocks-overlap": [{"ends": lambda start, size: start + size + 1}],
+        "gaps-between-blocks": [{"ends": lambda start, size: start + max(size - 1, 1)}],
+        "largest-begins-at-0": [{"beginning": 0.0}],
+        "nothing-shrunk": [{"step": _online(shrink_total=_ones, shrink_mixed=_ones)}],
+        "largest-of-the-block": [{"step": _online(new=lambda old, block: block)}],
+        "no-scaling": [{"step": _online(scale=lambda d: 1.0)}],
+        "divided-in-each-step": [{"after": lambda state: (*state[:2], state[2] / state[1][..., None])}],
+    },
+    hints={
+        "first-block-left-out": "Where does the first block begin?",
+        "nothing-shrunk": "A larger score turns up. What was summed up before: from which score was it measured?",
+        "largest-of-the-block": "The largest score so far: may it become smaller with a new block?",
+        "no-scaling": "What are the dot products divided by?",
+        "divided-in-each-step": "When is what is mixed divided by the total: in each step, or once at the very end?",
+    },
+)
+def online_softmax_attention(**options):
+    return _blockwise(**options)
+
+
+# ---------------------------------------------------------------- rms_norm
+
+
+def _mean_square(x, axis=-1):
+    return (x**2).mean(axis=axis, keepdims=True)
+
+
+def _normed(
+    size=lambda x, eps: np.sqrt(_mean_square(x) + eps),
+    scaled=lambda x, size, gamma: gamma * x / size,
+    eps=lambda eps: eps,
+    before=lambda x: x,
+):
+    """`rms_norm` with each decision an option."""
+
+    def rms_norm(x, gamma, eps_=1e-5):
+        x = before(x)
+        return scaled(x, size(x, eps(eps_)), gamma)
+
+    return lambda x, gamma, eps=1e-5: rms_norm(x, gamma, eps)
+
+
+@mistake("mean-subtracted", hint="Is the mean taken off? What does the norm of this exercise leave out?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(before=lambda x: x - x.mean(axis=-1, keepdims=True))(x, gamma, eps)
+
+
+@mistake("spread-for-size", hint="Your squares are of distances from the mean. Of what should they be?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(size=lambda x, eps: np.sqrt(x.var(axis=-1, keepdims=True) + eps))(x, gamma, eps)
+
+
+@mistake("length-for-size", hint="Of the squares, is it the sum or the mean?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(size=lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) + eps))(x, gamma, eps)
+
+
+@mistake("no-root", hint="If all features are ten times as large, how much larger is what you divide by?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(size=lambda x, eps: _mean_square(x) + eps)(x, gamma, eps)
+
+
+@mistake("no-squares", hint="Root, mean, square: which of the three is not there? What if the features sum to 0?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(size=lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps)(x, gamma, eps)
+
+
+@mistake("largest-for-size", hint="Is a vector divided by its largest feature, or by all of them together?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(size=lambda x, eps: np.abs(x).max(axis=-1, keepdims=True) + eps)(x, gamma, eps)
+
+
+@mistake("multiplied-by-the-size", hint="If all features are ten times as large, does your result grow?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(scaled=lambda x, size, gamma: gamma * x * size)(x, gamma, eps)
+
+
+@mistake("one-size-for-all", hint="How many sizes are there for five words, and how many do you have?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(size=lambda x, eps: np.sqrt((x**2).mean() + eps))(x, gamma, eps)
+
+
+@mistake("sizes-of-features", hint="Whose size do you divide by: that of one word, or of one feature in all words?")
+def rms_norm(x, gamma, eps=1e-5):
+    axis = 0 if x.ndim > 1 else -1
+    return _normed(size=lambda x, eps: np.sqrt(_mean_square(x, axis) + eps))(x, gamma, eps)
+
+
+@mistake("eps-outside-the-root", hint="What is eps added to: the mean of the squares or its root?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(size=lambda x, eps: np.sqrt(_mean_square(x)) + eps)(x, gamma, eps)
+
+
+@mistake("eps-missing", hint="What becomes of a word whose features are all 0? Which argument does your code not use?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(eps=lambda eps: 0.0)(x, gamma, eps)
+
+
+@mistake("eps-fixed", hint="A caller may give another eps. Does yours listen?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(eps=lambda eps: 1e-5)(x, gamma, eps)
+
+
+@mistake("another-default-eps", hint="Which eps does the first line of the stub give?")
+def rms_norm(x, gamma, eps=1e-8):
+    return _normed()(x, gamma, eps)
+
+
+@mistake("gamma-missing", hint="Which argument does your code not use?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(scaled=lambda x, size, gamma: x / size)(x, gamma, eps)
+
+
+@mistake("gamma-first", hint="Is the size taken of x, or of x times gamma?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(before=lambda x: gamma * x, scaled=lambda x, size, gamma: x / size)(x, gamma, eps)
+
+
+@mistake("gamma-plus-1", hint="With gamma = 1, what should be the size of the result?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(scaled=lambda x, size, gamma: (1 + gamma) * x / size)(x, gamma, eps)
+
+
+@mistake("gamma-added", hint="Is gamma multiplied or added?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(scaled=lambda x, size, gamma: x / size + gamma)(x, gamma, eps)
+
+
+@mistake("axis-summed-away", hint="A mean has one axis less than x. Which argument of mean keeps it?")
+def rms_norm(x, gamma, eps=1e-5):
+    return gamma * x / np.sqrt((x**2).mean(axis=-1) + eps)
+
+
+@mistake("in-place", hint="Whose array does an operator like /= change?")
+def rms_norm(x, gamma, eps=1e-5):
+    x /= np.sqrt(_mean_square(x) + eps)
+    return gamma * x
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def rms_norm(x, gamma, eps=1e-5):
+    return np.zeros(x.shape) + _normed()(x, gamma, eps)
+
+
+@mistake.recipe(
+    {
+        "mean-subtracted": [{"before": lambda x: x - x.mean(axis=-1, keepdims=True)}],
+        "spread-for-size": [{"size": lambda x, eps: np.sqrt(x.var(axis=-1, keepdims=True) + eps)}],
+        "length-for-size": [
+            {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) + eps)},
+            {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True)) + eps},
+        ],
+        "no-root": [{"size": lambda x, eps: _mean_square(x) + eps}],
+        "no-squares": [{"size": lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps}],
+        "largest-for-size": [{"size": lambda x, eps: np.abs(x).max(axis=-1, keepdims=True) + eps}],
+        "one-size-for-all": [{"size": lambda x, eps: np.sqrt((x**2).mean() + eps)}],
+        "sizes-of-features": [{"size": lambda x, eps: np.sqrt(_mean_square(x, 0 if x.ndim == 1 else -2) + eps)}],
+        "divided-by-n-minus-1": [
+            {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1) + eps)}
+        ],
+        "gamma-missing": [{"scaled": lambda x, size, gamma: x / size}],
+        "gamma-plus-1": [{"scaled": lambda x, size, gamma: (1 + gamma) * x / size}],
+        "gamma-added": [{"scaled": lambda x, size, gamma: x / size + gamma}],
+        "gamma-divided": [{"scaled": lambda x, size, gamma: x / (size * gamma)}],
+        "eps-missing": [{"eps": lambda eps: 0.0}],
+        "eps-fixed": [{"eps": lambda eps: 1e-5}],
+    },
+    hints={
+        "divided-by-n-minus-1": "In the example 84 is divided by a number. By which, and by which in yours?",
+        "gamma-divided": "Is gamma multiplied, or do you divide by it?",
+    },
+)
+def rms_norm(**options):
+    return _normed(**options)
+
+
+# ---------------------------------------------------------------- gated_feed_forward
+
+
+def _sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def _silu(z):
+    return z * _sigmoid(z)
+
+
+def _gelu(z):
+    return 0.5 * z * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))
+
+
+def _itself(z):
+    return z
+
+
+def _relu(z):
+    return np.maximum(z, 0)
+
+
+def _feeding(
+    curve=_silu,
+    other=_itself,
+    join=lambda gate, up: gate * up,
+    swap=False,
+    end=lambda hidden, W_down, x: hidden @ W_down,
+    after=_itself,
+):
+    """`gated_feed_forward` with each decision an option."""
+
+    def gated_feed_forward(x, W_gate, W_up, W_down):
+        W_gate, W_up = (W_up, W_gate) if swap else (W_gate, W_up)
+        return end(after(join(curve(x @ W_gate), other(x @ W_up))), W_down, x)
+
+    return gated_feed_forward
+
+
+@mistake("sigmoid-for-silu", hint="What does SiLU make of 10: about 1, or about 10?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=_sigmoid)(x, W_gate, W_up, W_down)
+
+
+@mistake("relu-for-silu", hint="What does your curve make of -1: exactly 0?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=_relu)(x, W_gate, W_up, W_down)
+
+
+@mistake("gelu-for-silu", hint="Which curve does the formula name? What does it make of 1: 0.73 or 0.84?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=_gelu)(x, W_gate, W_up, W_down)
+
+
+@mistake("tanh-for-silu", hint="What does SiLU make of 10: about 1, or about 10?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=np.tanh)(x, W_gate, W_up, W_down)
+
+
+@mistake("no-curve", hint="What happens to the gate before it meets the other layer?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=_itself)(x, W_gate, W_up, W_down)
+
+
+@mistake("gate-and-up-swapped", hint="Through which of the two layers does SiLU go?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(swap=True)(x, W_gate, W_up, W_down)
+
+
+@mistake("both-through-the-curve", hint="Through how many of the two layers does SiLU go?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(other=_silu)(x, W_gate, W_up, W_down)
+
+
+@mistake("curve-after-the-product", hint="What goes through SiLU: the gate, or what the gate lets through?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=_itself, after=_silu)(x, W_gate, W_up, W_down)
+
+
+@mistake("added-for-multiplied", hint="A gate that is shut: how much of the other layer should get through?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(join=lambda gate, up: gate + up)(x, W_gate, W_up, W_down)
+
+
+@mistake("gate-alone", hint="Which of the three matrices does your code not use?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(join=lambda gate, up: gate)(x, W_gate, W_up, W_down)
+
+
+@mistake("up-alone", hint="Which of the three matrices does your code not use?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(join=lambda gate, up: up)(x, W_gate, W_up, W_down)
+
+
+@mistake("gate-for-both", hint="Which of the three matrices does your code not use?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding()(x, W_gate, W_gate, W_down)
+
+
+@mistake("sign-flipped", hint="In the sigmoid, e is raised to which power: z or -z? What does yours make of 10?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=lambda z: z * _sigmoid(-z))(x, W_gate, W_up, W_down)
+
+
+@mistake("residual-added", hint="What else is in your result besides the last layer's?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(end=lambda hidden, W_down, x: x + hidden @ W_down)(x, W_gate, W_up, W_down)
+
+
+@mistake("curve-at-the-end", hint="Between which two steps of the formula does SiLU stand? What comes last?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _silu(_feeding(curve=_itself)(x, W_gate, W_up, W_down))
+
+
+@mistake("overflows", hint="What is np.exp(1000.0), and what is it divided by itself?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=lambda z: z * (np.exp(z) / (np.exp(z) + 1)))(x, W_gate, W_up, W_down)
+
+
+@mistake("W_down-transposed", hint="Which axis of W_down meets the numbers of the layer between?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    end = lambda hidden, W_down, x: hidden @ W_down.reshape(W_down.shape[::-1]).T  # noqa: E731
+    return _feeding(end=end)(x, W_gate, W_up, W_down)
+
+
+@mistake("in-place", hint="Whose array do you write into?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    x[...] = _feeding()(x, W_gate, W_up, W_down)
+    return x
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return np.zeros(x.shape) + _feeding()(x, W_gate, W_up, W_down)
+
+
+CURVES = {
+    "sigmoid-for-silu": [{"curve": _sigmoid}],
+    "relu-for-silu": [{"curve": _relu}],
+    "gelu-for-silu": [
+        {"curve": _gelu},
+        {"curve": lambda z: z * _sigmoid(1.702 * z)},
+        {"curve": lambda z: z * 0.5 * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))},
+    ],
+    "tanh-for-silu": [{"curve": np.tanh}],
+    "no-curve": [{"curve": _itself}],
+    "sign-flipped": [{"curve": lambda z: z * _sigmoid(-z)}],
+    "softplus-for-silu": [{"curve": lambda z: np.log1p(np.exp(z))}],
+}
+
+
+@mistake.recipe(
+    CURVES
+    | {
+        "gate-and-up-swapped": [{"swap": True}],
+        "both-through-the-curve": [{"other": _silu}],
+        "curve-after-the-product": [{"curve": _itself, "after": _silu}],
+        "added-for-multiplied": [{"join": lambda gate, up: gate + up}],
+        "gate-alone": [{"join": lambda gate, up: gate}],
+        "up-alone": [{"join": lambda gate, up: up}],
+        "residual-added": [{"end": lambda hidden, W_down, x: x + hidden @ W_down}],
+    },
+    hints={"softplus-for-silu": "What does SiLU make of 0: 0, or 0.69?"},
+)
+def gated_feed_forward(**options):
+    return _feeding(**options)
+
+
+# ---------------------------------------------------------------- ModernDecoderBlock
+
+
+def _torch_turn(x, place, base=10000.0, turn=_right_turn, halves=False):
+    d = x.shape[-1]
+    angle = place.unsqueeze(-1) * base ** (-torch.arange(0, d, 2) / d)
+    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    if halves:
+        return torch.cat(turn(*x.chunk(2, dim=-1), cos, sin), dim=-1)
+    return torch.stack(turn(x[..., 0::2], x[..., 1::2], cos, sin), dim=-1).flatten(-2)
+
+
+def _torch_size_one(x, gamma):
+    return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-5)
+
+
+def _torch_layer_norm(x, gamma):
+    return F.layer_norm(x, x.shape[-1:], gamma)
+
+
+class _Block(nn.Module):
+    """A right block, with each decision a member that another class may have otherwise."""
+
+    bias = False
+    turned = ("query", "key")
+    turn = staticmethod(_torch_turn)
+    places = staticmethod(lambda length: torch.arange(length))
+    normed = staticmethod(_torch_size_one)
+    shared = staticmethod(lambda x, group: x.repeat_interleave(group, dim=-3))
+    may_see = staticmethod(lambda back, window: (back >= 0) & (True if window is None else back < window))
+    scale = staticmethod(lambda d_head, d_model: math.sqrt(d_head))
+    first = staticmethod(lambda x, branch, normed: x + branch)
+    second = staticmethod(lambda x, branch, normed: x + branch)
+    input_of_second = staticmethod(lambda before, after: after)
+    curve = staticmethod(F.silu)
+    gate_and_up = staticmethod(lambda gate, up, curve: curve(gate) * up)
+    ahead = 0  # by how many places queries are turned more than keys
+    early = False  # are queries and keys turned before they are split into heads?
+    joined = staticmethod(lambda heads: heads.transpose(-3, -2).flatten(-2))
+
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.d_head, self.group, self.window = d_model // num_heads, num_heads // num_kv_heads, window
+        narrow = num_kv_heads * self.d_head
+        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=self.bias)
+        self.W_K = nn.Linear(d_model, narrow, bias=self.bias)
+        self.W_V = nn.Linear(d_model, narrow, bias=self.bias)
+        self.W_O = nn.Linear(d_model, d_model, bias=self.bias)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=self.bias)
+        self.W_up = nn.Linear(d_model, d_ff, bias=self.bias)
+        self.W_down = nn.Linear(d_ff, d_model, bias=self.bias)
+        for name, parameter in self.named_parameters():
+            if name.endswith("bias"):
+                nn.init.zeros_(parameter)  # the same answer each time
+
+    def attend(self, x):
+        place = self.places(x.shape[-2])
+        found = {}
+        for name, layer in (("query", self.W_Q), ("key", self.W_K), ("value", self.W_V)):
+            projected = layer(x)
+            at = place + (self.ahead if name == "query" else 0)
+            if self.early and name in self.turned:
+                projected = self.turn(projected, at)
+            heads = projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)
+            found[name] = self.turn(heads, at) if name in self.turned and not self.early else heads
+        key, value = self.shared(found["key"], self.group), self.shared(found["value"], self.group)
+        scores = found["query"] @ key.transpose(-2, -1) / self.scale(self.d_head, x.shape[-1])
+        back = torch.arange(x.shape[-2]).unsqueeze(-1) - torch.arange(x.shape[-2])
+        seen = self.may_see(back, self.window)
+        scores = scores.masked_fill(~seen, torch.finfo(scores.dtype).min)
+        return self.W_O(self.joined(torch.softmax(scores, dim=-1) @ value))
+
+    def forward(self, x):
+        normed = self.normed(x, self.norm_1)
+        after = self.first(x, self.attend(normed), normed)
+        hidden = self.normed(self.input_of_second(x, after), self.norm_2)
+        return self.second(
+            after, self.W_down(self.gate_and_up(self.W_gate(hidden), self.W_up(hidden), self.curve)), hidden
+        )
+
+
+@mistake("positions-missing", hint="Shuffle the words before the last one. Does the last one notice?")
+class ModernDecoderBlock(_Block):
+    turned = ()
+
+
+@mistake("query-not-turned", hint="Which two of query, key and value are turned?")
+class ModernDecoderBlock(_Block):
+    turned = ("key",)
+
+
+@mistake("key-not-turned", hint="Which two of query, key and value are turned?")
+class ModernDecoderBlock(_Block):
+    turned = ("query",)
+
+
+@mistake("values-turned", hint="Of query, key and value, which one is left as it is?")
+class ModernDecoderBlock(_Block):
+    turned = ("query", "key", "value")
+
+
+@mistake("turned-before-the-split", hint="Does each head have a fast pair, or only the first one? When do you turn?")
+class ModernDecoderBlock(_Block):
+    early = True
+
+
+@mistake("pairs-in-halves", hint="Which column of a head is turned together with column 0?")
+class ModernDecoderBlock(_Block):
+    turn = staticmethod(lambda x, place: _torch_turn(x, place, halves=True))
+
+
+@mistake("heads-in-turn", hint="With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?")
+class ModernDecoderBlock(_Block):
+    shared = staticmethod(lambda x, group: torch.cat([x] * group, dim=-3))
+
+
+@mistake("mask-missing", hint="Which words may word 0 see?")
+class ModernDecoderBlock(_Block):
+    may_see = staticmethod(lambda back, window: (back > -(10**6)) & (True if window is None else back < window))
+
+
+@mistake("mask-upside-down", hint="Which words may word 0 see, and which ones the last word?")
+class ModernDecoderBlock(_Block):
+    may_see = staticmethod(lambda back, window: (back <= 0) & (True if window is None else -back < window))
+
+
+@mistake("window-ignored", hint="With a window of 3, does word 6 hear from word 0?")
+class ModernDecoderBlock(_Block):
+    may_see = staticmethod(lambda back, window: back >= 0)
+
+
+@mistake("window-one-too-wide", hint="How many words does word 6 see through a window of 3, itself among them?")
+class ModernDecoderBlock(_Block):
+    may_see = staticmethod(lambda back, window: (back >= 0) & (True if window is None else back <= window))
+
+
+@mistake("layer-norm", hint="Is the mean taken off in this notebook's norm?")
+class ModernDecoderBlock(_Block):
+    normed = staticmethod(_torch_layer_norm)
+
+
+@mistake("norm-missing", hint="What goes into each branch: x, or x brought to size one?")
+class ModernDecoderBlock(_Block):
+    normed = staticmethod(lambda x, gamma: x * gamma)
+
+
+@mistake("gamma-missing", hint="A norm has a scale for each feature. Is it used?")
+class ModernDecoderBlock(_Block):
+    normed = staticmethod(lambda x, gamma: _torch_size_one(x, 1 + 0 * gamma))
+
+
+@mistake("no-residual-around-attention", hint="What is the attention's result added to?")
+class ModernDecoderBlock(_Block):
+    first = staticmethod(lambda x, branch, normed: branch)
+
+
+@mistake("no-residual-around-feed-forward", hint="What is the feed-forward network's result added to?")
+class ModernDecoderBlock(_Block):
+    second = staticmethod(lambda x, branch, normed: branch)
+
+
+@mistake("residual-of-the-normed", hint="The way past a branch: does it begin before the norm or behind it?")
+class ModernDecoderBlock(_Block):
+    first = staticmethod(lambda x, branch, normed: normed + branch)
+    second = staticmethod(lambda x, branch, normed: normed + branch)
+
+
+@mistake(
+    "branches-side-by-side", hint="What does the feed-forward network work on: what went in, or what attention gave?"
+)
+class ModernDecoderBlock(_Block):
+    input_of_second = staticmethod(lambda before, after: before)
+
+
+@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
+class ModernDecoderBlock(_Block):
+    scale = staticmethod(lambda d_head, d_model: 1.0)
+
+
+@mistake("scale-by-d_model", hint="How wide is a query of one head, and is that the number below your square root?")
+class ModernDecoderBlock(_Block):
+    scale = staticmethod(lambda d_head, d_model: math.sqrt(d_model))
+
+
+@mistake("relu-for-silu", hint="What does your curve make of -1: exactly 0?")
+class ModernDecoderBlock(_Block):
+    curve = staticmethod(F.relu)
+
+
+@mistake("no-gate", hint="Are there two layers side by side, of which one is the other's gate?")
+class ModernDecoderBlock(_Block):
+    gate_and_up = staticmethod(lambda gate, up, curve: curve(gate) + 0 * up)
+
+
+@mistake("gate-and-up-swapped", hint="Through which of the two layers does SiLU go?")
+class ModernDecoderBlock(_Block):
+    gate_and_up = staticmethod(lambda gate, up, curve: gate * curve(up))
+
+
+@mistake("biases", hint="How many biases are there in the table?")
+class ModernDecoderBlock(_Block):
+    bias = True
+
+
+@mistake("positions-from-1-for-queries", hint="A word and itself: how far apart are they, and how far in your scores?")
+class ModernDecoderBlock(_Block):
+    ahead = 1
+
+
+@mistake("heads-not-brought-together", hint="Take one word: do its own numbers of all heads stand side by side?")
+class ModernDecoderBlock(_Block):
+    joined = staticmethod(lambda heads: heads.reshape(heads.shape[0], heads.shape[2], -1))
+
+
+@mistake("detached-gradient", hint="Which operations hand on a gradient, and is every step one of those?")
+class ModernDecoderBlock(_Block):
+    first = staticmethod(lambda x, branch, normed: x + branch.detach())
+
+
+@mistake("output-too-many", hint="How many things does forward give back?")
+class ModernDecoderBlock(_Block):
+    def forward(self, x):
+        return super().forward(x), self.attend(x)
+
+
+@mistake("in-place", hint="What does an operator like += do to the tensor in front of it, and whose tensor is it?")
+class ModernDecoderBlock(_Block):
+    def forward(self, x):
+        result = super().forward(x)
+        with torch.no_grad():
+            x.detach().add_(1.0)
+        return result
+
+
+@mistake.recipe(
+    {
+        "positions-missing": [{"turned": ()}],
+        "query-not-turned": [{"turned": ("key",)}],
+        "key-not-turned": [{"turned": ("query",)}],
+        "values-turned": [{"turned": ("query", "key", "value")}],
+        "turned-before-the-split": [{"early": True}],
+        "pairs-in-halves": [{"turn": lambda x, place: _torch_turn(x, place, halves=True)}],
+        "heads-in-turn": [{"shared": lambda x, group: torch.cat([x] * group, dim=-3)}],
+        "window-ignored": [{"may_see": lambda back, window: back >= 0}],
+        "mask-missing": [{"may_see": lambda back, window: back > -(10**6)}],
+        "layer-norm": [{"normed": _torch_layer_norm}],
+        "no-residual-around-attention": [{"first": lambda x, branch, normed: branch}],
+        "no-residual-around-feed-forward": [{"second": lambda x, branch, normed: branch}],
+        "branches-side-by-side": [{"input_of_second": lambda before, after: before}],
+        "no-scaling": [{"scale": lambda d_head, d_model: 1.0}],
+        "scale-by-d_model": [{"scale": lambda d_head, d_model: math.sqrt(d_model)}],
+        "relu-for-silu": [{"curve": F.relu}],
+        "gelu-for-silu": [{"curve": F.gelu}],
+        "sigmoid-for-silu": [{"curve": torch.sigmoid}],
+        "gate-and-up-swapped": [{"gate_and_up": lambda gate, up, curve: gate * curve(up)}],
+    },
+    hints={
+        "gelu-for-silu": "Which curve does the formula name?",
+        "sigmoid-for-silu": "What does SiLU make of 10: about 1, or about 10?",
+    },
+)
+def ModernDecoderBlock(**options):
+    made = {name: staticmethod(option) if callable(option) else option for name, option in options.items()}
+    return type("ModernDecoderBlock", (_Block,), made)

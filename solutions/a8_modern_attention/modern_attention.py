@@ -1,0 +1,853 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The decoder of today
+#
+# Open a language model of today, Llama or Mistral say, and you find the decoder that you built in assignment 5: blocks of
+# attention and feed-forward, each with a way past it. A handful of parts have changed since, each with a paper behind it and
+# a reason. You write them here, small enough to see, and each is held against the slow version that you know.
+#
+# | part | assignment 5 | today | why |
+# | --- | --- | --- | --- |
+# | positions | are added to words | turn queries and keys | scores know the *distance* of two words |
+# | keys and values | each head has its own | heads share them | what must be kept while writing gets small |
+# | who sees whom | all that came before | a window, and the first few words | long texts cost less |
+# | softmax | a whole row at once | block by block | the table of weights is never there |
+# | norm | mean and variance | size alone | one step less, as good |
+# | feed-forward | ReLU | a gate | better for the same number of weights |
+#
+# 1. `rotate`
+# 2. `grouped_query_attention`
+# 3. `cache_bytes`
+# 4. `decoding_step`
+# 5. `sliding_window_mask`
+# 6. `online_softmax_step`
+# 7. `online_softmax_attention`
+# 8. `rms_norm`
+# 9. `gated_feed_forward`
+# 10. `ModernDecoderBlock`
+# 11. a question to answer in words
+#
+# **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check below it.
+# The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes. Each part earns
+# points on its own, so a mistake in one exercise does not cost you the next.
+#
+# **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
+# otherwise), the arguments hold what they held before, and they may come by name.
+#
+# **Stuck?** `hint("rotate")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you ask
+# for. After a restart, run the first code cell again.
+
+# %%
+import math
+
+import numpy as np
+
+from autograder import check, grading, heatmap, hint
+
+
+# %% [markdown]
+# ## 1. `rotate`
+#
+# In assignment 5 a position was a row of sines and cosines, *added* to a word. And you saw there: $PE_{pos + k}$ is
+# $PE_{pos}$, **rotated**, by the same matrix for every $pos$. *Rotary positions* ([Su et al. 2021](https://arxiv.org/abs/2104.09864),
+# section 3.2) keep the rotation and drop the addition. Each query and each key is turned by an angle that grows with its
+# position; values are left alone.
+#
+# Why that is enough: a dot product hangs on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and
+# a key at position $n$ by $n\,\theta$, and the angle between them changes by $(m - n)\,\theta$. The score learns **how far
+# apart** the two words are, and nothing else about where they stand.
+#
+# A vector of width $d$ is taken as $d / 2$ **pairs**. Pair $i$ holds the columns $2i$ and $2i + 1$, side by side, and has a
+# speed of its own, $\theta_i = base^{-2i/d}$, the same speeds as in assignment 5. At position $p$:
+#
+# $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
+# \begin{pmatrix} \cos p\,\theta_i & -\sin p\,\theta_i \\ \sin p\,\theta_i & \cos p\,\theta_i \end{pmatrix}
+# \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}$$
+#
+# **By hand:** $x = (1, 0, 0, 2)$, so $d = 4$ and the speeds are $1$ and $10000^{-2/4} = 0.01$.
+#
+# | position | first pair, $(1, 0)$ | second pair, $(0, 2)$ |
+# | --- | --- | --- |
+# | 0 | $(1, 0)$ | $(0, 2)$ |
+# | 1 | $(\cos 1, \sin 1) = (0.5403, 0.8415)$ | $(-2 \sin 0.01, 2 \cos 0.01) = (-0.02, 1.9999)$ |
+# | 2 | $(-0.4161, 0.9093)$ | $(-0.04, 1.9996)$ |
+#
+# **Side by side, or in halves?** The paper pairs neighbours, and so do we. Many programs pair column $i$ with column
+# $i + d/2$ instead. Both are fine, since a model learns $W_Q$ and $W_K$ to fit; but weights that were trained with the one
+# are of no use with the other.
+
+# %% nbgrader={"grade": false, "grade_id": "rotate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rotate(x, positions, base=10000.0):
+    """Rotary positions: turn each vector by its position, pair by pair.
+
+    x: queries or keys, (..., L, d), d even; `...` is any number of axes, also none
+    positions: where each of the L vectors stands, an integer array (L,); it need not begin at 0
+    base: columns 2i and 2i + 1 are a pair, side by side; at position p it turns by p * base ** (-2i / d), in radians,
+        so that (1, 0) becomes (cos, sin) of that angle
+
+    Returns the turned vectors, (..., L, d), in the dtype of x. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    d = x.shape[-1]
+    speed = base ** (-np.arange(0, d, 2) / d)                           # (d / 2,): one for each pair
+    angle = positions[:, np.newaxis] * speed                            # (L, d / 2)
+    cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
+    first, second = x[..., 0::2], x[..., 1::2]                          # (..., L, d / 2) each
+    turned = [first * cos - second * sin, first * sin + second * cos]
+    return np.stack(turned, axis=-1).reshape(x.shape)                   # (..., L, d / 2, 2) -> (..., L, d)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-rotate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("rotate")
+
+# %% [markdown]
+# **What to notice.** One vector, $(1, 0, 1, 0, \ldots)$, at the positions 0 to 63. The first pair goes round fast, like a
+# second hand; the last one hardly moves. Its *length* is the same in every row: turning makes nothing longer.
+
+# %% tags=["active-ipynb"]
+# vector = np.tile([1.0, 0.0], 16)                                   # (32,): sixteen pairs, each (1, 0)
+# turned = rotate(np.tile(vector, (64, 1)), np.arange(64))           # (64, 32)
+# print("lengths:", np.unique(np.linalg.norm(turned, axis=-1).round(9)))
+# heatmap(turned, title="one vector, turned: row = position, column = place in the vector")
+
+# %% [markdown]
+# Now the promise. Twelve words with the same query and the same key, so that only their places differ. The scores are the
+# same along every **diagonal**: they know the distance, and which of the two comes first. Move the whole text a thousand
+# places on, and nothing changes.
+
+# %% tags=["active-ipynb"]
+# random = np.random.default_rng(3)
+# q, k = np.tile(random.normal(size=16), (12, 1)), np.tile(random.normal(size=16), (12, 1))   # (12, 16) each
+# place = np.arange(12)
+# scores = rotate(q, place) @ rotate(k, place).T                                              # (12, 12)
+# later = rotate(q, place + 1000) @ rotate(k, place + 1000).T
+# print("the same a thousand places on:", np.allclose(scores, later))
+# heatmap(scores / np.abs(scores).max(), rows=[f"{n}" for n in place], columns=[f"{n}" for n in place],
+#         title="scores of equal words, by position")
+
+# %% [markdown]
+# ## 2. `grouped_query_attention`
+#
+# While a model writes, it must keep the keys and values of every word so far, of each head in each layer. That is a lot of
+# memory, and all of it is read anew for every word that is written. So let heads **share**. In *multi-query* attention
+# ([Shazeer 2019](https://arxiv.org/abs/1911.02150)) all heads have queries of their own, and keys and values in common. In
+# *grouped-query* attention ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) the heads form groups, and each group
+# shares: nearly as good as a full set, nearly as small as one.
+#
+# Neighbours form a group. With $h$ query heads and $g$ heads of keys and values, query head $i$ belongs to head
+# $\lfloor i / (h / g) \rfloor$. Eight query heads:
+#
+# | `num_kv_heads` | query head 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | called |
+# | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+# | 8 | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | multi-head |
+# | 2 | 0 | 0 | 0 | 0 | 1 | 1 | 1 | 1 | grouped-query |
+# | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | multi-query |
+#
+# Everything else is as you know it: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax over
+# keys, a blend of values. A query that may attend to nothing gets zeros.
+#
+# **By hand:** two query heads, one word, $(2, 0, 1, 1)$ and $(0, 0, 0, 0)$, that share the keys $(1, 1, 0, 0)$ and
+# $(2, 1, 2, 0)$. Head 0 has the dot products 2 and 6, so the scores 1 and 3, and the weights $(0.119, 0.881)$. Head 1 asks
+# for nothing and gets $(0.5, 0.5)$. With the shared values $(10, 0)$ and $(0, 10)$ their outputs are $(1.19, 8.81)$ and
+# $(5, 5)$.
+
+# %% nbgrader={"grade": false, "grade_id": "grouped_query_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    """Attention in h heads, of which neighbours share the keys and values of one head.
+
+    Q: queries, (..., h, L, d_k)
+    K: keys, (..., num_kv_heads, S, d_k)
+    V: values, (..., num_kv_heads, S, d_v)
+    num_kv_heads: how many heads of keys and values there are; 1 (multi-query) to h (multi-head)
+    mask: None, or bool that broadcasts to (..., h, L, S); True means "may attend"
+
+    Returns the tuple (output, weights): output (..., h, L, d_v), weights (..., h, L, S), in the dtype of the input. A
+    query that may attend to nothing gets all-zero weights and a zero output. Large scores give finite numbers. What
+    comes in stays as it is. Raises ValueError where h heads cannot form num_kv_heads groups of one size.
+    """
+    ### BEGIN SOLUTION
+    h, d_k = Q.shape[-3], Q.shape[-1]
+    if h % num_kv_heads != 0:
+        raise ValueError(f"{h} heads cannot form {num_kv_heads} groups of one size")
+    group = h // num_kv_heads
+    K, V = K.repeat(group, axis=-3), V.repeat(group, axis=-3)            # (..., h, S, d): 0, 0, 1, 1 for a group of 2
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(d_k)                     # (..., h, L, S)
+    if mask is not None:
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    if mask is not None:
+        weights = np.where(mask, weights, 0)                             # for a query that may attend to nothing
+    return weights @ V, weights                                          # (..., h, L, S) @ (..., h, S, d_v)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-grouped_query_attention", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("grouped_query_attention")
+
+# %% [markdown]
+# **What to notice.** Six query heads on seven words. With six heads of keys it is multi-head attention, with one it is
+# multi-query, and in between each head equals *plain* attention with its group's keys. Below, that slow version, head by
+# head:
+
+# %% tags=["active-ipynb"]
+# def attend(q, k, v):
+#     """Plain attention of one head, as in assignment 1."""
+#     powers = np.exp(q @ k.T / math.sqrt(q.shape[-1]))                  # (L, S)
+#     return powers / powers.sum(axis=-1, keepdims=True) @ v
+#
+# random = np.random.default_rng(0)
+# Q = random.normal(size=(6, 7, 4))                                      # six heads, seven words
+# for num_kv_heads in (6, 3, 2, 1):
+#     K, V = random.normal(size=(num_kv_heads, 7, 4)), random.normal(size=(num_kv_heads, 7, 5))
+#     output, weights = grouped_query_attention(Q, K, V, num_kv_heads)
+#     slow = np.stack([attend(Q[i], K[i * num_kv_heads // 6], V[i * num_kv_heads // 6]) for i in range(6)])
+#     print(f"{num_kv_heads} heads of keys: largest difference {np.abs(output - slow).max():.0e}")
+
+# %% [markdown]
+# ## 3. `cache_bytes`
+#
+# How much is saved? What is kept of the words so far is called the **key-value cache**. For each layer, each head of keys
+# and values, and each word it holds one key and one value, both of width $d_{head}$.
+#
+# **By hand:** 2 layers, 3 heads of keys and values, a width of 4, 5 words. That is $2 \cdot 3 \cdot 5 = 30$ keys of 4 numbers,
+# so 120 numbers, and as many in the values: 240. At 2 bytes a number (`float16`) it is 480 bytes, at 4 (`float32`) 960.
+
+# %% nbgrader={"grade": false, "grade_id": "cache_bytes", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    """The size of a key-value cache for one text.
+
+    num_layers: layers of the model
+    num_kv_heads: heads of keys and values in each layer
+    d_head: width of a key, and of a value
+    length: words in the cache
+    bytes_per_number: 2 for float16, 4 for float32
+
+    Returns the number of bytes, an int.
+    """
+    ### BEGIN SOLUTION
+    numbers = num_layers * num_kv_heads * length * d_head   # of all keys
+    return 2 * numbers * bytes_per_number                   # and as many of all values
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-cache_bytes", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("cache_bytes")
+
+# %% [markdown]
+# A model of 8 billion parameters, as Llama 3 has it ([Grattafiori et al. 2024](https://arxiv.org/abs/2407.21783), table 3):
+# 32 layers, 32 query heads of width 128. One text of 128,000 tokens, at 2 bytes a number:
+
+# %% tags=["active-ipynb"]
+# print("heads of keys and values    a token    128,000 tokens")
+# for num_kv_heads, name in [(32, "multi-head"), (8, "grouped, as in Llama 3"), (1, "multi-query")]:
+#     token = cache_bytes(32, num_kv_heads, 128, 1)
+#     text = cache_bytes(32, num_kv_heads, 128, 128_000)
+#     print(f"{num_kv_heads:2d}  {name:22s} {token / 2**10:7.0f} KiB {text / 1e9:12.1f} GB")
+# print(f"the model's own weights {16.0:27.1f} GB")
+
+# %% [markdown]
+# **What to notice.** With a full set of heads, the cache of *one* long text is four times as large as the whole model.
+# Sharing keys among four heads makes it as large as the model. That is why nearly every large model does it.
+
+# %% [markdown]
+# ## 4. `decoding_step`
+#
+# Now use a cache. A model that writes adds one word at a time. The new word needs a query, a key and a value of its own, and
+# the keys and values of all words before it; *their* queries are not needed again, and neither is anything else of theirs. So
+# a step does the work of **one** word:
+#
+# 1. from the new word $x$ make a query, a key and a value, $x W_Q$, $x W_K$, $x W_V$, cut into heads;
+# 2. turn the query and the key by the word's position, which is the number of words in the cache;
+# 3. put the new key and value behind those in the cache (keys are kept turned, so that it happens once);
+# 4. attend, in groups, and multiply by $W_O$.
+#
+# No mask is needed: what comes later is not there yet.
+#
+# **By hand**, what a step multiplies, with $d_{model} = 4{,}096$, 32 query heads and 8 of keys, each of width 128, and $S$
+# words in the cache:
+#
+# | part | multiplications |
+# | --- | --- |
+# | $x W_Q$ and $W_O$, 4,096 times 4,096 each | 33.6 million |
+# | $x W_K$ and $x W_V$, 4,096 times 1,024 each | 8.4 million |
+# | scores and blend, 32 heads, $2 \cdot 128 \cdot (S + 1)$ each | 8,192 for each word |
+#
+# Without a cache, all $S + 1$ words go through the first two rows again, and every one looks at those before it.
+#
+# You may call `rotate` and `grouped_query_attention` from above. If one of them still has a mistake, this exercise is judged
+# as if it had none.
+
+# %% nbgrader={"grade": false, "grade_id": "decoding_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    """Attention for the newest word, with the keys and values of those before it kept.
+
+    x: the newest word, (..., d_model)
+    K, V: the cache, keys and values of the S words so far, (..., num_kv_heads, S, d_head), keys turned by their
+        positions already; None and None before the first word
+    W_Q: (d_model, num_heads * d_head); W_O: (num_heads * d_head, d_model)
+    W_K, W_V: (d_model, num_kv_heads * d_head); head i owns the columns i * d_head to (i + 1) * d_head, as in W_Q
+    num_heads: heads of queries; heads of keys and values are as many as the width of W_K has room for
+
+    Returns the tuple (output, K, V): output (..., d_model), and the cache with the newest word at its end, (...,
+    num_kv_heads, S + 1, d_head). The newest word stands at position S. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    batch, d_head = x.shape[:-1], W_Q.shape[-1] // num_heads
+    place = np.array([0 if K is None else K.shape[-2]])                  # the newest word's
+
+    def split(projected):
+        return projected.reshape(*batch, -1, 1, d_head)                  # (..., heads, 1, d_head): one word
+
+    query, key, value = rotate(split(x @ W_Q), place), rotate(split(x @ W_K), place), split(x @ W_V)
+    if K is not None:
+        key, value = np.concatenate([K, key], axis=-2), np.concatenate([V, value], axis=-2)
+    heads, _ = grouped_query_attention(query, key, value, key.shape[-3])  # (..., h, 1, d_head)
+    return heads.reshape(*batch, -1) @ W_O, key, value                   # (..., h * d_head) -> (..., d_model)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-decoding_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("decoding_step")
+
+# %% [markdown]
+# **What to notice.** Nine words, one after the other, and the same nine at once under a causal mask: no difference beyond
+# rounding. Whoever masks the future in training may use a cache when writing.
+
+# %% tags=["active-ipynb"]
+# random = np.random.default_rng(4)
+# text = random.normal(size=(9, 16))                                              # nine words, d_model = 16
+# W_Q, W_O = random.normal(size=(2, 16, 16)) / 4                                  # four query heads of width 4
+# W_K, W_V = random.normal(size=(2, 16, 8)) / 4                                   # two heads of keys and values
+#
+# def at_once(text):
+#     """The same attention for all words together."""
+#     words = np.arange(len(text))
+#     q, k, v = ((text @ W).reshape(len(text), -1, 4).swapaxes(0, 1) for W in (W_Q, W_K, W_V))
+#     seen = words <= words[:, None]
+#     heads, _ = grouped_query_attention(rotate(q, words), rotate(k, words), v, len(k), seen)
+#     return heads.swapaxes(0, 1).reshape(len(text), -1) @ W_O
+#
+# K = V = None
+# for number, word in enumerate(text):
+#     output, K, V = decoding_step(word, K, V, W_Q, W_K, W_V, W_O, num_heads=4)
+#     print(f"word {number}: largest difference {np.abs(output - at_once(text)[number]).max():.0e}, cache {K.shape}")
+
+# %% [markdown]
+# And what it saves, on your machine. Four layers one above the other, a text of random words: with the cache each word is
+# worked on once, without it all words so far go through all layers again. The multiplications are counted, the seconds
+# measured.
+
+# %% tags=["active-ipynb"]
+# import time
+#
+# d_model, layers = 64, 4
+# W_Q, W_O = random.normal(size=(2, d_model, d_model)) / 8                        # 16 query heads of width 4
+# W_K, W_V = random.normal(size=(2, d_model, 16)) / 8                             # four heads of keys and values
+#
+# def with_cache(text):
+#     caches = [(None, None)] * layers
+#     for x in text:
+#         for layer, (K, V) in enumerate(caches):
+#             output, *caches[layer] = decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads=16)
+#             x = x + output
+#
+# def without_cache(text):
+#     for length in range(1, len(text) + 1):
+#         x = text[:length]
+#         for _ in range(layers):
+#             x = x + at_once(x)
+#
+# def products(length):
+#     """Multiplications for the next word after length words, in one layer."""
+#     weights, a_key = 2 * d_model * d_model + 2 * d_model * 16, 2 * d_model
+#     return weights + a_key * (length + 1), (length + 1) * (weights + a_key * (length + 1))
+#
+# for length in (30, 60, 120) if not grading else ():         # nobody looks while it is graded
+#     text, seconds = random.normal(size=(length, d_model)), []
+#     for write in (with_cache, without_cache):
+#         begun = time.perf_counter()
+#         write(text)
+#         seconds.append(time.perf_counter() - begun)
+#     kept, anew = (layers * sum(step) / 1e6 for step in zip(*(products(n) for n in range(length))))
+#     print(f"{length:3d} words: {kept:5.0f} million multiplications with the cache, {anew:6.0f} without;",
+#           f"{seconds[0]:.2f} s and {seconds[1]:.2f} s")
+
+# %% [markdown]
+# ## 5. `sliding_window_mask`
+#
+# Sharing makes the cache narrower, but it still grows with every word. A **sliding window** stops that: a word attends to
+# the last few words alone, itself among them ([Beltagy et al. 2020](https://arxiv.org/abs/2004.05150), section 3.1; Mistral,
+# [Jiang et al. 2023](https://arxiv.org/abs/2310.06825), section 2). Whatever is older can be thrown away.
+#
+# There is a catch. A softmax has to put its weight *somewhere*, and heads that look for nothing put it on the very first
+# words. Throw those away, and a model falls apart. Keep them, four or so, and it writes on for millions of words:
+# **attention sinks** ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), section 3).
+#
+# So query $i$ may attend to key $j$ if $j$ does not come later, **and** it is one of the last `window` words (the word itself
+# counts) **or** one of the first `sinks` words:
+#
+# $$j \le i \quad\text{and}\quad (\, i - j < window \quad\text{or}\quad j < sinks \,)$$
+#
+# **By hand**, six words, a window of 3, one sink. Row = query, x = may attend:
+#
+# | | 0 | 1 | 2 | 3 | 4 | 5 |
+# | --- | --- | --- | --- | --- | --- | --- |
+# | **0** | x | | | | | |
+# | **1** | x | x | | | | |
+# | **2** | x | x | x | | | |
+# | **3** | x | x | x | x | | |
+# | **4** | x | | x | x | x | |
+# | **5** | x | | | x | x | x |
+
+# %% nbgrader={"grade": false, "grade_id": "sliding_window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sliding_window_mask(length, window, sinks=0):
+    """Who may attend to whom, if a word sees the last few words and the first few.
+
+    length: number of words, an int
+    window: how many of the last words a query sees, itself among them, an int, 1 or more; may be larger than length
+    sinks: how many of the first words everyone sees who comes after them, an int, 0 or more; may be larger than length
+
+    Returns bool, (length, length): True at row i, column j where query i may attend to key j. No word looks ahead.
+    """
+    ### BEGIN SOLUTION
+    key = np.arange(length)                               # (S,), here S = L = length
+    query = key[:, np.newaxis]                            # (L, 1)
+    near, first = query - key < window, key < sinks       # (L, S), (S,)
+    return (key <= query) & (near | first)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-sliding_window_mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("sliding_window_mask")
+
+# %% [markdown]
+# **What to notice.** Twelve words: all that came before, a window of 4, and the window with two sinks. The cache holds as
+# many words as the longest row has dark cells: 12, then 4, then 6, and for the last two that is so however long the text
+# gets.
+
+# %% tags=["active-ipynb"]
+# masks = np.stack([sliding_window_mask(12, 12), sliding_window_mask(12, 4), sliding_window_mask(12, 4, sinks=2)])
+# print("most keys that a word sees:", masks.sum(axis=-1).max(axis=-1))
+# heatmap(masks, title="row = query, column = key", names=["causal", "window of 4", "window of 4, two sinks"])
+
+# %% [markdown]
+# **Is what lies outside the window lost?** Not quite. With a window of 4, word 11 does not see word 5. But it sees word 8,
+# and word 8 has seen word 5 one layer below. Each layer reaches `window - 1` words further back. A word reaches another
+# through several layers if there is a path of `True`s, and paths are what a product of the masks counts:
+
+# %% tags=["active-ipynb"]
+# steps = sliding_window_mask(12, 4).astype(int)                                        # (12, 12)
+# layers = [np.linalg.matrix_power(steps, number) > 0 for number in (1, 2, 3)]
+# for number, reached in enumerate(layers, start=1):
+#     print(f"layer {number}: word 11 reaches back to word {reached[11].argmax()}")
+# heatmap(np.stack(layers), title="what can reach whom, window of 4", names=["1 layer", "2 layers", "3 layers"])
+
+# %% [markdown]
+# With 32 layers and a window of 4,096, as in Mistral 7B, that is 131,040 words. It is like a rumour, though: what has been
+# told on ten times is not what was seen. And a sink adds no path to the middle of the text: the first words have seen
+# nothing but themselves.
+
+# %% [markdown]
+# ## 6. `online_softmax_step`
+#
+# A softmax needs a whole row of scores: first its largest, then its sum, then the weights. For 128,000 words that is a table
+# of 128,000 times 128,000, for every head. Does it have to be there?
+#
+# No. The sum can be taken **while the keys come by**, block after block, if we put right what we have each time a larger
+# score turns up ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867), section 3). For each query, remember three
+# things:
+#
+# - $m$, the **largest** score so far,
+# - $\ell = \sum_j e^{s_j - m}$, the **total** so far, measured from $m$,
+# - $a = \sum_j e^{s_j - m}\, v_j$, the values **mixed** so far, measured from $m$, too.
+#
+# A block brings new scores $s_j$ and values $v_j$. With $m' = \max(m, \max_j s_j)$, what we have was measured from the old
+# $m$, so it shrinks by $e^{m - m'}$ before the block's part is added:
+#
+# $$\ell' = e^{m - m'}\, \ell + \sum_{j \text{ in the block}} e^{s_j - m'} \qquad
+# a' = e^{m - m'}\, a + \sum_{j \text{ in the block}} e^{s_j - m'}\, v_j$$
+#
+# At the very end, the output is $a / \ell$. Before the first block $m = -\infty$, $\ell = 0$ and $a = 0$; there
+# $e^{-\infty - m'} = 0$, and nothing special has to be done.
+#
+# **By hand**, one query, blocks of one key. The scores are $0$ and $\ln 3$, the values 10 and 2.
+#
+# | | $m$ | $\ell$ | $a$ |
+# | --- | --- | --- | --- |
+# | before | $-\infty$ | 0 | 0 |
+# | score 0, value 10 | 0 | 1 | 10 |
+# | score $\ln 3$, value 2 | $\ln 3$ | $\tfrac13 \cdot 1 + 1 = \tfrac43$ | $\tfrac13 \cdot 10 + 2 = \tfrac{16}3$ |
+#
+# The output is $\tfrac{16}3 / \tfrac43 = 4$. And the softmax of $(0, \ln 3)$ is $(\tfrac14, \tfrac34)$, which gives
+# $\tfrac14 \cdot 10 + \tfrac34 \cdot 2 = 4$. Write the one step; a step sees one block of keys and no other.
+
+# %% nbgrader={"grade": false, "grade_id": "online_softmax_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    """One more block of keys and values, for attention that never sees a whole row.
+
+    largest: each query's largest score so far, (..., L); -inf before the first block
+    total: the sum of e ** (score - largest) so far, (..., L); 0 before the first block
+    mixed: the sum of e ** (score - largest) times the value so far, (..., L, d_v); 0 before the first block
+    Q: queries, (..., L, d_k)
+    K: the block's keys, (..., B, d_k)
+    V: the block's values, (..., B, d_v)
+
+    Returns the new tuple (largest, total, mixed), in the dtype of the input. Scores are divided by the square root of
+    d_k. Large scores give finite numbers. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])            # (..., L, B): of this block alone
+    new_largest = np.maximum(largest, scores.max(axis=-1))              # (..., L)
+    exps = np.exp(scores - new_largest[..., np.newaxis])                # (..., L, B)
+    shrink = np.exp(largest - new_largest)                              # (..., L): 0 for the first block
+    total = shrink * total + exps.sum(axis=-1)
+    mixed = shrink[..., np.newaxis] * mixed + exps @ V                  # (..., L, d_v)
+    return new_largest, total, mixed
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-online_softmax_step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("online_softmax_step")
+
+# %% [markdown]
+# ## 7. `online_softmax_attention`
+#
+# Now the whole: begin with nothing, take the keys and values block by block, divide at the end. The last block may be
+# shorter. You may call `online_softmax_step`; if it still has a mistake, this exercise is judged as if it had none.
+#
+# What comes back is the **output alone**. There are no weights to give: at no time are they all there.
+
+# %% nbgrader={"grade": false, "grade_id": "online_softmax_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def online_softmax_attention(Q, K, V, block_size):
+    """Attention in one pass over blocks of keys.
+
+    Q: queries, (..., L, d_k)
+    K: keys, (..., S, d_k)
+    V: values, (..., S, d_v)
+    block_size: how many keys are looked at together, an int, 1 or more; S need not be a multiple of it, nor larger
+
+    Returns the output, (..., L, d_v), in the dtype of the input: that of softmax(Q K^T / sqrt(d_k)) V. Large scores,
+    above and below zero, give finite numbers. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    rows = Q.shape[:-1]                                                  # (..., L)
+    largest, total = np.full(rows, -np.inf, Q.dtype), np.zeros(rows, Q.dtype)
+    mixed = np.zeros((*rows, V.shape[-1]), Q.dtype)
+    for start in range(0, K.shape[-2], block_size):
+        block = slice(start, start + block_size)
+        keys, values = K[..., block, :], V[..., block, :]
+        largest, total, mixed = online_softmax_step(largest, total, mixed, Q, keys, values)
+    return mixed / total[..., np.newaxis]                                # (..., L, d_v)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-online_softmax_attention", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("online_softmax_attention")
+
+# %% [markdown]
+# **What to notice.** The same numbers as with the whole table, whatever the size of the blocks, to rounding:
+
+# %% tags=["active-ipynb"]
+# random = np.random.default_rng(1)
+# Q, K, V = random.normal(size=(9, 8)), random.normal(size=(20, 8)), random.normal(size=(20, 5))
+# scores = Q @ K.T / math.sqrt(8)                                          # (9, 20): the whole table
+# whole = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True) @ V
+# for block_size in (1, 6, 20, 50):
+#     difference = np.abs(online_softmax_attention(Q, K, V, block_size) - whole).max()
+#     print(f"blocks of {block_size:2d}: largest difference {difference:.0e}")
+
+# %% [markdown]
+# ### What FlashAttention makes of it
+#
+# A graphics card has a large memory that is slow, and a small one that is fast. Plain attention writes its table of scores
+# into the slow one, reads it for the softmax, writes the weights, reads them for the blend. That coming and going takes
+# longer than the arithmetic. **FlashAttention** ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) cuts
+# queries and keys into blocks that fit into the fast memory and does your step there, so that the table is never written
+# anywhere. The result is exact: nothing is left out or rounded off. (For the gradients it makes each block anew, which is still
+# faster than reading it.)
+#
+# With 6 queries and blocks of 4 keys, these are the scores that are there at each of three steps. What was there before is
+# gone, but for two numbers and a mixture of values for each query.
+
+# %% tags=["active-ipynb"]
+# held = np.zeros((3, 6, 12), dtype=bool)
+# for step in range(3):
+#     held[step, :, 4 * step : 4 * step + 4] = True
+# display(heatmap(held, title="row = query, column = key", names=["step 1", "step 2", "step 3"]))
+# length, block = 128_000, 128
+# print(f"scores of one head for {length:,} words, at 2 bytes: {2 * length**2 / 1e9:.1f} GB")
+# print(f"one block of {block} queries and {block} keys: {2 * block**2 / 1e3:.0f} KB")
+
+# %% [markdown]
+# ## 8. `rms_norm`
+#
+# Two small changes are left, and each is one line. Layer norm takes the mean off and divides by the spread. Do we need the
+# mean? [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) (section 3) leave it out, and the shift $\beta$ with it:
+# the vector is divided by its own size, the *root mean square*, and nothing else.
+#
+# $$\operatorname{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\frac1{d_{model}} \sum_j x_j^2 + \epsilon}}$$
+#
+# **By hand:** $x = (1, 3, 5, 7)$ with $\gamma = (2, 2, 1, 1)$. The squares are 1, 9, 25, 49, their mean is 21, and
+# $x / \sqrt{21} = (0.2182, 0.6547, 1.0911, 1.5275)$. The result is $(0.4364, 1.3093, 1.0911, 1.5275)$.
+
+# %% nbgrader={"grade": false, "grade_id": "rms_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rms_norm(x, gamma, eps=1e-5):
+    """Every vector divided by its root mean square, then scaled by gamma.
+
+    x: (..., d_model); `...` is any number of axes, also none
+    gamma: (d_model,)
+    eps: a small number, added to the mean of the squares, under the root
+
+    Returns an array of the shape and dtype of x. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    mean_square = (x**2).mean(axis=-1, keepdims=True)     # (..., 1): one for each word
+    return gamma * x / np.sqrt(mean_square + eps)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-rms_norm", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("rms_norm")
+
+# %% [markdown]
+# **What to notice.** Ten times as large is the same again, as with layer norm. *Plus ten* is not: where the middle of a
+# vector lies is kept.
+
+# %% tags=["active-ipynb"]
+# rows = np.array([[1.0, 3.0, 5.0, 7.0], [10.0, 30.0, 50.0, 70.0], [11.0, 13.0, 15.0, 17.0], [4.0, -4.0, 0.0, 2.0]])
+# heatmap(rms_norm(rows, np.ones(4)), rows=["x", "10 x", "x + 10", "another"], title="after RMSNorm")
+
+# %% [markdown]
+# ## 9. `gated_feed_forward`
+#
+# The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today there are two layers side by side, and the one
+# decides how much of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202),
+# section 2, where it is called $\operatorname{FFN}_{\operatorname{SwiGLU}}$).
+#
+# $$\big(\operatorname{SiLU}(x W_{gate}) \odot x W_{up}\big)\, W_{down} \qquad
+# \operatorname{SiLU}(z) = z \cdot \operatorname{sigmoid}(z) = \frac{z}{1 + e^{-z}}$$
+#
+# There are no biases. SiLU looks like a ReLU with a soft corner: about $z$ where $z$ is large, about 0 where it is far below
+# zero.
+#
+# **By hand:** $x = (1, 2)$, so wide that a gate is easy to see:
+#
+# $$W_{gate} = \begin{pmatrix} 0 & 10 & 1 \\ 0 & 0 & -6 \end{pmatrix} \quad
+# W_{up} = \begin{pmatrix} 1 & 1 & 1 \\ 0 & 1 & 2 \end{pmatrix} \quad
+# W_{down} = \begin{pmatrix} 1 & 0 \\ 0.1 & 0 \\ 0 & 1 \end{pmatrix}$$
+#
+# $x W_{gate} = (0, 10, -11)$, and SiLU makes it $(0, 9.9995, -0.0002)$: shut, open, shut. $x W_{up} = (1, 3, 5)$. The product is
+# $(0, 29.9986, -0.0009)$, and times $W_{down}$ it is $(2.9999, -0.0009)$.
+
+# %% nbgrader={"grade": false, "grade_id": "gated_feed_forward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    """Two layers side by side, one of which is the other's gate, and a third; for each word on its own.
+
+    x: (..., d_model); `...` is any number of axes, also none
+    W_gate, W_up: (d_model, d_ff)
+    W_down: (d_ff, d_model)
+
+    Returns (..., d_model), in the dtype of the input. SiLU is for the gate alone. What comes in stays as it is.
+    """
+    ### BEGIN SOLUTION
+    gate = x @ W_gate                                     # (..., d_ff)
+    gate = gate / (1 + np.exp(-gate))                     # SiLU
+    return (gate * (x @ W_up)) @ W_down                   # (..., d_model)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-gated_feed_forward", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("gated_feed_forward")
+
+# %% [markdown]
+# **What to notice.** SiLU beside ReLU. And a word about size: three matrices instead of two, so $d_{ff}$ is made two thirds as
+# wide, and the count of weights is the same. *"We offer no explanation as to why these architectures seem to work"*, says the
+# paper; *"we attribute their success, as all else, to divine benevolence."*
+
+# %% tags=["active-ipynb"]
+# z = np.array([-10.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 10.0])
+# print("z   ", *(f"{value:6.1f}" for value in z))
+# print("ReLU", *(f"{value:6.2f}" for value in np.maximum(z, 0)))
+# print("SiLU", *(f"{value:6.2f}" for value in z / (1 + np.exp(-z))))
+
+# %% [markdown]
+# ## 10. `ModernDecoderBlock`
+#
+# All together, in PyTorch. The plan is that of the block in assignment 5, and the parts are those of this notebook:
+#
+# $$x \;\leftarrow\; x + \operatorname{Attention}(\operatorname{RMSNorm}_1(x)) \qquad\qquad
+# x \;\leftarrow\; x + \operatorname{FFN}(\operatorname{RMSNorm}_2(x))$$
+#
+# The attention is causal, or looks through a window. Queries and keys are turned by their positions $0, 1, \ldots, L - 1$,
+# **after** they have been split into heads, so that a pair lies within one head, and **before** the scores. Values are not
+# turned. Then heads share keys and values in groups. No layer has a bias, and $\epsilon$ is $10^{-5}$.
+#
+# **The members have these names**, so that weights can be copied by name:
+#
+# | member | what it is | shape |
+# | --- | --- | --- |
+# | `norm_1`, `norm_2` | `nn.Parameter`, the $\gamma$ of each norm | `(d_model,)` |
+# | `W_Q`, `W_O` | `nn.Linear` without bias | `d_model` to `d_model` |
+# | `W_K`, `W_V` | `nn.Linear` without bias | `d_model` to `num_kv_heads * d_head` |
+# | `W_gate`, `W_up` | `nn.Linear` without bias | `d_model` to `d_ff` |
+# | `W_down` | `nn.Linear` without bias | `d_ff` to `d_model` |
+#
+# Here $d_{head}$ is `d_model // num_heads`. What you have written in NumPy, you write once more on tensors: `rotate` with
+# `torch.stack` and `flatten`, the norm with `torch.sqrt`, shared keys with `repeat_interleave`; `F.silu` is SiLU. PyTorch's
+# ready-made attention stays outside. The method `attend` is there to keep `forward` short, and you may do without it.
+#
+# No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
+
+# %%
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+# %% nbgrader={"grade": false, "grade_id": "ModernDecoderBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class ModernDecoderBlock(nn.Module):
+    """One block of a decoder of today: rotary positions, grouped queries, a window, RMSNorm and a gate.
+
+    d_model: width of a word's vector
+    num_heads: query heads, each of width d_model // num_heads, which is even
+    num_kv_heads: heads of keys and values; num_heads is a multiple of it
+    d_ff: width of the gated feed-forward network
+    window: how many of the last words a word sees, itself among them; None: all of them
+
+    Members: norm_1 and norm_2, nn.Parameter of shape (d_model,), ones at first; W_Q, W_K, W_V, W_O, W_gate, W_up and
+    W_down, nn.Linear without bias.
+    """
+
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        ### BEGIN SOLUTION
+        d_head = d_model // num_heads
+        self.d_head, self.group, self.window = d_head, num_heads // num_kv_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, num_kv_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_kv_heads * d_head, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x):
+        """One round of looking and working.
+
+        x: (B, L, d_model)
+
+        Returns (B, L, d_model), in the dtype of the parameters. Word i depends on words 0 to i alone; within the
+        attention, on the last `window` of them. What comes in stays as it is.
+        """
+        ### BEGIN SOLUTION
+        def size_one(x, gamma):
+            return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-5)      # (B, L, d_model)
+
+        x = x + self.attend(size_one(x, self.norm_1))
+        hidden = size_one(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(hidden)) * self.W_up(hidden))
+        ### END SOLUTION
+
+    def attend(self, x):
+        """The attention branch: words brought to size one, (B, L, d_model), give what is added to them, (B, L, d_model)."""
+        ### BEGIN SOLUTION
+        place = torch.arange(x.shape[-2], device=x.device)                              # (L,)
+
+        speed = 10000.0 ** (-torch.arange(0, self.d_head, 2, device=x.device) / self.d_head)
+        angle = place.unsqueeze(-1) * speed                                             # (L, d_head / 2)
+        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+
+        def split(projected):
+            return projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)         # (B, heads, L, d_head)
+
+        def turn(heads):
+            first, second = heads[..., 0::2], heads[..., 1::2]
+            return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+
+        query, key = turn(split(self.W_Q(x))), turn(split(self.W_K(x)))
+        key, value = (t.repeat_interleave(self.group, dim=-3) for t in (key, split(self.W_V(x))))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)                 # (B, h, L, L)
+        back = place.unsqueeze(-1) - place                                              # (L, L): how far behind
+        seen = back >= 0
+        if self.window is not None:
+            seen = seen & (back < self.window)
+        weights = torch.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)           # each word sees itself
+        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))                # (B, L, h * d_head)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-ModernDecoderBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("ModernDecoderBlock")
+
+# %% [markdown]
+# **What to notice.** Nudge one word, and see how far each output moves, in two blocks with a window of 3. No word hears from
+# a later one, and none from more than four words back: two words a layer.
+
+# %% tags=["active-ipynb"]
+# torch.manual_seed(1)
+# stack = nn.Sequential(*(ModernDecoderBlock(16, 4, 2, 24, window=3) for _ in range(2)))
+# x = torch.randn(1, 8, 16)
+# nudged = x.repeat(8, 1, 1)                           # eight copies of the text: in copy j, word j is nudged
+# nudged[range(8), range(8)] += torch.randn(8, 16)
+# with torch.no_grad():
+#     moved = (stack(nudged) - stack(x)).norm(dim=-1).T          # (8, 8): how far output i moves when word j does
+# moved = (moved / moved.max()) ** 0.25                          # small moves are to be seen, too
+# heatmap(moved, rows=range(8), columns=range(8), title="row: output, column: the word that was nudged")
+
+# %% [markdown]
+# ## 11. In your own words
+#
+# A classmate says: "Grouped queries, a sliding window and FlashAttention are three names for the same thing: attention made
+# cheaper." What does each of the three save? Which of them can be switched on in a model that is already trained, without
+# changing a single number that comes out, and why? And why does a model with a window fall apart when the first words leave
+# it, though they mean nothing for the text? Six sentences are plenty.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written-modern-attention", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# Grouped queries save memory while writing: fewer heads of keys and values have to be kept and read for every word. A window
+# bounds how many words are kept, and how many each word looks at, so the cost no longer grows with the square of the length.
+# FlashAttention saves nothing that is kept, and no arithmetic; it saves the coming and going of a table of scores, which is never
+# written down. Only FlashAttention can be switched on in a trained model without changing a number: it works out the same
+# softmax in another order. The other two compute something else, because keys are shared or hidden, and a model has to be
+# trained, or trained on, with them. A softmax has to put all its weight somewhere, and heads that look for nothing have learnt to
+# put it on the first words; if those are gone, the weight falls on words that do mean something, and every blend is changed.
