@@ -16,6 +16,7 @@ from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.nbgrader.pages import Page, with_waiting
 from autograder.reports.written import MAX_TEXT, Answer, grouped
+from tests.in_process import COURSE
 from tests.small_course import EXERCISE, NAME, NOTEBOOK, RUBRIC, add_question, book_of, command, graded, submit
 
 ANSWER = "Since each row has a mean of its own, and $x$ less it sums to 0."
@@ -300,8 +301,8 @@ def test_a_file_that_is_none_is_said(class_of_six):
     assert (code, "name --page before you grade" in " ".join(told_so.split())) == (2, True), told_so
 
 
-def test_every_written_question_of_the_course_has_a_rubric_that_adds_up(course):
-    for assignment in course.assignments().values():
+def test_every_written_question_of_the_course_has_a_rubric_that_adds_up():
+    for assignment in COURSE.assignments().values():
         points = assignment.graded_cells
         assert assignment.written, assignment.name
         for name, question in assignment.written.items():
