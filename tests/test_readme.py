@@ -40,7 +40,7 @@ def checkout(tmp_path_factory):
 def run(command, folder):
     # The environment is made once, by whoever runs the tests; here it is taken as up to date.
     script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
-    environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "120"}
+    environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "150"}
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, env=environment
     )

@@ -169,7 +169,11 @@ def marks_table(assignments: list[Assignment], rows: list[Row], width: int) -> T
     """The marks for a terminal of so many columns: in a narrow one, what an assignment is worth is in its heading."""
     wide = width >= NAMES + MARK * len(assignments)
     table = Table(
-        title="Marks in nbgrader's gradebook", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+        title="Marks in nbgrader's gradebook",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2 if wide else 1, 0, 0),
     )
     names = [assignment.name.split("_")[0] for assignment in assignments]
     worth = [f"{name}/{points(a.max_score)}" for name, a in zip(names, assignments, strict=True)]
