@@ -11,11 +11,13 @@ from html import escape
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 _NAMES = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "epsilon": "ϵ", "mu": "μ", "sigma": "σ", "infty": "∞", "top": "⊤",
+    "alpha": "α", "beta": "β", "gamma": "γ", "epsilon": "ϵ", "theta": "θ", "ell": "ℓ", "mu": "μ", "sigma": "σ",
+    "infty": "∞", "top": "⊤",
     "sin": "sin", "cos": "cos", "log": "log", "ln": "ln", "max": "max", "min": "min",
 }  # fmt: skip
 _SIGNS = {
-    "cdot": "⋅", "times": "×", "approx": "≈", "to": "→", "leftarrow": "←", "le": "≤", "dots": "…", "odot": "⊙",
+    "cdot": "⋅", "times": "×", "approx": "≈", "to": "→", "leftarrow": "←", "le": "≤", "dots": "…",
+    "ldots": "…", "odot": "⊙", "lfloor": "⌊", "rfloor": "⌋",
     "sum": "∑", "_": "_",
 }  # fmt: skip
 _SPACES = {",": "0.17em", ";": "0.28em", "!": "-0.17em", " ": "0.25em", "quad": "1em", "qquad": "2em"}

@@ -306,8 +306,9 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     W_K, W_V: (d_model, num_kv_heads * d_head); head i owns the columns i * d_head to (i + 1) * d_head, as in W_Q
     num_heads: heads of queries; heads of keys and values are as many as the width of W_K has room for
 
-    Returns the tuple (output, K, V): output (..., d_model), and the cache with the newest word at its end, (...,
-    num_kv_heads, S + 1, d_head). The newest word stands at position S. What comes in stays as it is.
+    Returns the tuple (output, K, V), in the dtype of the input: output (..., d_model), and the cache with the newest
+    word at its end, (..., num_kv_heads, S + 1, d_head). The newest word stands at position S. What comes in stays as it
+    is.
     """
     ### BEGIN SOLUTION
     batch, d_head = x.shape[:-1], W_Q.shape[-1] // num_heads
