@@ -15,8 +15,8 @@ import sys
 
 __version__ = "0.1.0"
 __all__ = [
-    "check", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news", "own_or_plain",
-    "without_head", "word_by_word",
+    "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news",
+    "own_or_plain", "without_head", "word_by_word",
 ]  # fmt: skip
 
 # True only while a submission is graded or validated: `if not grading:` keeps a long training out of it. nbgrader sets
@@ -25,6 +25,7 @@ grading = "NBGRADER_EXECUTION" in os.environ
 
 _HOMES = {
     "check": "autograder.notebook.check",
+    "copycat": "autograder.attention.workshop.copycat",
     "explore": "autograder.notebook.explore",
     "heatmap": "autograder.reports.heatmap",
     "highlight": "autograder.attention.workshop.looking",
@@ -36,6 +37,7 @@ _HOMES = {
     "without_head": "autograder.attention.workshop.ablation",
     "word_by_word": "autograder.attention.workshop.ablation",
 }
+_MODULES = ("copycat", "news")  # of these a notebook takes the whole module
 
 
 class OlderKit(ImportError):
@@ -57,4 +59,4 @@ def __getattr__(name: str) -> object:
             )
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     home = importlib.import_module(_HOMES[name])
-    return home if name == "news" else getattr(home, name)
+    return home if name in _MODULES else getattr(home, name)

@@ -126,7 +126,13 @@ def sandbox_setting(root: Path | None = None) -> dict[str, Any]:
     own = [root / place for place in PLACES] if root is not None else []
     path = next((folder for folder in own if folder.is_dir()), KIT) / "sandbox.toml"
     found = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return {"names": {}} | found | {"ready_made": READY_MADE | found.get("ready_made", {})}
+    return {"names": {}, "early": []} | found | {"ready_made": READY_MADE | found.get("ready_made", {})}
+
+
+def imported_once(root: Path | None = None) -> tuple[str, ...]:
+    """Modules that a notebook finds imported, or that take long to import: the same for all submissions of a run."""
+    setting = sandbox_setting(root)
+    return (*setting["names"].values(), *setting["early"])
 
 
 @functools.lru_cache(64)

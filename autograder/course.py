@@ -24,7 +24,9 @@ from autograder.reading import parse_json
 CONFIG = "nbgrader_config.py"
 BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
+RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
 STRANGERS = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
+ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the text twin: nothing is built on it
 CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
 
 
@@ -71,6 +73,12 @@ class Assignment:
         return _brought(self.notebook, self.notebook.stat().st_mtime_ns)
 
     @property
+    def only_shows(self) -> tuple[str, ...]:
+        """Texts of the cells that only show something: those with the tag that keeps them out of the text twin."""
+        cells = [cell for cell in _notebook(self.notebook)["cells"] if "nbgrader" not in cell["metadata"]]
+        return tuple("".join(cell["source"]) for cell in cells if ONLY_SHOWS in cell["metadata"].get("tags", ()))
+
+    @property
     def limits(self) -> dict[str, Any]:
         """Limits for student code by name, as the notebook's metadata asks for them."""
         limits = _settings(self.notebook).get("limits", {})
@@ -98,7 +106,7 @@ class Assignment:
         """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is not in order."""
         cells = [cell for cell in _notebook(self.notebook)["cells"] if cell["cell_type"] == "markdown"]
         named = {cell["metadata"].get("nbgrader", {}).get("grade_id", ""): cell for cell in cells}
-        rubrics = _rubrics(self.content / "rubric.toml")
+        rubrics = rubrics_in(self.content / RUBRIC)
         answers = {name: "".join(cell["source"]) for name, cell in named.items() if name in self.graded_cells}
         return {name: Written(answer, rubrics.get(name, ())) for name, answer in answers.items()}
 
@@ -232,7 +240,7 @@ def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
     return tuple(found)
 
 
-def _rubrics(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
+def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
     """What written questions give points for: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -251,9 +259,13 @@ def stamp(root: Path, assignment: str, files: Sequence[Path]) -> str:
     """A digest of `files`, of the assignment's content and of all code of the kit: whatever marks may depend on."""
     digest = hashlib.sha256(_kit_version().encode())
     folder = content.folder_of(assignment, root)
-    for path in sorted([*files, *(path for path in folder.rglob("*") if path.suffix in STAMPED)]):
+    for path in sorted([*files, *filter(_is_stamped, folder.rglob("*"))]):
         digest.update(path.name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()
+
+
+def _is_stamped(path: Path) -> bool:
+    return path.suffix in STAMPED and path.name != RUBRIC
 
 
 @functools.cache
@@ -261,7 +273,7 @@ def _kit_version() -> str:
     """A word that changes with the kit's code and content; read once, as the running code is."""
     digest = hashlib.sha256()
     kit = Path(__file__).parent
-    for path in sorted(path for path in kit.rglob("*") if path.suffix in STAMPED):
+    for path in sorted(filter(_is_stamped, kit.rglob("*"))):
         digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 

@@ -34,6 +34,7 @@ NAME = "a1_first"
 WRONG = "def row_centred(X):\n    return X - X.mean()\n"
 KINDS = ("right", "wrong", "untouched", "unreadable")
 SUBREAPER = 36
+TIMES, BUSY = 5, 4
 WAYS = {
     "grade --json": ("submitted", "--json", "marks.json"),
     "grade --gradebook": ("--gradebook",),
@@ -190,7 +191,7 @@ def faults(day: Day) -> Iterator[tuple[str, str, Callable[[subprocess.Popen[str]
     yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader(day, "grade --gradebook")
 
 
-def tried(count: int, seed: int, size: int = 8) -> dict[str, Found]:
+def tried(count: int, seed: int, size: int = 8, times: int = 0) -> dict[str, Found]:
     """`count` faults, kinds in turn, moments drawn from `seed`."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, should this run in the background
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans become ours, and are seen
@@ -211,17 +212,40 @@ def tried(count: int, seed: int, size: int = 8) -> dict[str, Found]:
             one.what += wrong
             for text in wrong:
                 print(f"fault {number} ({name}): {text}", flush=True)
+            if number % 50 == 49:
+                print(f"{number + 1} of {count}", flush=True)
+        again_in_peace(day, found, times)
     return found
+
+
+def again_in_peace(day: Day, found: dict[str, Found], times: int) -> None:
+    """The same class again and again with one and two workers, alone and with four busy loops beside."""
+    for loops in (0, BUSY) if times else ():
+        beside = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
+        one = found[f"none, {loops} busy loops beside" if loops else "none"] = Found()
+        for way in WAYS:
+            for jobs in (1, 2) * times:
+                root = day.course()
+                said = day.run(root, way, jobs)
+                one.tried += 1
+                one.tracebacks += "Traceback" in said
+                one.other_marks += marks(root, way) != day.peace[way]
+                shutil.rmtree(root.parent)
+        for busy in beside:
+            busy.kill()
+            busy.wait()
+        one.what += ["other marks"] * one.other_marks
 
 
 def page(found: dict[str, Found], seed: int) -> str:
     """The table."""
-    total = sum(one.tried for one in found.values())
+    total = sum(one.tried for name, one in found.items() if not name.startswith("none"))
     lines = [
         "# What a bad day does to a run",
         "",
         f"Written by `make faults`: {total} runs disturbed at moments drawn from seed {seed}. Each run was",
-        "started again; then the marks were compared with those of a run that nobody disturbed.",
+        "started again; then the marks were compared with those of a run that nobody disturbed. Half had",
+        "one worker, half had two. Runs without a fault show that marks are the same each time.",
         "",
         "| fault | tried | marks lost or different | tracebacks | something left behind |",
         "| --- | ---: | ---: | ---: | ---: |",
@@ -247,7 +271,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    found = tried(options.count, options.seed)
+    found = tried(options.count, options.seed, times=TIMES)
     PAGE.write_text(page(found, options.seed), encoding="utf-8")
     print(page(found, options.seed))
     sys.exit(any(one.what for one in found.values()))

@@ -34,14 +34,18 @@ import numpy as np
 from autograder.attention.saved_model import Unusable
 from autograder.attention.saved_model import parse as parse_model
 from autograder.errors import SubmissionError
+from autograder.judging.alike import same
 from autograder.judging.cost import is_small
+from autograder.judging.expect import kind_of
 from autograder.judging.notebook import read
+from autograder.judging.prints import print_of
 from autograder.judging.questions import Questions
 from autograder.judging.words import fit_to_print
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_bytes, call_of
+from autograder.sandbox.protocol.objects import Record, Table
 from autograder.submission import code_cells, read_notebook
 from tests.in_process import COURSE, judged, material
 
@@ -57,6 +61,10 @@ ODD: list[Any] = [
     ["array", "int64", [], [], False, bytes(8)], ["tensor", "float32", [2], [0], True, bytes(8)],
     ["tensor", "float16", [2, 2], [0, 1], False, bytes(8)], ["scalar", "int64", [], [], False, b"\x00\xff" * 4],
     ["handle", ["softmax", ["x"], None]], ["handle", ["f", [], ["dict", []]]],
+    ["set", [1, "a"]], ["set", [["set", []]]], ["frozenset", [["tuple", [1, ["list", []]]]]], ["record", ["P", []]],
+    ["record", ["P", [["x", 1], ["shape", ["tuple", [2]]]]]], ["record", ["P", [["__class__", 1]]]],
+    ["table", [["a"], [["array", "float64", [1], [0], False, bytes(8)]], None]], ["table", [[], [], ["list", [1]]]],
+    ["table", [["a", "a"], [["list", []], ["list", ["x"]]], ["scalar", "int64", [], [], False, bytes(8)]]],
 ]  # fmt: skip
 PLACES = 3000  # of an input that are changed; doubled again and again, there would be no end
 BYTES = (b"\x00", b"\xff", b"\xc1", b"\x80", b"\xdd\x7f\xff\xff\xff", b"\xc6\xff\xff\xff\xff")  # msgpack's own
@@ -110,6 +118,9 @@ def _messages() -> tuple[list[bytes], list[bytes]]:
         for heard in rehearsal.heard.values():
             calls += [one.place[0] for one in heard if len(one.place[0]) < 20_000][:2]
             answers += [one.answer for one in heard if len(one.answer) < 20_000][:2]
+    point = Record("Point", {"x": 1.5, "tags": {"a", "b"}, "rows": Table({"n": np.arange(2), "w": ["a", None]})})
+    answers += [answer_bytes(Reply(value, [value])) for value in (point, [point, {1, (2, 3)}], point["rows"])]
+    calls.append(call_bytes(Call("softmax", [point, {1, 2}], {"axis": point["rows"]})))
     calls.append(call_bytes(Call("ready-made scaled_dot_product_attention", [np.ones((1, 2, 2))] * 3)))
     return calls, answers
 
@@ -177,6 +188,11 @@ def _read_answer(data: bytes) -> None:
         return
     answer_bytes(fit_to_print(answer, ["def softmax(x):\n    return x"], asked=False))
     answer_bytes(fit_to_print(answer, [], asked=True))
+    # What is done with every answer before a suite sees it, and with two of one call.
+    same(answer, answer)
+    print_of(answer)
+    if isinstance(answer, Reply):
+        kind_of(answer.value)
 
 
 class _Asking:

@@ -34,13 +34,29 @@ c.AssignLatePenalties.plugin_class = OnePoint
 """
 
 
-def small_course(folder: Path, config: str = "", students=()) -> Course:
-    """Begun, released, and right work of `students` handed in."""
+WRITTEN, RUBRIC = "written-why", 'written-why = [[1, "names the mean of a row"], [3, "says why it is the row\'s own"]]'
+
+
+def add_question(course: Course, rubric: str = RUBRIC, answer: str = "Since each row has a mean of its own.") -> None:
+    """A written question at the end, worth 4 points, with a rubric."""
+    (course.assignment(NAME).content / "rubric.toml").write_text(rubric)
+    path = course.assignment(NAME).notebook
+    notebook = nbformat.read(path, as_version=4)
+    data = {"grade": True, "solution": True, "locked": False, "task": False, "schema_version": 3, "points": 4}
+    metadata = {"nbgrader": data | {"grade_id": WRITTEN}}
+    notebook.cells.append(nbformat.v4.new_markdown_cell(answer, id="why", metadata=metadata))
+    nbformat.write(notebook, path)
+
+
+def small_course(folder: Path, config: str = "", students=(), written: bool = False) -> Course:
+    """Begun, released, and right work of `students` handed in; with a written question if asked."""
     for _ in begin_course(folder, NAME, EXERCISE):
         pass
     with (folder / CONFIG).open("a") as file:
         file.write(config)
     course = Course(folder)
+    if written:
+        add_question(course)
     assert api(folder).generate_assignment(NAME)["success"]
     for student in students:
         submit(course, student)

@@ -22,6 +22,7 @@ CALLS = {  # what model answers call, so that a test that looks at nothing is no
     "a6_transformer_summarizer": 1,
     "a7_attention_and_convolution": 3,
     "a8_modern_attention": 3,
+    "a9_looking_at_heads": 0,
 }
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 

@@ -314,3 +314,21 @@ def test_a_scheduler_that_goes_leaves_what_was_graded_and_a_second_run_completes
     _, said = grade(root, "submitted", "--json", "marks.json")
     assert "going on: 3 were graded before" in said
     assert len(json.loads((root / "marks.json").read_text())) == 4
+
+
+def test_ctrl_c_before_anything_has_begun_ends_it_without_a_word():
+    """While its modules are imported: a second, on a busy machine."""
+    code = """
+import os, runpy, signal, sys, threading
+
+def interrupt():
+    while "autograder.commands.options" not in sys.modules:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+sys.argv = ["autograder", "--help"]
+runpy.run_module("autograder", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

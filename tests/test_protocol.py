@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from autograder.judging.alike import equal
 from autograder.sandbox.protocol import frames, values
 from autograder.sandbox.protocol.calls import (
     Call,
@@ -26,6 +27,7 @@ from autograder.sandbox.protocol.calls import (
     call_bytes,
     call_of,
 )  # fmt: skip
+from autograder.sandbox.protocol.objects import Record, Table
 from tests.messages import anything
 
 plain = st.recursive(
@@ -55,6 +57,23 @@ def test_arrays_come_back_as_they_were(array):
     np.testing.assert_array_equal(back, array)
     turned = values.decode(values.encode(array.T))
     np.testing.assert_array_equal(turned, array.T)
+
+
+members = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3), st.tuples, max_leaves=4)
+columns = st.lists(st.text(max_size=3) | st.none() | st.floats(allow_nan=False), min_size=2, max_size=2)
+objects = st.recursive(
+    plain | numbers | st.sets(members, max_size=4) | st.frozensets(members, max_size=4)
+    | st.dictionaries(st.text(max_size=5), columns, max_size=3).map(Table),
+    lambda inner: st.dictionaries(st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True), inner, max_size=3).map(
+        lambda fields: Record("Point", fields)
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(objects)
+def test_sets_objects_and_tables_come_back_as_they_were(value):
+    assert equal(values.decode(values.encode(value)), value)
 
 
 @given(anything)

@@ -40,7 +40,7 @@ def checkout(tmp_path_factory):
 def run(command, folder):
     # The environment is made once, by whoever runs the tests; here it is taken as up to date.
     script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
-    environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "150"}
+    environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "120"}
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, env=environment
     )
@@ -66,12 +66,12 @@ def test_the_readme_begins_with_a_picture_and_two_commands_and_is_short():
 def test_make_demo_grades_a_class_and_says_where_to_look(checkout):
     out = run("make demo", checkout)
     lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
-    assert lines["ada"].count("20 / 20") == len(ASSIGNMENTS)
-    assert lines["eve"].count("0 / 20") == len(ASSIGNMENTS)
-    assert lines["farid"].count("20 / 20") == len(ASSIGNMENTS) - 1
+    assert lines["ada"].count("20/20") == len(ASSIGNMENTS)
+    assert lines["eve"].count(" 0/20") == len(ASSIGNMENTS)
+    assert lines["farid"].count("20/20") == len(ASSIGNMENTS) - 1
     for student in ("ben", "chloe", "dmitri", "grete"):
-        assert "20 / 20" not in lines[student]
-        assert " 0 / 20" not in lines[student]
+        assert "20/20" not in lines[student]
+        assert " 0/20" not in lines[student]
     page = re.search(r"What a student reads: +(\S+)", out)[1]
     assert "autograder-rubric" in (checkout / page).read_text()
     said = " ".join(run("\n".join(LOOK), checkout).split())

@@ -76,7 +76,7 @@ def marks_the_innocent(markers):
     """Marks an honest submission with one mistake; its report as bytes."""
     marker = markers("a1_scaled_dot_product")
     answers = model_answers(marker.assignment) | mistake(marker.assignment, "no-scaling", "attention_scores")
-    report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], pictures=True)
+    report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], for_page=True)
     assert results[0].printed == "hello\n"
     return json.dumps(report.to_dict()).encode()
 
@@ -101,7 +101,7 @@ def tried(path, markers):
     answers = model_answers(marker.assignment)
     start = time.monotonic()
     cells = [*(answers[name] for name in answered_first(expect, marker.assignment)), *cells]
-    report, results = marker.mark_cells("mallory", cells, pictures=expect.get("pictures", False))
+    report, results = marker.mark_cells("mallory", cells, for_page=expect.get("pictures", False))
     return report, results, time.monotonic() - start
 
 

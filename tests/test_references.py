@@ -183,3 +183,30 @@ def test_what_is_brought_is_what_the_earlier_assignment_asked_for():
     mask = np.tril(np.ones((5, 5), dtype=bool), -1)  # the first query may attend to nothing
     for mine, theirs in zip(*(a.multi_head_attention(X, W_Q, W_K, W_V, W_O, 2, mask) for a in (a4, a7)), strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+# ---------------------------------------------------------------- a9
+
+
+def test_circuits_are_the_attention_of_a4_taken_apart():
+    """x_i M x_j is a score, and what the heads add up to is the output."""
+    a4, a9 = reference("a4_multi_head_attention"), reference("a9_looking_at_heads")
+    random = np.random.default_rng(9)
+    h, d_k, d_v, d_model = 3, 4, 2, 5
+    X = random.normal(size=(6, d_model))
+    W_Q, W_K, W_V = (random.normal(size=(d_model, h * d)) for d in (d_k, d_k, d_v))
+    W_O = random.normal(size=(h * d_v, d_model))
+    output, weights = a4.multi_head_attention(X, W_Q, W_K, W_V, W_O, h)
+    exps = np.exp(X @ a9.qk_circuit(W_Q, W_K, h) @ X.T / np.sqrt(d_k))
+    np.testing.assert_allclose(exps / exps.sum(axis=-1, keepdims=True), weights, atol=1e-12)
+    added = (weights @ X @ a9.ov_circuit(W_V, W_O, h)).sum(axis=0)
+    np.testing.assert_allclose(added, output, atol=1e-12)
+
+
+def test_scores_of_heads_that_are_known():
+    """A head at an offset of a7 has score 1 where it looks, and 0 elsewhere."""
+    a7, a9 = reference("a7_attention_and_convolution"), reference("a9_looking_at_heads")
+    heads = np.stack([a7.offset_attention(10, offset) for offset in (-1, -4, 0)])
+    np.testing.assert_array_equal(a9.previous_token_score(heads), [1, 0, 0])
+    np.testing.assert_array_equal(a9.induction_score(heads, 5), [0, 1, 0])
+    np.testing.assert_array_equal(a9.induction_score(heads, 6), [0, 0, 0])

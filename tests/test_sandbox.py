@@ -20,7 +20,7 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.content import sandbox_setting
+from autograder.content import imported_once
 from autograder.judging.questions import Questions
 from autograder.sandbox import WITHOUT_A_WALL, landlock, promises
 from autograder.sandbox.limits import Limits
@@ -28,6 +28,7 @@ from autograder.sandbox.outside.host import Host
 from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Instance, Kind, NoAnswer, Reply
+from autograder.sandbox.protocol.objects import Record
 from autograder.sandbox.protocol.values import Other
 from tests.conftest import ROOT
 from tests.wall import Marker, Wall, answered
@@ -192,7 +193,7 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
 
 def test_no_right_uncovers_the_course():
     """The warm process has it in view; what is forked for students cannot take the cover off, whatever it may do."""
-    root, names = ROOT, sandbox_setting()["names"].values()
+    root, names = ROOT, imported_once()
     places = [root / "source", root / "solutions"]
     with (
         Warm("bubblewrap", [*names, "tests.unwalled"], [*places, root / "tests"]) as warm,
@@ -476,8 +477,21 @@ def test_data_only(sandbox):
             x = []
             for _ in range(100): x = [x]
             return x
+        from dataclasses import dataclass
+        @dataclass
+        class Point:
+            x: float
+            tags: set
+        class Twin(Point):
+            __class__ = float
+            def __eq__(self, other): return True
+        def point(): return Point(1.5, {"a", "b"})
+        def twin(): return Twin(1.5, {"a"})
     """
     with define(sandbox, code) as running:
+        point, twin = ask(running, "point"), ask(running, "twin")
+        assert (type(point), point.x, point.tags) == (Record, 1.5, {"a", "b"})
+        assert (type(twin), twin == point) == (Record, False)
         assert isinstance(ask(running, "objects"), Other)
         assert isinstance(ask(running, "subclass"), Other)
         assert isinstance(ask(running, "function"), Other)

@@ -23,6 +23,7 @@ MISTAKES = {
     "a6_transformer_summarizer": "no-shift",
     "a7_attention_and_convolution": "offset-of-the-wrong-sign",
     "a8_modern_attention": "pairs-in-halves",
+    "a9_looking_at_heads": "divided-by-all-words",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from autograder import content
@@ -10,7 +11,7 @@ from autograder.course import Assignment, Course
 from autograder.judging.catalogue import Mistake, read_catalogue
 from autograder.judging.here import Here
 from autograder.judging.judge import Material, judge
-from autograder.judging.suite import Suite
+from autograder.judging.serve import material_of
 from autograder.report import ExerciseResult
 
 Row = tuple[Assignment, Mistake, ExerciseResult]
@@ -29,17 +30,17 @@ tests that it fails.
 def rows(course: Course) -> Iterator[Row]:
     """Every mistake of the course with the result of its own exercise."""
     for assignment in course.assignments().values():
-        with Suite(assignment.suite) as suite:
+        material = replace(material_of(assignment), diagnoser=None, examples={})
+        with material.suite:
             for mistake in read_catalogue(assignment.suite):
-                yield assignment, mistake, result_of(assignment, suite, mistake)
+                yield assignment, mistake, result_of(assignment, material, mistake)
 
 
-def result_of(assignment: Assignment, suite: Suite, mistake: Mistake) -> ExerciseResult:
+def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> ExerciseResult:
     """The exercise judged with the mistake in place of the reference, in this process."""
-    module = assignment.reference()
-    names = dict(vars(module)) | {mistake.exercise: mistake.code}
+    names = dict(material.reference) | {mistake.exercise: mistake.code}
     exercises = [exercise for exercise in assignment.exercises if exercise.name == mistake.exercise]
-    return judge(Material(suite, vars(module)), Here(names), exercises)[0]
+    return judge(material, Here(names), exercises)[0]
 
 
 def page(found: Iterable[Row]) -> str:

@@ -6,6 +6,7 @@ course's own stubs, solutions and known mistakes, through the same marking as a 
 
 from __future__ import annotations
 
+import functools
 import re
 import tempfile
 import tomllib
@@ -19,12 +20,14 @@ import nbformat
 
 from autograder.authors import upkeep
 from autograder.authors.catalogue_page import result_of
-from autograder.course import CHECK, Assignment, Course
+from autograder.course import CHECK, RUBRIC, Assignment, Course, rubrics_in
 from autograder.errors import CourseError
-from autograder.judging.catalogue import read_catalogue
-from autograder.judging.here import Here
+from autograder.judging.catalogue import Mistake, read_catalogue
+from autograder.judging.here import Here, answering
 from autograder.judging.judge import Material, judge
+from autograder.judging.questions import parameter_names
 from autograder.judging.rehearsal import rehearse
+from autograder.judging.student import Student
 from autograder.judging.suite import Suite
 from autograder.marking.desk import Desk
 from autograder.marking.task import Task
@@ -92,6 +95,7 @@ def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
         if unreleasable:  # nbgrader would end in a traceback
             return
         yield from cells_in_order(assignment, source)
+        yield from rubrics(assignment)
         yield from headings(assignment, source)
         yield from left_from_the_skeleton(assignment, source)
         with tempfile.TemporaryDirectory() as folder:
@@ -178,6 +182,18 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
     for cell in source.cells:
         if _by_hand(cell) and _points(cell) <= 0:
             yield Finding(path, grade_id(cell), "a question graded by hand is worth nothing", "Give it points.")
+
+
+def rubrics(assignment: Assignment) -> Iterator[Finding]:
+    """A rubric's lines add up to the points of its question, and there is such a question."""
+    path, cells = assignment.content / RUBRIC, assignment.graded_cells
+    for name, question in assignment.written.items():
+        total = sum(points for points, _ in question.rubric)
+        if question.rubric and total != cells[name]:
+            what = f"its lines add up to {total:g} points, its cell says {cells[name]:g}"
+            yield Finding(path, name, what, "Change a line, or the cell's points.")
+    for name in sorted(rubrics_in(path).keys() - assignment.written.keys()):
+        yield Finding(path, name, "the notebook has no such written question", "Is it a name's typo?")
 
 
 def _by_hand(cell: Any) -> bool:
@@ -291,12 +307,22 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
                 yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")
             if mistake.exercise not in names & set(suite.exercises()):
                 yield Finding(path, mistake.name, f"there is no exercise {mistake.exercise}", "Is it a name's typo?")
-            elif _accepted(result_of(assignment, suite, mistake)):
+            elif _accepted(assignment, suite, mistake):
                 remedy = f"Add a test to {assignment.suite.name} that it fails."
                 yield Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)
 
 
-def _accepted(result: ExerciseResult) -> bool:
+def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
+    """Does every test pass? The first that does not ends the search, so this takes a quarter of judging it."""
+    reference = vars(assignment.reference())
+    words = functools.partial(parameter_names, reference)
+    student = Student(answering(dict(reference) | {mistake.exercise: mistake.code}), words)
+    right = Student(answering(reference), words)
+    tests = [test for test in suite.tests if test.exercise == mistake.exercise]
+    if any(suite.run(test, student, right).error for test in tests):
+        return False
+    # Judging asks some calls again, too: it may keep something between them.
+    result = result_of(assignment, Material(suite, reference), mistake)
     return result.score == result.max_score
 
 

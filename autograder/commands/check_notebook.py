@@ -55,8 +55,7 @@ def open_sandbox() -> Iterator[Host]:
     if not hasattr(os, "fork"):
         raise MachineError("`autograder check` needs Linux or macOS; in JupyterLab, check(...) works everywhere.")
     wall, _ = isolates("auto")
-    setting = content.sandbox_setting()
-    with Warm(wall, setting["names"].values()) as warm, Host(warm, setting=setting) as host:
+    with Warm(wall, content.imported_once()) as warm, Host(warm, setting=content.sandbox_setting()) as host:
         yield host
 
 

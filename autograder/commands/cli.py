@@ -41,6 +41,8 @@ def autograder(
     ] = False,
 ) -> None:
     """Grade exercises on multi-head attention."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see `__main__`: now there will be something to end in order
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @app.command(epilog="Example: autograder grade submitted/ --json marks.json")

@@ -86,7 +86,7 @@ def _with_first(code: str, only: str = "a") -> Callable[[Assignment], Answers]:
     return answers
 
 
-NAMES, MARK = 29, 12  # columns of the table: who, and a mark with what it is out of
+NAMES, MARK = 27, 9  # columns of the table: who, and a mark with what it is out of
 CLASS = (
     Student("ada", "model answers", model_answers),
     Student("ben", "half done", _half),
@@ -169,18 +169,14 @@ def marks_table(assignments: list[Assignment], rows: list[Row], width: int) -> T
     """The marks for a terminal of so many columns: in a narrow one, what an assignment is worth is in its heading."""
     wide = width >= NAMES + MARK * len(assignments)
     table = Table(
-        title="Marks in nbgrader's gradebook",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2 if wide else 1, 0, 0),
+        title="Marks in nbgrader's gradebook", title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0)
     )
     names = [assignment.name.split("_")[0] for assignment in assignments]
     worth = [f"{name}/{points(a.max_score)}" for name, a in zip(names, assignments, strict=True)]
     for heading in ("student", "hands in", *(names if wide else worth)):
         table.add_column(heading, overflow="fold")
     for row in rows:
-        scores = [f"{score} / {most}" if wide else score for score, most in row.scores]
+        scores = [f"{score}/{most}" if wide else score for score, most in row.scores]
         table.add_row(row.student.name, row.student.about, *scores)
     return table
 

@@ -9,7 +9,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from autograder.commands.options import SandboxKind, System, Visibility, must_be_writable, warn
+from autograder.commands.options import SandboxKind, Visibility, must_be_writable, warn
+from autograder.commands.return_marks import return_
+from autograder.commands.written import written
 from autograder.course import find_course
 from autograder.text import printable
 
@@ -21,6 +23,7 @@ def register(app: typer.Typer, dev: typer.Typer) -> None:
     app.command(epilog="Example: autograder report marks.json --html class.html")(report)
     app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")(export)
     app.command("return", epilog="Example: autograder return a1_scaled_dot_product --to canvas --marks a1.csv")(return_)
+    app.command(epilog="Example: autograder written a1_scaled_dot_product --page written.html")(written)
     app.command(epilog="Example: autograder bundle a1_scaled_dot_product --gradescope a1.zip")(bundle)
     dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")(dev_check)
     dev.command(epilog="Example: autograder dev docs")(docs)
@@ -178,56 +181,6 @@ def export(
     for wanted in (csv, junit, gradescope):
         if wanted is not None:
             print(f"wrote {wanted}")
-
-
-def return_(
-    assignment: Annotated[str, typer.Argument(help="The assignment whose marks or pages go back.")],
-    to: Annotated[System, typer.Option(help="Where its submissions were downloaded.")],
-    marks: Annotated[Path | None, typer.Option(help="Write the CSV file that it imports.")] = None,
-    feedback: Annotated[Path | None, typer.Option(help="Write the zip of feedback pages that it takes back.")] = None,
-    sheet: Annotated[
-        Path | None, typer.Option(help="Moodle's grading worksheet, in which the marks are filled in.")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option(help='The column in Canvas: title and number, such as "Attention (98765)".')
-    ] = None,
-) -> None:
-    """Marks and feedback pages back to Canvas or Moodle, by the names in the zip that was collected.
-
-    Marks are the gradebook's, with manual grades and penalties. Who has none gets an empty field, and a line here.
-    Exit code: 0 when all that was downloaded has marks and a page, 1 when something has not, 2 when the call itself is
-    wrong.
-    """
-    from autograder.nbgrader import api, returning
-    from autograder.reports.marks_file import write
-
-    if marks is None and feedback is None:
-        raise typer.BadParameter("name --marks, --feedback, or both")
-    if marks is not None and to is System.moodle and sheet is None:
-        raise typer.BadParameter("Moodle takes back its own worksheet; name it with --sheet")
-    course = find_course()
-    found, nbgrader = course.assignment(assignment), api(course.root)
-    handed = returning.handed_in(nbgrader, found, to.value)
-    grades = returning.marks(nbgrader, found)
-    missing = list(returning.without_marks(grades, handed))
-    told = list(returning.to_know(grades, handed))
-    if marks is not None:
-        if to is System.moodle:
-            assert sheet is not None
-            text, warning = returning.moodle_csv(sheet, grades, handed)
-            told += [warning] if warning else []
-        else:
-            text = returning.canvas_csv(grades, handed, column or assignment)
-        write(marks, text)
-        print(f"wrote {marks}")
-    if feedback is not None:
-        must_be_writable(feedback)
-        pageless = returning.write_pages(nbgrader, found, handed, feedback)
-        missing += [f"{student} has no feedback page; autograder grade --gradebook --feedback" for student in pageless]
-        print(f"wrote {feedback}")
-    for line in [*missing, *told]:
-        print(printable(line))
-    raise typer.Exit(1 if missing else 0)
 
 
 def bundle(

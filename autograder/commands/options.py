@@ -28,6 +28,7 @@ class System(StrEnum):
 
     canvas = "canvas"
     moodle = "moodle"
+    gradescope = "gradescope"
 
 
 class Visibility(StrEnum):

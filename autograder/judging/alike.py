@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
+from autograder.sandbox.protocol.objects import Record, Table
 from autograder.sandbox.protocol.values import Other
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
@@ -38,6 +39,10 @@ def equal(one: Any, other: Any) -> bool:
         return _equal_arrays(one, other)
     if type(one) is not type(other):
         return False
+    if isinstance(one, Record):
+        return equal(one.fields, other.fields)
+    if isinstance(one, Table):
+        return equal([one.columns, one.index], [other.columns, other.index])
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(equal, one, other))
     if isinstance(one, dict):

@@ -16,7 +16,18 @@ from autograder.judging.notebook import read
 from autograder.judging.picture import draw
 from autograder.judging.questions import Questions
 from autograder.judging.rehearsal import Heard, Place, Rehearsal
-from autograder.judging.student import Calls, Missing, NotStarted, ReadyMade, Recorded, Stopped, Student, as_exception
+from autograder.judging.student import (
+    Calls,
+    Missing,
+    NotStarted,
+    ReadyMade,
+    Recorded,
+    Stopped,
+    Student,
+    as_exception,
+    as_written,
+    names_of,
+)  # fmt: skip
 from autograder.judging.suite import Outcome, Suite, Test
 from autograder.judging.words import fit_to_print
 from autograder.report import Picture
@@ -138,6 +149,12 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
                 outcomes.append(Outcome(test, None))
                 calls += heard
                 continue
+            stub = answers.untouched_stub(test, tests.rehearsal)
+            if stub is not None:
+                call, said = stub
+                outcomes.append(Outcome(test, as_exception(call.name, said), as_written(call, names_of(student))))
+                calls.append(Recorded(call, said))
+                continue
             outcome = _run(tests, test, answers, student)
             calls += student.calls
             is_judged = outcome.error is not None and not isinstance(outcome.error, NOTHING_TO_JUDGE)
@@ -243,6 +260,15 @@ class _Answers:
         if heard:
             self._first.setdefault(test, (heard[0].call, heard[0].place[0], heard[0].answer))
         return heard
+
+    def untouched_stub(self, test: Test, rehearsal: Rehearsal | None) -> tuple[Call, Failure] | None:
+        """What a test meets first, if that is an untouched stub: it has nothing more to ask, so it need not run."""
+        heard = rehearsal.heard.get(test) if rehearsal is not None else None
+        got = self._got.get(heard[0].place) if heard else None
+        answer = _read(got) if got is not None else None
+        if heard and isinstance(answer, Failure) and answer.kind is Kind.NOT_STARTED:
+            return heard[0].call, answer
+        return None
 
     def ask_again(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Make the first call of each test that passed once more, the last one first: the answers must be the same.

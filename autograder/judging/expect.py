@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograder.judging.student import Missing, NotStarted, Stopped, StudentError
+from autograder.sandbox.protocol.objects import Record, Table
 from autograder.sandbox.protocol.values import Other
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
@@ -82,8 +83,12 @@ def kind_of(got: Any) -> str:
         return f"an array of shape {got.shape}"
     if hasattr(got, "detach"):
         return f"a tensor of shape {tuple(got.shape)}"
-    if isinstance(got, tuple | list):
+    if isinstance(got, tuple | list | set | frozenset):
         return f"a {type(got).__name__} of {len(got)} value{'' if len(got) == 1 else 's'}"
+    if isinstance(got, Record):
+        return f"something of type {got.type_name}"
+    if isinstance(got, Table):
+        return f"a table of {len(got)} rows and {len(got.columns)} columns"
     return f"a value of type {type(got).__name__}"
 
 

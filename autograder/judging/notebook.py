@@ -11,6 +11,7 @@ from typing import Any
 from autograder.errors import MachineError
 from autograder.judging import ready_made
 from autograder.judging.questions import Questions
+from autograder.judging.showing import Showing, last
 from autograder.report import CellResult
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
@@ -51,6 +52,7 @@ class Notebook:
 
     watched: parts of names of functions that are not to be called, see `perform`
     answered: ready-made functions that a self-check in a cell may compare with, see `ready_made.answered_in`
+    showing: cells that only show something, by text; where they may, they wait for `show`
     """
 
     def __init__(
@@ -60,15 +62,17 @@ class Notebook:
         open_: Open,
         watched: Sequence[str] = (),
         answered: Mapping[str, ready_made.Answered] | None = None,
+        showing: Mapping[str, Showing] | None = None,
     ) -> None:
         self.cells, self.limits, self.watched, self._answered = list(cells), limits, tuple(watched), answered or {}
-        self._open = open_
+        self._open, self._showing = open_, showing or {}
         self._ends_at = time.monotonic() + limits.submission_seconds
         self._allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
         self._questions = 0
         self._sock: socket.socket | None = None
-        self.results: list[CellResult] = []
+        self._results: dict[int, CellResult] = {}
+        self._last: frozenset[int] | None = None
         self.renew()
 
     def __enter__(self) -> Notebook:
@@ -92,11 +96,40 @@ class Notebook:
             self.close()
             self._sock = self._open()
             self._wait_until_ready()
-            results = self._attempt()
-            if results is not None:
-                # What cells gave the first time: later there may be no time left for them.
-                self.results = self.results or results
+            if self._run([n for n in range(len(self.cells)) if n not in self._waiting()]):
                 return
+
+    @property
+    def results(self) -> list[CellResult]:
+        """What each cell gave; nothing of one that has not run."""
+        return [self._results.get(number, CellResult()) for number in range(len(self.cells))]
+
+    def show(self) -> None:
+        """Run the cells that have waited."""
+        waiting = self._waiting()
+        self._last = frozenset()
+        if self._sock is None or not self._run(sorted(waiting)):
+            self.renew()
+
+    def _waiting(self) -> frozenset[int]:
+        """Cells that run last. Found once, in a process that has run none."""
+        if self._last is None:
+            self._last = frozenset()  # if this process does not survive the question, none waits
+            others = [source for source in self.cells if source not in self._showing]
+            if len(others) < len(self.cells) and (looked_up := self._looked_up(others)) is not None:
+                self._last = last(self.cells, self._showing, looked_up)
+        return self._last
+
+    def _looked_up(self, sources: Sequence[str]) -> set[str] | None:
+        """Names that cells may look up; None if that is not known."""
+        assert self._sock is not None
+        until = time.monotonic() + self.limits.cell_seconds
+        with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
+            frames.send(self._sock, {"op": "names", "sources": list(sources)}, until)
+            names = frames.receive(self._sock, until, self._allowance).get("names")
+            if isinstance(names, list) and all(isinstance(name, str) for name in names):
+                return set(names)
+        return None
 
     def _wait_until_ready(self) -> None:
         """What is said before a cell has run is the kit's own; what is said later may be anybody's."""
@@ -140,29 +173,34 @@ class Notebook:
             outer.close()
             raise
 
-    def _attempt(self) -> list[CellResult] | None:
+    def _run(self, numbers: Sequence[int]) -> bool:
+        """Run these cells in order. False if the process is lost; the cell that took it along is left out from then on.
+
+        What cells gave the first time stays: later there may be no time left for them.
+        """
         limits = self.limits
         cells_end = time.monotonic() + limits.cells_seconds
-        results: list[CellResult] = []
+        results: dict[int, CellResult] = {}
         seconds = limits.cell_seconds
         if self.watched:
             assert self._sock is not None
             with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell meets it again
                 frames.send(self._sock, {"op": "without", "watched": list(self.watched)}, cells_end)
-        for number, source in enumerate(self.cells):
+        for number in numbers:
             if time.monotonic() > self._ends_at:
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME))
             if number not in self._skip:
-                result = self._run_cell(source, seconds, cells_end)
+                result = self._run_cell(self.cells[number], seconds, cells_end)
                 if isinstance(result, Exception):
                     self._skip[number] = CellResult(stopped=_how(result))
-                    return None
-                results.append(result)
+                    return False
+                results[number] = result
             else:
-                results.append(self._skip[number])
-            if results[-1].ran_out_of_time:
+                results[number] = self._skip[number]
+            if results[number].ran_out_of_time:
                 seconds = limits.cell_seconds_again
-        return results
+        self._results = results | self._results
+        return True
 
     def _run_cell(self, source: str, seconds: float, cells_end: float) -> CellResult | Exception:
         """Run one cell; the exception if it took its process along, or could not be interrupted."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from autograder.judging.alike import numbers
 from autograder.sandbox.protocol.calls import Answer, Failure, Reply
+from autograder.sandbox.protocol.objects import Record, Table
 
 MOST = 20_000  # numbers of an answer that count
 NOT_A_NUMBER, ENDLESS = 1234.5, 54321.0
@@ -44,6 +45,10 @@ def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray]]:
         usable = array.ravel()[:MOST].astype(float) if array.dtype.kind in "biuf" else np.zeros(0)
         kind = f"{type(value).__name__}{array.dtype}{array.shape}"
         yield kind, np.nan_to_num(usable, nan=NOT_A_NUMBER, posinf=ENDLESS, neginf=-ENDLESS)
+    elif isinstance(value, Record | Table):
+        yield from _leaves(value.fields if isinstance(value, Record) else value.columns)
+    elif isinstance(value, set | frozenset):
+        yield f"{type(value).__name__}{sorted(map(repr, value))!s:.100}", np.zeros(0)
     elif isinstance(value, list | tuple) and all(type(item) in (int, float, bool) for item in value):
         kinds = "".join(type(item).__name__[0] for item in value)
         yield f"{type(value).__name__}{kinds}", np.array([float(item) for item in value[:MOST]])

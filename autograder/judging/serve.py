@@ -15,7 +15,7 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +30,7 @@ from autograder.judging.diagnosis import Diagnoser
 from autograder.judging.judge import Material, judge
 from autograder.judging.notebook import Notebook
 from autograder.judging.rehearsal import Rehearsal, rehearse
+from autograder.judging.showing import Showing, showing_cells
 from autograder.judging.suite import Suite
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.inside import seccomp, walls
@@ -55,6 +56,7 @@ class _Ready:
     plan: ModelPlan | None
     reference: ModuleType
     prepared: set[str]
+    showing: Mapping[str, Showing]
 
 
 _ready: dict[str, _Ready] = {}
@@ -98,7 +100,8 @@ def material_of(assignment: Assignment) -> Material:
 
 
 def _load(assignment: Assignment) -> _Ready:
-    return _Ready(assignment, material_of(assignment), assignment.saved_model, assignment.reference(), set())
+    showing = showing_cells(assignment.only_shows)
+    return _Ready(assignment, material_of(assignment), assignment.saved_model, assignment.reference(), set(), showing)
 
 
 def _must_be_in_order(assignment: Assignment, rehearsal: Rehearsal | None) -> None:
@@ -156,7 +159,7 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
     if not task["by_author"]:
         _must_be_in_order(ready.assignment, ready.material.rehearsal)
     exercises = [Exercise(name, points) for name, points in task["exercises"]]
-    material = ready.material if task["pictures"] else _without_pictures(ready.material)
+    material = ready.material if task["for_page"] else _without_pictures(ready.material)
     limits = Limits(**task["limits"])
 
     def open_() -> socket.socket:
@@ -166,8 +169,10 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
             raise MachineError(str(message.get("failed", "no sandbox could be opened")))
         return socket.socket(fileno=descriptors[0])
 
-    with Notebook(task["cells"], limits, open_, material.suite.watched, _answered) as notebook:
+    with Notebook(task["cells"], limits, open_, material.suite.watched, _answered, ready.showing) as notebook:
         results = judge(material, notebook, exercises)
+        if task["for_page"]:
+            notebook.show()
         cells = tuple(_readable(notebook.results))
     plan, model = ready.plan, task["model"]
     extra = ""

@@ -22,6 +22,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.judging import recipes
 from autograder.judging.expect import Mismatch
 from autograder.judging.student import Missing, NotStarted, Student, StudentError, as_written, names_of
+from autograder.sandbox.protocol.objects import NoField
 from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.
@@ -220,6 +221,8 @@ class _Plugin:
         if self.error is None:
             return Outcome(test, None)
         where = _where(self.error, self.folder)
+        if isinstance(self.error, NoField):
+            self.error = Mismatch(str(self.error))
         if isinstance(self.error, AssertionError | pytest.fail.Exception) and not isinstance(self.error, Mismatch):
             self.error = as_mismatch(self.error, where)
         call = student.calls.that_gave(getattr(self.error, "got", None))

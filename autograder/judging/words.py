@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder.sandbox.inside.perform import KINDS
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
+from autograder.sandbox.protocol.objects import Record
 from autograder.sandbox.protocol.values import Other
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
@@ -19,8 +20,14 @@ DIGITS = 2  # of a number, and no more
 MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 UNNAMED = "function"
 # What does not cross the wall, in words of the kit's own: `array of complex128`.
-KNOWN = re.compile(r"(sparse\w* )?(array|tensor) of (torch\.)?[a-z]+\d{0,3}|(array|tensor) of \d+ MB")
-TYPES = frozenset(("function", "method", "generator", "module", "type", "set", "complex", "range", "bytes", "object"))
+KNOWN = re.compile(
+    r"(sparse\w* )?(array|tensor) of (torch\.)?[a-z]+\d{0,3}|(array|tensor) of \d+ MB|something nested too deeply"
+    r"|something of too many objects|something that holds itself|something too large, a (set|DataFrame) of \d+( x \d+)?"
+)
+TYPES = frozenset(
+    ("function", "method", "generator", "module", "type", "set", "frozenset", "complex", "range", "bytes", "object",
+     "DataFrame", "Series")
+)  # fmt: skip
 PLACES = ("<module>", "<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 DEPTH = 4
 
@@ -72,13 +79,20 @@ def _is_of(cells: Sequence[str], line: Line) -> bool:
     )
 
 
+def _type_name(name: str, asked: bool) -> str:
+    return "object" if asked or not name.isidentifier() else coarse(name)
+
+
 def _named(value: Any, asked: bool, depth: int = 0) -> Any:
     """A value in which the names of types that did not cross the wall are the kit's own, or cut."""
     if isinstance(value, Other):
         name = value.type_name
-        if KNOWN.fullmatch(name) or name in TYPES or name.startswith("something nested"):
+        if KNOWN.fullmatch(name) or name in TYPES:
             return value
-        return Other("object" if asked or not name.isidentifier() else coarse(name))
+        return Other(_type_name(name, asked))
+    if isinstance(value, Record):
+        fields = {key: _named(item, asked, depth + 1) for key, item in value.fields.items()} if depth < DEPTH else {}
+        return Record(_type_name(value.type_name, asked), value.fields | fields)
     if type(value) in (list, tuple) and depth < DEPTH and len(value) <= MAX_LINE:
         return type(value)(_named(item, asked, depth + 1) for item in value)
     return value

@@ -38,7 +38,7 @@ class Judges:
 
     def __init__(self, root: Path, wall: str) -> None:
         places = [root / name for name in ("source", "solutions", *content.PLACES) if (root / name).is_dir()]
-        self.warm = Warm(wall, content.sandbox_setting(root)["names"].values(), places)
+        self.warm = Warm(wall, content.imported_once(root), places)
         self._host = Host(self.warm, JUDGES, {"root": str(root)}, judges=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}
@@ -135,7 +135,7 @@ class Desk:
             "assignment": assignment.name,
             "cells": list(task.cells),
             "exercises": [[exercise.name, exercise.points] for exercise in exercises],
-            "pictures": task.pictures,
+            "for_page": task.for_page,
             "limits": asdict(limits),
             "model": task.model and [task.model.data, task.model.problem],
             "by_author": task.by_author,

@@ -16,8 +16,9 @@ class Task:
     """One submission on its way to a desk. `problem` is set if there is nothing to grade.
 
     `version` is the course's: a worker with another one refuses. `exercises` are the assignment's own if not given.
-    `model` is the saved model that came with it, if any. `by_author` is set for the course's own notebooks, which are
-    judged even by a suite that its own solution fails.
+    `model` is the saved model that came with it, if any. `for_page` is set if somebody will look at its feedback page:
+    then pictures are drawn, and cells that only show something run, too. `by_author` is set for the course's own
+    notebooks, which are judged even by a suite that its own solution fails.
     """
 
     student: str
@@ -26,7 +27,7 @@ class Task:
     cells: tuple[str, ...] = ()
     problem: str | None = None
     exercises: tuple[Exercise, ...] | None = None
-    pictures: bool = False
+    for_page: bool = False
     model: ModelFile | None = None
     by_author: bool = False
 

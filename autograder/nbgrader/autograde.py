@@ -239,7 +239,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _as_task(self, folder: str) -> Task:
         """What `Mark` will ask for when it is this student's turn."""
         task = as_task(self._submission(folder), self.course_assignment.version())
-        return replace(task, exercises=exercises_worth(self.points, self.course_assignment), pictures=True)
+        return replace(task, exercises=exercises_worth(self.points, self.course_assignment), for_page=True)
 
     def _points(self) -> dict[str, float]:
         """The gradebook's points by cell; raises `NbGraderException` if the assignment was not released."""

@@ -10,11 +10,17 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from datetime import timedelta
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import yaml
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import FileNameCollectorPlugin
+
+from autograder.submission import ACTS
 
 # "-1" and so on is what a system appends to a file that is handed in again, " (1)" what a browser does.
 # Beside a notebook there may be a saved model. Of that a browser's copy stays another file: two of one name would end
@@ -72,3 +78,106 @@ class Moodle(FileNameCollectorPlugin):
         whole = f"{path.parent.name}/{path.name}" if "_assignsubmission_" in path.parent.name else path.name
         found = re.match(rf"(?P<name>[^_]+)_\d+_assignsubmission_file_?/?{NOTEBOOK}", whole)
         return found and {"student_id": found["name"], "file_id": found["file_id"]}
+
+
+METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports
+MAX_METADATA = 500 * 2**20  # bytes; it has all that a class's autograder has ever said
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:\d\d)")
+_KEY = re.compile(r"(?P<entry>\S)|  (?P<key>:\w+):|  -")  # of lines that are not deep inside of something
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A submission as Gradescope exports it: who handed it in, and when; empty if it does not say."""
+
+    students: tuple[str, ...]
+    when: str = ""
+
+
+class Gradescope(FileNameCollectorPlugin):
+    """`submission_456/scaled_dot_product.ipynb` is of whom `submission_metadata.yml` beside `submission_456` names.
+
+    That is what "Export Submissions" gives. A student's id is the SID of Gradescope's roster, or else the e-mail
+    address. The work of a group is collected for its first member, and the others are named.
+    """
+
+    def collect(self, submitted_file: str) -> dict[str, str] | None:
+        """The student and the notebook, or None if the file is not Gradescope's."""
+        path = Path(submitted_file)
+        found, named = submission_of(path), re.match(NOTEBOOK, path.name)
+        if found is None or named is None:
+            return None
+        number, exported = found
+        if not exported.students:
+            self.log.warning("submission_%s: Gradescope names nobody with an id that can be a folder's name", number)
+            return None
+        first, *others = exported.students
+        if others:
+            self.log.warning("submission_%s is collected for %s; it is also of %s", number, first, ", ".join(others))
+        told = {"student_id": first, "file_id": named["file_id"]}
+        return told | ({"timestamp": exported.when} if exported.when else {})
+
+
+def submission_of(path: Path) -> tuple[str, Exported] | None:
+    """The number of the submission that holds a file, and what is known of it; None if it is not from Gradescope.
+
+    The outermost metadata counts: a student may hand in a file of that name, too.
+    """
+    for folder, root in zip(reversed(path.parents[:-1]), reversed(path.parents[1:]), strict=True):
+        if folder.name.startswith("submission_") and (root / METADATA).is_file():
+            exported = exported_to(root / METADATA).get(folder.name)
+            return (folder.name.removeprefix("submission_"), exported) if exported else None
+    return None
+
+
+@functools.lru_cache(8)
+def exported_to(metadata: Path) -> dict[str, Exported]:
+    """Each submission by the name of its folder.
+
+    Ruby has written it. Only the lines with submitters and times are read as YAML: the others hold what an autograder
+    has said of strangers' work, and are a hundred times as many.
+    """
+    if metadata.stat().st_size > MAX_METADATA:
+        return {}
+    with metadata.open(encoding="utf-8", errors="replace") as lines:
+        try:
+            data = yaml.load("".join(_wanted(lines)), yaml.BaseLoader)  # noqa: S506 - it makes texts, lists and maps alone
+        except yaml.YAMLError:
+            return {}
+    return {name: _exported(entry) for name, entry in data.items()} if isinstance(data, dict) else {}
+
+
+def _wanted(lines: Iterator[str]) -> Iterator[str]:
+    key = ""
+    for line in lines:
+        found = _KEY.match(line)
+        if found and not found["key"]:
+            key = "" if found["entry"] else key
+            if found["entry"] or key == ":submitters":
+                yield line
+        else:
+            key = found["key"] if found else key
+            if key in (":submitters", ":created_at"):
+                yield line
+
+
+def _exported(entry: Any) -> Exported:
+    told = entry if isinstance(entry, dict) else {}
+    people = told.get(":submitters")
+    ids = [_id(one) for one in people if isinstance(one, dict)] if isinstance(people, list) else []
+    return Exported(tuple(filter(None, ids)), _utc(str(told.get(":created_at"))))
+
+
+def _utc(text: str) -> str:
+    """A time as Ruby writes it, `2026-04-26 17:34:00.861687000 Z`, as nbgrader reads it; empty if it is none."""
+    found = _TIME.fullmatch(text)
+    try:
+        return f"{datetime.fromisoformat(found[1] + found[2]).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if found else ""
+    except ValueError:
+        return ""
+
+
+def _id(person: dict[str, Any]) -> str:
+    """A name for a folder; empty if there is none that can be one, since students may enter their own."""
+    name = str(person.get(":sid") or person.get(":email") or "").strip()
+    return "" if name.startswith(".") or "/" in name or not name.isprintable() or ACTS.search(name) else name

@@ -44,7 +44,7 @@ class Mark(NbGraderPreprocessor):
             {grade_id(c): c.metadata.nbgrader.get("points") for c in nb.cells if grade_id(c)}, assignment
         )
         student, version = resources["nbgrader"]["student"], assignment.version()
-        task = Task(student, assignment.name, version, sources, None, exercises, pictures=True, model=own.model)
+        task = Task(student, assignment.name, version, sources, None, exercises, for_page=True, model=own.model)
         marked = own.ahead(task) or self._marked_now(task, assignment)
         if marked.report.reason:
             raise MachineError(marked.report.reason)

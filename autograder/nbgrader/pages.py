@@ -195,7 +195,8 @@ def for_graders(question: Written) -> str:
     """A written question's rubric and model answer, as Markdown that is set off from the student's words."""
     rubric = [f"- {points:g}: {text}" for points, text in question.rubric]
     text = "\n".join(["**For graders, a model answer.**", "", question.answer, "", *rubric]).rstrip()
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    # Formgrader's own size for a quotation is larger than the answer's.
+    return f'<blockquote style="font-size:inherit">\n\n{text}\n\n</blockquote>'
 
 
 # ---------------------------------------------------------------- feedback before all is graded

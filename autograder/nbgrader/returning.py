@@ -7,6 +7,7 @@ uploaded to it, so every page gets the name that the notebook had.
   user's and the file's (`doejane_4321_98765_scaled_dot_product.ipynb`), and ignores a file that is not of that user's
   submission. `GradebookImporter` wants `Student, ID, Section` first, finds a student by ID, and a column by its title,
   or by the number in brackets at its end. https://github.com/instructure/canvas-lms
+- Gradescope: see `returning_gradescope`.
 - Moodle: `assignfeedback_file_zip_importer` finds a student by the number in the folder's name
   (`Jane Doe_123456_assignsubmission_file`). `assignfeedback_offline_grade_importer` reads the grading worksheet by
   its columns Identifier (`Participant 123456`), Grade and Last modified (grade).
@@ -28,14 +29,15 @@ from nbgrader.api import Gradebook
 
 from autograder.course import Assignment
 from autograder.errors import AutograderError
-from autograder.nbgrader.collectors import Canvas, Moodle
+from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle, submission_of
 from autograder.nbgrader.standing import standings
 from autograder.reports.marks_file import as_csv
 from autograder.reports.rubric import points
 
 CANVAS_HEAD = ("Student", "ID", "Section")
 IDENTIFIER, GRADE, MAXIMUM = "Identifier", "Grade", "Maximum Grade"  # of Moodle's worksheet, in English
-System = Literal["canvas", "moodle"]  # where submissions come from, and marks go to
+System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
+COLLECTORS: dict[System, Any] = {"canvas": Canvas, "moodle": Moodle, "gradescope": Gradescope}
 _CANVAS_FILE = re.compile(r"[^_]+_(?:LATE_)?(?P<user>\d+)_\d+_")
 _MOODLE_FOLDER = re.compile(r"[^_]+_(?P<user>\d+)_assignsubmission_file")
 
@@ -66,7 +68,7 @@ def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> dict[str
     Raises `AutograderError` if there is nothing of this system.
     """
     folder = Path(nbgrader.coursedir.root, "downloaded", assignment.name, "extracted")
-    collector = Canvas() if system == "canvas" else Moodle()
+    collector = COLLECTORS[system]()
     found = {}
     for path in sorted(folder.rglob("*.ipynb")):
         info = collector.collect(str(path))
@@ -82,6 +84,9 @@ def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> dict[str
 
 
 def _named(path: Path, system: System) -> tuple[str, str] | None:
+    if system == "gradescope":
+        submission = submission_of(path)
+        return (submission[0], "") if submission else None
     if system == "canvas":
         match = _CANVAS_FILE.match(path.name)
         return (match["user"], match[0]) if match else None

@@ -20,7 +20,7 @@
 # After enough of them, give it an article and the separator `<sep>`, and let it go on. What it writes up to `<end>` is the
 # summary. That is all: no second network, no new kind of layer (Liu et al. 2018 wrote Wikipedia this way).
 #
-# You write the four functions around the model. Then you train one, here, in about a minute, look over its shoulder, and take
+# You write the functions around the model. Then you train one, here, in about a minute, look over its shoulder, and take
 # heads out of it to see what they were good for.
 #
 # 1. `training_example`
@@ -29,7 +29,8 @@
 # 4. `greedy_summary`
 # 5. train it: a loss curve, its summaries, and what each head looks at
 # 6. `ablate`
-# 7. a question to answer in words
+# 7. `next_word_probabilities`
+# 8. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
@@ -177,7 +178,7 @@ def summary_loss(logits, token_ids, loss_mask):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-summary_loss", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-summary_loss", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -235,7 +236,7 @@ def next_token(model, token_ids):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-next_token", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-next_token", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -284,7 +285,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -498,7 +499,8 @@ class TransformerDecoder(nn.Module):
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     item = next(item for item in held_out if " she " in item.article and summarise(item.article) == item.summary)
+#     with_she = [item for item in held_out if " she " in item.article]
+#     item = next((item for item in with_she if summarise(item.article) == item.summary), with_she[0])
 #     print(item.article, "\n   →", item.summary)
 #     given, summary = item.article.split() + [news.SEPARATOR], item.summary.split()
 #     names = [f"layer {layer}, head {head}" for layer in range(2) for head in range(4)]
@@ -589,6 +591,7 @@ def ablate(weights, layer, head, num_heads):
     return {**weights, name: W_O}
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "test-ablate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
@@ -627,7 +630,97 @@ def ablate(weights, layer, head, num_heads):
 # *needs* only an ablation does, and of one head alone it may tell too little. Your heads were drawn at random, so your numbers are others, and so may be the heads.
 
 # %% [markdown]
-# ## 7. In your own words
+# ## 7. `next_word_probabilities`
+#
+# `greedy_summary` always says the likeliest word. For news that is what one wants; for a story it gets dull, and the model says the same each time. The other way
+# is to **draw** the next word: each word as often as it is likely. Three knobs turn that towards the safe side or the wild one, in this order:
+#
+# 1. **Temperature** $T$: logits are divided by it before the softmax. Below 1 the likely gets likelier still, above 1 the unlikely gets a chance.
+# 2. **`top_k`**: only the $k$ likeliest words stay. They share everything anew, in the same proportions, so that they sum to 1 again.
+# 3. **`top_p`** ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751)): only as few of the likeliest words stay as *together* have a probability of `top_p` or more. The word
+#    with which it is reached is still in. They, too, share everything anew. A model that is sure has few words to choose from, one that is not has many.
+#
+# **By hand**, four words with the probabilities 0.2, 0.4, 0.1, 0.3:
+#
+# | | | | | |
+# | --- | --- | --- | --- | --- |
+# | as they are | 0.2 | 0.4 | 0.1 | 0.3 |
+# | temperature 0.5, so squares: 0.04, 0.16, 0.01, 0.09 over 0.3 | 0.13 | 0.53 | 0.03 | 0.3 |
+# | `top_k=2` | 0 | 0.57 | 0 | 0.43 |
+# | `top_p=0.6`: 0.4 is not enough, 0.4 + 0.3 is | 0 | 0.57 | 0 | 0.43 |
+# | `top_p=0.75`: 0.4 + 0.3 is not enough, with 0.2 it is | 0.22 | 0.44 | 0 | 0.33 |
+# | `top_k=3`, and of what is left (the line above) `top_p=0.75` | 0 | 0.57 | 0 | 0.43 |
+
+# %% nbgrader={"grade": false, "locked": false, "schema_version": 3, "solution": true, "task": false, "grade_id": "next_word_probabilities"}
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    """How likely each word is to be drawn as the next one.
+
+    logits: float tensor, (V,), for the words of the vocabulary
+    temperature: what logits are divided by, a number above 0
+    top_k: how many of the likeliest words stay, an int from 1 to V; None: all
+    top_p: as few of the likeliest words stay as together have this probability or more, a number above 0 and up to 1,
+        of what top_k has left; None: all
+
+    Returns probabilities, (V,), in the dtype of the logits and in the order of the words: 0 for a word that is cut off,
+    and they sum to 1. The logits stay as they are.
+    """
+    ### BEGIN SOLUTION
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)                  # (V,): numbers of the words, the likeliest first
+    left = torch.softmax(scaled[order], dim=-1)[:top_k]      # all of them where top_k is None
+    left = left / left.sum()
+    if top_p is not None:
+        likelier = left.cumsum(dim=0) - left                 # what the words before this one have together
+        left = torch.where(likelier < top_p, left, 0)
+    probabilities = torch.zeros_like(scaled)
+    probabilities[order[: len(left)]] = left / left.sum()
+    return probabilities
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "locked": true, "schema_version": 3, "solution": false, "task": false, "grade_id": "test-next_word_probabilities", "points": 3} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("next_word_probabilities")
+
+# %% [markdown]
+# **What to notice.** Low temperature: nearly all on one word. High: nearly even. `top_k` and `top_p` leave the proportions of the words that stay as they were.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     logits = torch.log(torch.tensor([0.2, 0.4, 0.1, 0.3]))
+#     settings = [(0.25, None, None), (0.5, None, None), (1.0, None, None), (2.0, None, None), (1.0, 2, None), (1.0, None, 0.75)]
+#     rows = [f"T = {T:g}" + (f", top_k = {k}" if k else "") + (f", top_p = {p}" if p else "") for T, k, p in settings]
+#     table = torch.stack([next_word_probabilities(logits, *setting) for setting in settings])   # (6, 4)
+#     display(heatmap(table, rows=rows, columns=["word 0", "word 1", "word 2", "word 3"], title="how likely each word is drawn"))
+
+# %% [markdown]
+# Now draw from the model that you have trained, three times at each setting:
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     def drawn_summary(article, **knobs):
+#         """A summary whose words are drawn, one after the other."""
+#         ids = [*news.encode(article), news.SEPARATOR_ID]
+#         for _ in range(12):
+#             with torch.no_grad():
+#                 probabilities = next_word_probabilities(model(torch.tensor([ids]))[0, -1], **knobs)
+#             ids.append(torch.multinomial(probabilities, 1).item())
+#             if ids[-1] == news.END_ID:
+#                 break
+#         return news.decode(ids).partition(news.SEPARATOR)[2].removesuffix(news.END).strip()
+#
+#     article = held_out[0].article
+#     print(article, "\n   →", held_out[0].summary, "\n")
+#     for knobs in ({"temperature": 1.0}, {"temperature": 4.0}, {"temperature": 4.0, "top_p": 0.5}):
+#         print(knobs, *(drawn_summary(article, **knobs) for _ in range(3)), sep="\n   ")
+
+# %% [markdown]
+# **What to notice.** At temperature 1 this model is so sure that it says the same each time. At 4 it gets wild: a name from elsewhere, words in no order, an end that does not come. `top_p` cuts off the
+# long tail of words that are each unlikely but many, and what comes out looks like summaries again, if not always like the right ones.
+
+# %% [markdown]
+# ## 8. In your own words
 #
 # The loss counts the summary and its end alone. What would the model spend its effort on if the article counted, too, and what would happen
 # when it writes if the end did not count? `greedy_summary` takes the likeliest word at each step: describe a case in which that leads to a worse

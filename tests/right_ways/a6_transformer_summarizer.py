@@ -321,3 +321,60 @@ def ablate(weights, layer, head, num_heads):
     return {
         n: torch.from_numpy(np.where(silent, 0, W_O).astype(W_O.dtype)) if n == name else w for n, w in weights.items()
     }
+
+
+# ---------------------------------------------------------------- next_word_probabilities
+
+
+@way("minus infinity for what is cut off")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    logits = logits / temperature
+    if top_k is not None:
+        smallest = torch.topk(logits, top_k).values[-1]
+        logits = logits.masked_fill(logits < smallest, -torch.inf)
+    if top_p is not None:
+        ranked, order = torch.sort(logits, descending=True)
+        shares = F.softmax(ranked, dim=0)
+        cut = torch.cumsum(shares, dim=0) - shares >= top_p
+        logits = logits.masked_fill(torch.zeros_like(cut).scatter(0, order, cut), -torch.inf)
+    return F.softmax(logits, dim=0)
+
+
+@way("a loop over ranks")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    probabilities = torch.exp(torch.log_softmax(logits / temperature, dim=-1))
+    ranks = sorted(range(len(logits)), key=lambda i: -probabilities[i].item())[: top_k or len(logits)]
+    total = sum(probabilities[i].item() for i in ranks)
+    kept, reached = [], 0.0
+    for i in ranks:
+        if top_p is not None and reached >= top_p:
+            break
+        kept.append(i)
+        reached += probabilities[i].item() / total
+    mask = torch.zeros_like(probabilities)
+    mask[kept] = 1
+    return probabilities * mask / (probabilities * mask).sum()
+
+
+@way("counting, and scattering back")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    values, indices = (logits / temperature).softmax(-1).sort(descending=True)
+    if top_k is not None:
+        values, indices = values[:top_k], indices[:top_k]
+        values = values / values.sum()
+    if top_p is not None:
+        enough = int((values.cumsum(-1) < top_p).sum()) + 1
+        values, indices = values[:enough], indices[:enough]
+    return torch.zeros_like(logits).scatter_(0, indices, values / values.sum())
+
+
+@way("each word asks how much the likelier ones have")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    exps = torch.exp((logits - logits.max()) / temperature)
+    likelier = (logits[None, :] > logits[:, None]).to(logits.dtype)
+    if top_k is not None:
+        exps = torch.where(likelier.sum(-1) < top_k, exps, 0 * exps)
+    shares = exps / exps.sum()
+    if top_p is not None:
+        shares = torch.where(likelier @ shares < top_p, shares, 0 * shares)
+    return shares / shares.sum()

@@ -290,3 +290,46 @@ def ablate(weights, layer, head, num_heads):
     d = W.shape[0] // num_heads
     W[head * d : (head + 1) * d] = 0
     return {**weights, name: W}
+
+
+# ---------------------------------------------------------------- next_word_probabilities
+
+NEXT = """
+import torch
+import torch.nn.functional as F
+
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    logits = logits / temperature
+    if top_k is not None:
+        kth = torch.topk(logits, top_k).values[-1]
+        logits = torch.where(logits >= kth, logits, -torch.inf)
+    probs = F.softmax(logits, dim=-1)
+    if top_p is not None:
+        ranked, order = probs.sort(descending=True)
+        over = ranked.cumsum(0) - ranked >= top_p
+        probs = probs.clone()
+        probs[order[over]] = 0
+        probs = probs / probs.sum()
+    return probs
+"""
+edit = wild.edited
+edit(NEXT, "times", "temperature-multiplied", ("logits / temperature", "logits * temperature"))
+edit(NEXT, "no heat", "temperature-ignored", ("logits / temperature", "logits / 1.0"))
+edit(
+    NEXT,
+    "crossing word out",
+    "one-word-too-few",
+    ("ranked.cumsum(0) - ranked >= top_p", "(ranked.cumsum(0) >= top_p) & (ranked < ranked[0])"),
+)
+edit(NEXT, "never top p", "top-p-ignored", ("top_p is not None", "False"))
+edit(NEXT, "never top k", "top-k-ignored", ("top_k is not None", "False"))
+edit(NEXT, "one more", "one-word-more-than-k", ("torch.topk(logits, top_k)", "torch.topk(logits, top_k + 1)"))
+edit(
+    NEXT,
+    "into the argument",
+    "logits-changed in-place",
+    ("logits = logits / temperature", "logits.div_(temperature)"),
+    form=True,
+)
+edit(NEXT, "logs", "logarithms log-softmax log-taken", ("return probs", "return (probs + 1e-9).log()"))
+edit(NEXT, "rank order", "left-in-sorted-order", ("return probs", "return probs.sort(descending=True).values"))

@@ -1,4 +1,4 @@
-"""Known mistakes of a6: the training example, the masked loss, the next token, and greedy decoding."""
+"""Known mistakes of a6: the training example, the masked loss, the next token, greedy decoding, ablation, sampling."""
 
 import torch
 import torch.nn.functional as F
@@ -701,6 +701,264 @@ def ablate(weights, layer, head, num_heads):
     return weights | {_name(layer): W_O}
 
 
+# ---------------------------------------------------------------- next_word_probabilities
+
+
+@mistake("temperature-multiplied", hint="Which temperature makes a model surer, 0.5 or 2? Which one does so in yours?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits * temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("temperature-ignored", hint="What changes in your result when the temperature does?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    order = logits.argsort(descending=True)
+    kept = torch.softmax(logits[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("probabilities-divided", hint="Is it the logits that the temperature divides, or what the softmax gives?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = torch.softmax(logits, -1) / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("not-shared-out-again", hint="Once some words are cut off, what do the others sum to?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    if top_p is not None:
+        share = kept / kept.sum()
+        kept = torch.where(share.cumsum(0) - share < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept
+    return result
+
+
+@mistake("least-likely-kept", hint="In which direction does your sort run? Which words come first?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort()
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("left-in-sorted-order", hint="Which word does the first number of your result belong to?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[: len(kept)] = kept / kept.sum()
+    return result
+
+
+@mistake("one-word-too-few", hint="With the word at which you stop, is top_p reached? And without it?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        within = kept.cumsum(0) < top_p
+        within[0] = True
+        kept = torch.where(within, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("one-word-too-many", hint="At which word is top_p reached, and how many come after it in yours?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        count = int((kept.cumsum(0) < top_p).sum()) + 2
+        kept = kept[:count]
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("each-word-against-top-p", hint="Is it each word alone that has to reach top_p, or all of them together?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        likely = kept >= 1 - top_p
+        likely[0] = True
+        kept = torch.where(likely, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("top-p-ignored", hint="What changes in your result when top_p does?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("top-k-ignored", hint="What changes in your result when top_k does?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order] = kept / kept.sum()
+    return result
+
+
+@mistake("top-p-of-all-words", hint="Is top_p a share of all words, or of those that top_k has left?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("cut-before-the-temperature", hint="Which comes first, the temperature or top_p? Does it change what adds up?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    order = logits.argsort(descending=True)
+    plain = torch.softmax(logits[order], -1)[:top_k]
+    plain = plain / plain.sum()
+    kept = torch.softmax(logits[order] / temperature, -1)[:top_k]
+    if top_p is not None:
+        kept = torch.where(plain.cumsum(0) - plain < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("one-word-more-than-k", hint="With top_k 1, how many words have a probability above zero in yours?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[: None if top_k is None else top_k + 1]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("cut-off-with-zero", hint="What is e to the power of 0? Is that what a word gets that is cut off?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    left = torch.zeros_like(scaled)
+    left[order[:top_k]] = scaled[order[:top_k]]
+    kept = torch.softmax(left[order], -1)
+    if top_p is not None:
+        within = kept.cumsum(0) - kept < top_p
+        kept = torch.softmax(torch.where(within, left[order], torch.zeros_like(kept)), -1)
+    result = torch.zeros_like(logits)
+    result[order] = kept
+    return result
+
+
+@mistake("the-likeliest-alone", hint="Are these probabilities to draw from, or is one word chosen already?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    return F.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
+
+
+@mistake("logarithms", hint="Can a probability be negative?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result.clamp(min=1e-9).log()
+
+
+@mistake("logits-changed", hint="After the call, what do the caller's logits hold?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    logits /= temperature
+    order = logits.argsort(descending=True)
+    kept = torch.softmax(logits[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("float32-always", hint="Which dtype has a tensor that torch.zeros makes?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros(len(logits))
+    result[order[: len(kept)]] = (kept / kept.sum()).float()
+    return result
+
+
+@mistake(
+    "overflowing", hint="What is e to the power of 10,000? What may be taken off all logits without changing anything?"
+)
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    exps = (logits / temperature).exp()
+    order = logits.argsort(descending=True)
+    kept = (exps / exps.sum())[order][:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
 # ---------------------------------------------------------------- one decision wrong, and two
 
 WORDS = {
@@ -899,3 +1157,52 @@ def ablate(rows=False, shift=0, matrix="W_O", layer_shift=0, value=lambda W: 0 *
         return {**weights, name: W}
 
     return silent
+
+
+@mistake.recipe(
+    {
+        "temperature-multiplied": [{"heat": lambda logits, T: logits * T}],
+        "temperature-ignored": [{"heat": lambda logits, T: logits}],
+        "probabilities-divided": [{"heat": lambda logits, T: torch.softmax(logits, -1) / T}],
+        "least-likely-kept": [{"first_the_likeliest": False}],
+        "left-in-sorted-order": [{"back": False}],
+        "not-shared-out-again": [{"shared": False}],
+        "top-k-ignored": [{"most": lambda k: None}],
+        "one-word-more-than-k": [{"most": lambda k: None if k is None else k + 1}],
+        "one-word-less-than-k": [{"most": lambda k: None if k is None else max(1, k - 1)}],
+        "top-p-ignored": [{"within": lambda kept, p: torch.ones_like(kept, dtype=torch.bool)}],
+        "one-word-too-few": [
+            {"within": lambda kept, p: (kept.cumsum(0) < p) | (kept == kept[0])},
+            {"within": lambda kept, p: kept.cumsum(0) < p},
+        ],
+        "one-word-too-many": [{"within": lambda kept, p: torch.arange(len(kept)) < (kept.cumsum(0) < p).sum() + 2}],
+        "each-word-against-top-p": [
+            {"within": lambda kept, p: (kept >= 1 - p) | (kept == kept[0])},
+            {"within": lambda kept, p: (kept >= p) | (kept == kept[0])},
+            {"within": lambda kept, p: (kept <= p) | (kept == kept[0])},
+        ],
+        "top-p-of-all-words": [{"among": False}],
+    },
+    hints={"one-word-less-than-k": "With top_k 3, how many words have a probability above zero in yours?"},
+)
+def next_word_probabilities(
+    heat=lambda logits, T: logits / T,
+    first_the_likeliest=True,
+    most=lambda k: k,
+    among=True,
+    within=lambda kept, p: kept.cumsum(0) - kept < p,
+    shared=True,
+    back=True,
+):
+    def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+        scaled = heat(logits, temperature)
+        order = scaled.argsort(descending=first_the_likeliest)
+        kept = torch.softmax(scaled[order], -1)[: most(top_k)]
+        if top_p is not None:
+            share = kept / kept.sum() if among else kept
+            kept = torch.where(within(share, top_p), kept, torch.zeros_like(kept))
+        result = torch.zeros_like(logits)
+        result[order[: len(kept)] if back else slice(0, len(kept))] = kept / kept.sum() if shared else kept
+        return result
+
+    return probabilities

@@ -1,4 +1,4 @@
-"""Hidden suite of a6: a training example, the masked loss, the next token, and greedy decoding.
+"""Hidden suite of a6: a training example, the masked loss, the next token, greedy decoding, ablation, and sampling.
 
 The models are small and made here (`models.py`); training is never part of it. Sizes differ: B = 3, L = 11, V = 7. A
 test's weight is its points: they add up to those of the cell.
@@ -208,7 +208,7 @@ class TestSummaryLoss:
         got = student.summary_loss(*batch_of(1))
         expect.shape(expect.tensor(got), (), "How do many losses become one number?")
 
-    @pytest.mark.weight(3.3)
+    @pytest.mark.weight(2.7)
     def test_values(self, student, reference):
         """The mean cross-entropy of the next token, over the tokens that the mask counts."""
         hint = "Take one counted token. At which place are the logits that predict it? And how many tokens are counted?"
@@ -216,7 +216,7 @@ class TestSummaryLoss:
             batch = batch_of(seed)
             expect.close(self.loss(student, *batch), reference.summary_loss(*batch), hint, "the loss", ATOL)
 
-    @pytest.mark.weight(0.55)
+    @pytest.mark.weight(0.45)
     def test_only_what_counts(self, student):
         """Logits that predict no counted token have no influence."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -228,7 +228,7 @@ class TestSummaryLoss:
         hint = "Which place predicts the first word of the summary, and which one predicts the end?"
         expect.close(self.loss(student, moved, ids, mask), plain, hint, "the loss", EXACT)
 
-    @pytest.mark.weight(0.55)
+    @pytest.mark.weight(0.45)
     def test_every_token_counts_the_same(self, student):
         """A mean over all counted tokens of the batch: a text with six of them has twice the say of one with three."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -240,7 +240,7 @@ class TestSummaryLoss:
         hint = "One text has 3 counted tokens, another has 6. What is the sum divided by?"
         expect.close(got, wanted, hint, "the loss", ATOL)
 
-    @pytest.mark.weight(0.55)
+    @pytest.mark.weight(0.45)
     def test_gradients(self, student):
         """Gradients reach the logits, so that a model can learn."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -256,7 +256,7 @@ class TestSummaryLoss:
         hint = "Where is an exp without something subtracted first, or the log of a number that has become 0?"
         expect.finite(self.loss(student, LARGE * logits, ids, mask), hint, "the loss")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.2)
     def test_dtype(self, student):
         """float32 logits give a float32 loss, float64 a float64 one."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -317,27 +317,27 @@ class TestNextToken:
             expect.fail("the answer does not depend on model and text.", "Is the model asked?")
         return first
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_form(self, student):
         """One token id from the vocabulary."""
         for got in self.ids(student):
             if not 0 <= got < 23:
                 expect.fail(f"gave back {got}; the vocabulary has the ids 0 to 22.", "Which axis is the argmax over?")
 
-    @pytest.mark.weight(1.7)
+    @pytest.mark.weight(1.1)
     def test_likeliest(self, student, reference):
         """The token with the largest logit after the whole text."""
         hint = "The model gives logits at every place. At which place do they speak of the token after the text?"
         self.compare(student, reference, MODEL, TEXTS, hint)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_one_word(self, student, reference):
         """A text of one token, too."""
         self.looks_like_a_prediction(student)
         hint = "Is an axis of length one dropped, or a place counted that is not there?"
         self.compare(student, reference, MODEL, [[4], [11], [20], [2]], hint)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_lifted_logits(self, student):
         """Logits may all be far below zero; only their order matters."""
         self.looks_like_a_prediction(student)
@@ -346,7 +346,7 @@ class TestNextToken:
         if sober != lifted:
             expect.fail("the answer changes where all logits are lower by 400.", hint)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.2)
     def test_plain_int(self, student):
         """The answer is a Python int, ready to be appended to a list of ids."""
         self.looks_like_a_prediction(student)
@@ -354,7 +354,7 @@ class TestNextToken:
         if isinstance(got, bool) or not isinstance(got, int | np.integer):
             expect.fail(f"gave back {expect.kind_of(got)}, not an int.", "How do you get the number out of a tensor?")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.1)
     def test_text_unchanged(self, student):
         """The list of ids is as before."""
         self.looks_like_a_prediction(student)
@@ -362,7 +362,7 @@ class TestNextToken:
         if len(after) > 1 and after[1] != TEXTS[1]:
             expect.fail("token_ids holds other values after the call than before.", "Whose list does append change?")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_keywords(self, student):
         """The arguments may come by keyword."""
         plain = self.looks_like_a_prediction(student)
@@ -399,14 +399,14 @@ class TestGreedySummary:
             expect.fail("the summary does not depend on model and article.", "Is the model asked, word by word?")
         return first
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_form(self, student):
         """A list with at least one token in it."""
         got = student.greedy_summary(TELLERS[0], list(ARTICLES[0]), SEPARATOR, END, MOST)
         if not sequence(got, "the summary"):
             expect.fail("gave back an empty list, and the model has something to say.", "What does it say first?")
 
-    @pytest.mark.weight(2.2)
+    @pytest.mark.weight(1.8)
     def test_summaries(self, student, reference):
         """Word by word the likeliest, each after all that stands there already, until the model says: end."""
         hint = "What does the model read when it writes the second word?"
@@ -415,7 +415,7 @@ class TestGreedySummary:
         for one, right in zip(got, wanted, strict=True):
             same_list(one, right, hint, "the summary")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.4)
     def test_first_word(self, student, reference):
         """The first word is the likeliest one after article and separator."""
         hint = "What does the model read when it writes the first word?"
@@ -423,7 +423,7 @@ class TestGreedySummary:
             got, wanted = self.summary(student, *pair), self.summary(reference, *pair)
             same_list(got[:1], wanted[:1], hint, "the summary")
 
-    @pytest.mark.weight(0.7)
+    @pytest.mark.weight(0.55)
     def test_at_most(self, student):
         """Never more than max_new_tokens words, and up to there the same ones."""
         self.looks_like_a_summary(student)
@@ -434,7 +434,7 @@ class TestGreedySummary:
                 expect.fail(f"with max_new_tokens={most} the summary has {len(got)} words.", "What ends your loop?")
             same_list(got, whole[:most], "How often does the loop go round?", f"with max_new_tokens={most} the summary")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.4)
     def test_ends(self, student):
         """Where the model says end, the summary stops there, however many words were allowed."""
         self.looks_like_a_summary(student)
@@ -445,7 +445,7 @@ class TestGreedySummary:
                 expect.fail("the summary holds the end token.", "The end says that the summary is over. Is it a word?")
             same_list(more, some, hint, "with max_new_tokens=40 the summary")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_nothing_to_say(self, student):
         """A model that ends at once, or max_new_tokens=0: an empty list."""
         self.looks_like_a_summary(student)
@@ -454,7 +454,7 @@ class TestGreedySummary:
             if got:
                 expect.fail(f"the summary has {len(got)} words, it should have none.", "What comes first in the loop?")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.2)
     def test_list_of_ints(self, student):
         """A plain list of ints."""
         self.looks_like_a_summary(student)
@@ -462,7 +462,7 @@ class TestGreedySummary:
         if not isinstance(got, list) or not all(isinstance(i, int | np.integer) for i in got):
             expect.fail(f"gave back {expect.kind_of(got)}, not a list of ints.")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_arguments(self, student):
         """The article is as before; arguments may come by keyword."""
         plain = self.looks_like_a_summary(student)
@@ -588,3 +588,103 @@ class TestAblate:
         named = self.numbers(student, num_heads=HEADS, head=1, layer=2, weights=NUMBERS)
         for name, value in self.numbers(student, NUMBERS, 2, 1, HEADS).items():
             expect.close(named.get(name, np.nan), value, "", f"with arguments by keyword, {name}", EXACT)
+
+
+# ---------------------------------------------------------------- next_word_probabilities
+
+
+LOGITS = 1.5 * normal(671, 9)  # nine words; the likeliest has a third, and no two are alike
+
+
+@pytest.mark.exercise("next_word_probabilities")
+class TestNextWordProbabilities:
+    def probabilities(self, student, logits=LOGITS, *args, **kwargs):
+        """The answer as numbers, one a word."""
+        got = expect.tensor(student.next_word_probabilities(tensor(logits), *args, **kwargs))
+        expect.shape(got, logits.shape, "One probability for each word of the vocabulary.")
+        return got
+
+    def looks_like_an_attempt(self, student):
+        """Other logits give other probabilities."""
+        call = lambda logits: self.probabilities(student, np.asarray(logits), 0.8, 5, 0.9)  # noqa: E731
+        responds(call, [LOGITS], [1.5 * normal(672, 9)], ["logits"])
+
+    def compare(self, student, reference, cases, hint):
+        """Against the reference, for (temperature, top_k, top_p)."""
+        for number, case in enumerate(cases):
+            logits = 1.5 * normal(673 + number, 9 + number)
+            wanted = self.probabilities(reference, logits, *case)
+            expect.close(self.probabilities(student, logits, *case), wanted, hint, "the probabilities", ATOL)
+
+    @pytest.mark.weight(0.2)
+    def test_shape(self, student):
+        """Logits of nine words: nine probabilities."""
+        self.probabilities(student)
+
+    @pytest.mark.weight(0.5)
+    def test_temperature(self, student, reference):
+        """With a temperature alone: a softmax of the logits divided by it."""
+        cases = [(1.0, None, None), (0.5, None, None), (2.5, None, None)]
+        self.compare(student, reference, cases, "Which temperature makes a model surer: 0.5 or 2? What does it divide?")
+
+    @pytest.mark.weight(0.45)
+    def test_top_k(self, student, reference):
+        """With top_k: the k likeliest words share everything, all others have 0."""
+        cases = [(1.0, 3, None), (0.7, 5, None), (1.0, 1, None)]
+        self.compare(
+            student, reference, cases, "Which words are the k likeliest, and what do those that are left sum to?"
+        )
+
+    @pytest.mark.weight(0.55)
+    def test_top_p(self, student, reference):
+        """With top_p: as few of the likeliest words as together have that much share everything."""
+        cases = [(1.0, None, 0.6), (1.0, None, 0.85), (1.4, None, 0.75), (1.0, None, 0.1)]
+        hint = "Go from the likeliest word down and add up. At which word do you stop, and is that one still in?"
+        self.compare(student, reference, cases, hint)
+
+    @pytest.mark.weight(0.5)
+    def test_together(self, student, reference):
+        """First the temperature, then top_k, then top_p, on what the k words have among themselves."""
+        cases = [(0.6, 4, 0.9), (2.0, 4, 0.8), (1.5, 6, 0.75), (3.0, 3, 0.6)]
+        hint = "After top_k, what do the words that are left sum to? Is top_p a share of that?"
+        self.compare(student, reference, cases, hint)
+
+    @pytest.mark.weight(0.2)
+    def test_sum(self, student):
+        """Probabilities are never negative, and sum to 1."""
+        self.looks_like_an_attempt(student)
+        for case in ((0.7, None, None), (1.0, 4, None), (1.0, None, 0.7), (1.3, 5, 0.8)):
+            got = self.probabilities(student, LOGITS, *case)
+            if (got < 0).any():
+                expect.fail("a probability is below zero.", "Is it the logarithm of a probability?")
+            expect.close(
+                got.sum(), 1.0, "What do the words that are left sum to?", "the sum of the probabilities", ATOL
+            )
+
+    @pytest.mark.weight(0.2)
+    def test_large_logits(self, student):
+        """Logits of 10,000, or a temperature of a thousandth, give finite probabilities."""
+        self.looks_like_an_attempt(student)
+        hint = "exp(1e4) overflows. Which softmax takes care of that?"
+        for logits, temperature in ((LOGITS * LARGE, 1.0), (LOGITS, 0.001)):
+            expect.finite(self.probabilities(student, logits, temperature), hint)
+
+    @pytest.mark.weight(0.2)
+    def test_dtype(self, student):
+        """float32 stays float32, float64 stays float64."""
+        self.looks_like_an_attempt(student)
+        for dtype in (np.float32, np.float64):
+            got = self.probabilities(student, LOGITS.astype(dtype), 0.8, 5, 0.9)
+            expect.dtype(got, dtype, "Is a tensor made on the way, and of which dtype?")
+
+    @pytest.mark.weight(0.2)
+    def test_arguments(self, student):
+        """Arguments may come by keyword or not at all, and the logits are not changed."""
+        self.looks_like_an_attempt(student)
+        for named, case in (({"top_p": 0.8}, (1.0, None, 0.8)), ({"top_k": 4, "temperature": 0.6}, (0.6, 4, None))):
+            plain = self.probabilities(student, LOGITS, *case)
+            expect.close(
+                self.probabilities(student, LOGITS, **named), plain, "What is left out is None, or 1.", atol=ATOL
+            )
+        after = student.next_word_probabilities.inputs_after(tensor(LOGITS), 0.8, 5, 0.9)
+        expect.unchanged(after[:1], [tensor(LOGITS)], ["logits"], "Look for operators like /= and names that end in _.")

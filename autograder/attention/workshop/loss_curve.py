@@ -17,32 +17,38 @@ POINTS = 300  # more than a screen shows of a line of this width
 LINES_OF_TEXT = 10
 
 
-def loss_curve(losses: Sequence[float], title: str = "") -> LossCurve:
+def loss_curve(
+    losses: Sequence[float], title: str = "", axis: str = "step", ends: tuple[int, int] | None = None
+) -> LossCurve:
     """A picture of `losses`, one number a step, in order.
 
     The axis of the loss is logarithmic: from 1 to 0.1 is as far as from 0.1 to 0.01.
+
+    axis: what is counted along the other axis
+    ends: the numbers of the first loss and the last; 1 and how many there are, where not given
 
     Raises `ValueError` where there is no number to draw.
     """
     numbers = [float(loss) for loss in losses]
     if not any(math.isfinite(number) for number in numbers):
         raise ValueError("loss_curve needs at least one finite loss; has the training run?")
-    return LossCurve(np.array(numbers), title)
+    return LossCurve(np.array(numbers), title, axis, ends or (1, len(numbers)))
 
 
 class LossCurve:
     """What `loss_curve` gives back: JupyterLab shows the picture, a plain console the text."""
 
-    def __init__(self, losses: np.ndarray, title: str) -> None:
-        self.losses, self.title = losses, title
+    def __init__(self, losses: np.ndarray, title: str, axis: str, ends: tuple[int, int]) -> None:
+        self.losses, self.title, self.axis, self.ends = losses, title, axis, ends
         # A loss of exactly 0 has no logarithm.
         self._heights = np.log10(np.maximum(losses, 1e-6))
 
     def __repr__(self) -> str:
         rows = [self.title] if self.title else []
-        rows.append(f"{'step':>6}  loss")
+        rows.append(f"{self.axis:>6}  loss")
+        numbers = np.linspace(*self.ends, num=len(self.losses)).round().astype(int)
         for step in _some(len(self.losses), LINES_OF_TEXT):
-            rows.append(f"{step + 1:>6}  {self.losses[step]:.4f}")
+            rows.append(f"{numbers[step]:>6}  {self.losses[step]:.4f}")
         return "\n".join(rows)
 
     def _repr_html_(self) -> str:
@@ -56,7 +62,7 @@ class LossCurve:
         svg = (
             f'<svg role="img" aria-label="{escape(words)}" width="{WIDTH}" height="{HEIGHT}" '
             f'viewBox="0 0 {WIDTH} {HEIGHT}" font-size="12" font-family="sans-serif" fill="currentColor" '
-            f'style="max-width:100%">{_axes(low, high, len(self.losses))}'
+            f'style="max-width:100%">{_axes(low, high, self.axis, self.ends)}'
             f'<polyline points="{points}" fill="none" stroke="{INK}" stroke-width="1.6"/></svg>'
         )
         return f"<div>{title}{with_fallback(svg, self._repr_png_(), words, WIDTH)}</div>"
@@ -68,10 +74,10 @@ class LossCurve:
             y, label = 2 * _y(power, low, high), f"{10.0**power:g}"
             canvas.fill(2 * LEFT, y, 2 * (WIDTH - LEFT - RIGHT), 2, GREY)
             canvas.text(2 * LEFT - 12 - 3 * WIDE * len(label), y - 1.5 * HIGH, label, size=3)
-        steps, y = str(len(self.losses)), 2 * (HEIGHT - BOTTOM) + 10
-        canvas.text(2 * LEFT, y, "1", size=3)
-        canvas.text(2 * (LEFT + WIDTH - RIGHT) / 2 - 6 * WIDE, y, "step", size=3)
-        canvas.text(2 * (WIDTH - RIGHT) - 3 * WIDE * len(steps), y, steps, size=3)
+        (first, last), y = map(str, self.ends), 2 * (HEIGHT - BOTTOM) + 10
+        canvas.text(2 * LEFT, y, first, size=3)
+        canvas.text(2 * (LEFT + WIDTH - RIGHT) / 2 - 1.5 * WIDE * len(self.axis), y, self.axis, size=3)
+        canvas.text(2 * (WIDTH - RIGHT) - 3 * WIDE * len(last), y, last, size=3)
         drawn = np.flatnonzero(np.isfinite(self._heights))
         columns = np.arange(2 * LEFT, 2 * (WIDTH - RIGHT) + 1)
         heights = np.interp(columns, [2 * self._x(int(i)) for i in drawn], self._heights[drawn])
@@ -90,8 +96,8 @@ class LossCurve:
         return LEFT + (WIDTH - LEFT - RIGHT) * step / max(1, len(self.losses) - 1)
 
 
-def _axes(low: int, high: int, steps: int) -> str:
-    """A line at each power of ten with its number, and the first and the last step below."""
+def _axes(low: int, high: int, axis: str, ends: tuple[int, int]) -> str:
+    """A line at each power of ten with its number, and the first and the last number of the other axis below."""
     parts = []
     for power in range(low, high + 1):
         y = _y(power, low, high)
@@ -99,10 +105,10 @@ def _axes(low: int, high: int, steps: int) -> str:
             f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" '
             f'stroke-opacity="0.2"/><text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{10.0**power:g}</text>'
         )
-    for x, label, anchor in ((LEFT, "1", "start"), (WIDTH - RIGHT, str(steps), "end")):
+    for x, label, anchor in ((LEFT, str(ends[0]), "start"), (WIDTH - RIGHT, str(ends[1]), "end")):
         parts.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 18}" text-anchor="{anchor}">{label}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(f'<text x="{middle:.0f}" y="{HEIGHT - 6}" text-anchor="middle">step</text>')
+    parts.append(f'<text x="{middle:.0f}" y="{HEIGHT - 6}" text-anchor="middle">{escape(axis)}</text>')
     return "".join(parts)
 
 

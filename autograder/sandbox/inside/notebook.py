@@ -23,7 +23,7 @@ from typing import Any
 from autograder.sandbox import landlock
 from autograder.sandbox.inside import ready_made, seccomp, walls
 from autograder.sandbox.inside.host import silence
-from autograder.sandbox.inside.perform import describe, names_used, perform
+from autograder.sandbox.inside.perform import describe, looked_up, names_used, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import (
@@ -92,6 +92,8 @@ class _State:
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
                 for name in set(message["watched"]) & set(_where_watched):
                     ready_made.take_away(_where_watched[name])
+            elif message["op"] == "names":
+                frames.send(self.sock, {"names": sorted(looked_up(message["sources"]))})
             elif message["op"] == "cell":
                 frames.send(self.sock, self._run_cell(message["source"], message["seconds"]))
             elif message["op"] == "exercise":

@@ -6,9 +6,11 @@ cannot tell the two apart.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
 import functools
+import re
 import sys
 import traceback
 import types
@@ -105,10 +107,26 @@ def names_used(names: dict[str, Any], name: str, known: Collection[str] = ()) ->
     return used
 
 
+def looked_up(sources: Sequence[str]) -> set[str]:
+    """Names that cells may look up, as far as their text shows: each word, if one is no plain Python."""
+    found = set[str]()
+    for source in sources:
+        try:
+            for code in _within([compile(source, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)]):
+                found.update(code.co_names)
+                found.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
+        except Exception:
+            found.update(re.findall(r"\w+", source))
+    return found
+
+
 def _codes(target: Any) -> Iterator[types.CodeType]:
     """The code of a function, of a class's methods, and of all that is defined inside them."""
     functions = [target] if not isinstance(target, type) else vars(target).values()
-    left = [code for one in functions if (code := getattr(getattr(one, "__func__", one), "__code__", None))]
+    yield from _within([code for f in functions if (code := getattr(getattr(f, "__func__", f), "__code__", None))])
+
+
+def _within(left: list[Any]) -> Iterator[types.CodeType]:
     while left:
         code = left.pop()
         if isinstance(code, types.CodeType):

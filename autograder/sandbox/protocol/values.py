@@ -1,7 +1,8 @@
-"""Values that may cross the wall, as lists with a tag: plain data, arrays, tensors.
+"""Values that may cross the wall, as lists with a tag: plain data, sets, arrays, tensors, objects, tables.
 
 A tuple stays a tuple and an array keeps its dtype, shape and layout. Never pickle, never a class that the sender
-chooses. Who decodes takes nothing on trust: dtype, shape and byte count must agree before an array is made.
+chooses: an object comes as a `Record` of its public data, a pandas frame as a `Table` of its columns. Who decodes takes
+nothing on trust: dtype, shape and byte count must agree before an array is made.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.frames import MAX_ITEMS, WireError
+from autograder.sandbox.protocol.objects import NAME, Record, Table, is_field, of_pandas, public
 
 DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 NAMES = {np.dtype(name): name for name in DTYPES}  # numpy takes its time to spell a dtype's name
@@ -20,13 +22,18 @@ MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
 MAX_AXES = 32
 MAX_ARRAY = 16 * 2**20  # bytes; an honest answer has some thousand
 MAX_TEXT = 20_000
+MAX_SET = 1024  # members; tuples of one hash cost the square of it
+MAX_FIELDS = 64  # of an object
+MAX_OBJECTS = 1000  # in one value; a tree with links to its parents is read along every path
+MAX_COLUMNS = 256
+MAX_CELLS = 20_000  # of all columns of a table that are no arrays
 
 
 class Other:
     """A value that does not cross the wall; only the name of its type does."""
 
     def __init__(self, type_name: str) -> None:
-        self.type_name = type_name[:80]
+        self.type_name = type_name[:NAME]
 
     def __repr__(self) -> str:
         return f"a value of type {self.type_name}"
@@ -44,7 +51,14 @@ class Handle:
         self.parameters = parameters
 
 
-def encode(value: Any, depth: int = 0) -> Any:
+class _Objects:
+    """The objects of one value: how many more may be read, and which are being read now."""
+
+    def __init__(self) -> None:
+        self.left, self.open = MAX_OBJECTS, set[int]()
+
+
+def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
     """`value` as tagged lists; what has no tag becomes an `Other` with its type's name."""
     kind = type(value)
     if depth > MAX_DEPTH:
@@ -55,19 +69,75 @@ def encode(value: Any, depth: int = 0) -> Any:
         return _encode_array("array", value)
     if isinstance(value, np.generic) and value.dtype in NAMES:
         return ["scalar", *_array_fields(np.asarray(value))]
-    torch = sys.modules.get("torch")
+    torch, pandas = sys.modules.get("torch"), sys.modules.get("pandas")
     if torch is not None and isinstance(value, torch.Tensor):
         return _encode_tensor(value)
+    objects = objects or _Objects()
     if isinstance(value, tuple):
-        return ["tuple", [encode(item, depth + 1) for item in tuple.__iter__(value)]]
+        return ["tuple", [encode(item, depth + 1, objects) for item in tuple.__iter__(value)]]
     if kind is list:
-        return ["list", [encode(item, depth + 1) for item in value]]
+        return ["list", [encode(item, depth + 1, objects) for item in value]]
     if isinstance(value, dict):
-        pairs = [[encode(key, depth + 1), encode(item, depth + 1)] for key, item in dict.items(value)]
-        return ["dict", pairs]
+        pairs = dict.items(value)
+        return ["dict", [[encode(key, depth + 1, objects), encode(item, depth + 1, objects)] for key, item in pairs]]
+    if kind in (set, frozenset):
+        return _encode_set(value, depth, objects)
     if kind is Handle:
         return ["handle", [value.key, value.order, encode(value.parameters)]]
-    return ["other", kind.__name__]
+    if kind is Table or (pandas is not None and isinstance(value, pandas.DataFrame)):
+        return _encode_table(value if kind is Table else of_pandas(value))
+    return _encode_object(value, depth, objects)
+
+
+def _encode_set(value: Any, depth: int, objects: _Objects) -> list[Any]:
+    if len(value) > MAX_SET:
+        return ["other", f"something too large, a set of {len(value)}"]
+    members = [encode(item, depth + 1, objects) for item in value]
+    if not all(map(_is_member, members)):
+        return ["other", type(value).__name__]
+    return [type(value).__name__, sorted(members, key=repr)]  # the same set, the same bytes
+
+
+def _is_member(data: Any) -> bool:
+    """May an encoded value be in a set on the other side, too?"""
+    if type(data) is list:
+        return data[0] == "scalar" or (data[0] in ("tuple", "frozenset") and all(map(_is_member, data[1])))
+    return True
+
+
+# ---------------------------------------------------------------- objects
+
+
+def _encode_object(value: Any, depth: int, objects: _Objects) -> list[Any]:
+    name = value.type_name if type(value) is Record else type(value).__name__
+    found = {} if type(value) is Other else public(value)
+    if not (found or type(value) is Record) or not name.isidentifier():
+        return ["other", name]
+    if objects.left <= 0 or len(found) > MAX_FIELDS:
+        return ["other", "something of too many objects"]
+    if id(value) in objects.open:
+        return ["other", "something that holds itself"]
+    objects.left -= 1
+    objects.open.add(id(value))
+    fields = [[key, encode(item, depth + 1, objects)] for key, item in found.items()]
+    objects.open.discard(id(value))
+    return ["record", [name[:NAME], fields]]
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _encode_table(table: Table | None) -> list[Any]:
+    if table is None:
+        return ["other", "DataFrame"]
+    parts = [*table.columns.values(), *([] if table.index is None else [table.index])]
+    cells = sum(len(part) for part in parts if not isinstance(part, np.ndarray))
+    if len(parts) > MAX_COLUMNS or cells > MAX_CELLS or any(getattr(part, "nbytes", 0) > MAX_ARRAY for part in parts):
+        return ["other", f"something too large, a DataFrame of {len(table)} x {len(table.columns)}"]
+    return ["table", [list(table.columns), [encode(part) for part in table.columns.values()], encode(table.index)]]
+
+
+# ---------------------------------------------------------------- arrays
 
 
 def _array_fields(array: np.ndarray) -> list[Any]:
@@ -92,6 +162,9 @@ def _encode_tensor(tensor: Any) -> list[Any]:
     if str(tensor.layout) != "torch.strided" or str(tensor.dtype).removeprefix("torch.") not in DTYPES:
         return ["other", f"{str(tensor.layout).removeprefix('torch.')} tensor of {tensor.dtype}"]
     return _encode_array("tensor", tensor.detach().cpu().numpy())
+
+
+# ---------------------------------------------------------------- and back
 
 
 def decode(data: Any, depth: int = 0) -> Any:
@@ -119,6 +192,12 @@ def decode(data: Any, depth: int = 0) -> Any:
         return _decode_handle(fields[0], depth)
     if tag in ("list", "tuple", "dict"):
         return _decode_container(tag, fields[0], depth)
+    if tag in ("set", "frozenset"):
+        return _decode_set(tag, fields[0], depth)
+    if tag == "record":
+        return _decode_record(fields[0], depth)
+    if tag == "table":
+        return _decode_table(fields[0], depth)
     raise WireError("an unknown tag")
 
 
@@ -146,6 +225,55 @@ def _decode_container(tag: str, items: Any, depth: int) -> Any:
             key = f"({type(key).__name__})"
         result[key] = decode(pair[1], depth + 1)
     return result
+
+
+def _decode_set(tag: str, items: Any, depth: int) -> Any:
+    if type(items) is not list or len(items) > MAX_SET:
+        raise WireError("not a list of members")
+    members = [decode(item, depth + 1) for item in items]
+    if not all(map(_can_be_member, members)):
+        raise WireError("not a member of a set")
+    return set(members) if tag == "set" else frozenset(members)
+
+
+def _can_be_member(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return all(map(_can_be_member, value))
+    return type(value) in (str, int, bool, float, type(None)) or isinstance(value, np.generic)
+
+
+def _decode_record(data: Any, depth: int) -> Record:
+    name, pairs = data if type(data) is list and len(data) == 2 else ("", None)
+    if type(name) is not str or not name.isidentifier() or type(pairs) is not list or len(pairs) > MAX_FIELDS:
+        raise WireError("not an object")
+    fields: dict[str, Any] = {}
+    for pair in pairs:
+        if type(pair) is not list or len(pair) != 2 or not is_field(pair[0]) or pair[0] in fields:
+            raise WireError("not a field")
+        fields[pair[0]] = decode(pair[1], depth + 1)
+    return Record(name, fields)
+
+
+def _decode_table(data: Any, depth: int) -> Table:
+    names, parts, index = data if type(data) is list and len(data) == 3 else (None, None, None)
+    if type(names) is not list or type(parts) is not list or not len(names) == len(parts) <= MAX_COLUMNS:
+        raise WireError("not a table")
+    if any(type(name) is not str or len(name) > NAME for name in names) or len(set(names)) < len(names):
+        raise WireError("not names of columns")
+    columns = [_decode_column(part, depth) for part in parts]
+    rows = None if index is None else _decode_column(index, depth)
+    if len({len(one) for one in (*columns, *([] if rows is None else [rows]))}) > 1:
+        raise WireError("columns of several lengths")
+    return Table(dict(zip(names, columns, strict=True)), rows)
+
+
+def _decode_column(data: Any, depth: int) -> Any:
+    column = decode(data, depth + 1)
+    if type(column) is np.ndarray and column.ndim == 1:
+        return column
+    if type(column) is not list or any(type(item) not in (str, int, bool, float, type(None)) for item in column):
+        raise WireError("not a column")
+    return column
 
 
 def _decode_array(fields: list[Any]) -> np.ndarray:
