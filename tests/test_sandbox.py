@@ -978,7 +978,8 @@ def test_a_warm_process_that_is_killed_is_started_again(kind):
             process = psutil.Process(own.warm._process.pid)
             inside = process.children(recursive=True)
             for one in inside:
-                one.kill()
+                with contextlib.suppress(psutil.NoSuchProcess):  # gone with its parent
+                    one.kill()
             psutil.wait_procs([one for one in inside if one.is_running()], 10)
         with own.open(["def right(): return 1"]) as running:
             assert ask(running, "right") == 1

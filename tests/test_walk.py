@@ -306,6 +306,16 @@ A6 = [
         "    W_O = weights[f'block.{layer}.attention.W_O.weight'].clone()\n    return W_O",
         "KeyError.*In ablate, line 2",
     ),
+    (
+        "next_word_probabilities",
+        "    return torch.softmax(logits * temperature, dim=-1)",
+        "At temperature 0.5, how many times as likely is it",
+    ),
+    (
+        "next_word_probabilities",
+        "    return torch.softmax(logits / temperature, dim=-1)",
+        "What do the two that are left sum to",
+    ),
 ]
 A7 = [
     (

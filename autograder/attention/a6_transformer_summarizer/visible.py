@@ -309,7 +309,7 @@ class TestNextWordProbabilities:
 
     def test_together(self, student):
         """top_k 3 leaves 0.44, 0.33 and 0.22. For top_p 0.75 two of them will do."""
-        question = "Is top_p a share of all words, or of those that top_k has left?"
+        question = "top_k has thrown words out before. What do the rest add up to, when top_p looks at them?"
         self.judge(student, [0.0, 0.5714, 0.0, 0.4286], question, 1.0, 3, 0.75)
         question = "At temperature 2 the roots count. Is that done before the others are cut off, or after?"
         self.judge(student, [0.2748, 0.3886, 0.0, 0.3366], question, 2.0, None, 0.65)

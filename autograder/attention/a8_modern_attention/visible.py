@@ -225,36 +225,6 @@ class TestCacheBytes:
         self.judge(student, 960, question, num_layers=2, num_kv_heads=3, d_head=4, length=5, bytes_per_number=4)
 
 
-@pytest.mark.exercise("sliding_window_mask")
-class TestSlidingWindowMask:
-    def judge(self, student, question, rows, *args):
-        names = dict(zip(("length", "window", "sinks"), args, strict=False))
-        wanted = np.array([[letter == "x" for letter in row] for row in rows.split()])
-        with shown(question, **names):
-            got = expect.array(student.sliding_window_mask(*args))
-            same(got, wanted, "the mask")
-            expect.dtype(got, np.bool_)
-
-    def test_by_hand(self, student):
-        """The example by hand: six words, a window of 3, one sink."""
-        rows = "x..... xx.... xxx... xxxx.. x.xxx. x..xxx"
-        self.judge(student, "Whom does word 5 see, and why does it see each of them?", rows, 6, 3, 1)
-
-    def test_no_sinks(self, student):
-        """Five words, a window of 2, no sinks."""
-        rows = "x.... xx... .xx.. ..xx. ...xx"
-        self.judge(student, "Which words are the last two, counted from the word itself?", rows, 5, 2)
-
-    def test_two_sinks(self, student):
-        """Seven words, a window of 3, two sinks."""
-        rows = "x...... xx..... xxx.... xxxx... xxxxx.. xx.xxx. xx..xxx"
-        self.judge(student, "Which columns are the sinks, and who may see them?", rows, 7, 3, 2)
-
-    def test_room_for_more(self, student):
-        """Three words, a window of 5: all that came before."""
-        self.judge(student, "What if the window has room for more words than there are?", "x.. xx. xxx", 3, 5)
-
-
 def waves(speed, *shape):
     """Numbers from -1 to 1, no two alike: the sines of 1, 2, 3, ... times speed."""
     return np.sin(speed * np.arange(1, np.prod(shape) + 1)).reshape(shape)
@@ -497,6 +467,36 @@ class TestDecodingStep:
             keeps(student.decoding_step, *args, names="x K V W_Q W_K W_V W_O num_heads")
 
 
+@pytest.mark.exercise("sliding_window_mask")
+class TestSlidingWindowMask:
+    def judge(self, student, question, rows, *args):
+        names = dict(zip(("length", "window", "sinks"), args, strict=False))
+        wanted = np.array([[letter == "x" for letter in row] for row in rows.split()])
+        with shown(question, **names):
+            got = expect.array(student.sliding_window_mask(*args))
+            same(got, wanted, "the mask")
+            expect.dtype(got, np.bool_)
+
+    def test_by_hand(self, student):
+        """The example by hand: six words, a window of 3, one sink."""
+        rows = "x..... xx.... xxx... xxxx.. x.xxx. x..xxx"
+        self.judge(student, "Whom does word 5 see, and why does it see each of them?", rows, 6, 3, 1)
+
+    def test_no_sinks(self, student):
+        """Five words, a window of 2, no sinks."""
+        rows = "x.... xx... .xx.. ..xx. ...xx"
+        self.judge(student, "Which words are the last two, counted from the word itself?", rows, 5, 2)
+
+    def test_two_sinks(self, student):
+        """Seven words, a window of 3, two sinks."""
+        rows = "x...... xx..... xxx.... xxxx... xxxxx.. xx.xxx. xx..xxx"
+        self.judge(student, "Which columns are the sinks, and who may see them?", rows, 7, 3, 2)
+
+    def test_room_for_more(self, student):
+        """Three words, a window of 5: all that came before."""
+        self.judge(student, "What if the window has room for more words than there are?", "x.. xx. xxx", 3, 5)
+
+
 LN_3 = np.log(3.0)
 
 
@@ -639,7 +639,7 @@ class TestGatedFeedForward:
 
     def test_far_open(self, student):
         """Words a thousand times as large give finite numbers."""
-        with shown("What is np.exp(1000.0), and what is it divided by itself?"):
+        with shown("Which of the two, np.exp(1000.0) or np.exp(-1000.0), is too large for a number?"):
             expect.finite(student.gated_feed_forward(1000 * self.X, *self.WEIGHTS))
 
     def test_float32(self, student):
