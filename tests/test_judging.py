@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from autograder.authors.classroom import mistake, model_answers
 from autograder.judging.judge import judge
 from tests.in_process import COURSE, material
 
-A1, A2 = COURSE.assignment("a1_scaled_dot_product"), COURSE.assignment("a2_causal_masking")
+A1, A2, A3 = list(COURSE.assignments().values())[:3]
 TOO_LARGE = "def softmax(x, axis=-1):\n    return 2 * np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)"
 ATTENTION = """
 def scaled_dot_product_attention(Q, K, V):
@@ -162,3 +164,23 @@ def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
     assert tests["test_one_row"].state == tests["test_many_rows"].state == "passed", tests
     stopped = [test for test in tests.values() if test.stopped]
     assert stopped and all("Is there a loop" in test.message for test in stopped)
+
+
+def test_a_loop_that_all_tests_go_through_is_waited_for_less_and_less(sandbox):
+    loop = "def concat_heads(heads):\n    while True: pass"
+    results, _, _ = judged(sandbox, A3, [loop], call_seconds=0.6, call_seconds_again=0.5)
+    waited = [re.search(r"no answer after ([\d.]+) seconds", test.message) for test in results["concat_heads"].tests]
+    assert [found[1] for found in waited if found][:3] == ["0.6", "0.5", "0.25"]
+
+
+def test_an_answer_between_two_loops_is_worth_patience(sandbox):
+    sometimes = (
+        "def softmax(x, axis=-1):\n    while x.ndim != 2: pass\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    )
+    cells = {"softmax": sometimes + "    return x / x.sum(axis=axis, keepdims=True)"}
+    results, _, _ = judged(sandbox, A1, [cells["softmax"]], call_seconds=0.6, call_seconds_again=0.5)
+    assert any(test.state == "passed" for test in results["softmax"].tests)
+    waited = {
+        found for test in results["softmax"].tests for found in re.findall(r"after ([\d.]+) seconds", test.message)
+    }
+    assert waited and "0.25" not in waited

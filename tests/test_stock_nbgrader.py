@@ -14,16 +14,13 @@ from tests.classes import marks
 from tests.in_process import ASSIGNMENTS
 from tests.wall import Marker
 
+# NumPy alone, both halves, what is brought and trained, what is watched, and ten exercises.
 MISTAKES = {
     "a1_scaled_dot_product": "no-scaling",
-    "a2_causal_masking": "mask-off-by-one",
-    "a3_heads": "heads-interleaved",
     "a4_multi_head_attention": "W_O-transposed",
-    "a5_transformer_decoder": "divided-by-n-minus-1",
     "a6_transformer_summarizer": "no-shift",
     "a7_attention_and_convolution": "offset-of-the-wrong-sign",
     "a8_modern_attention": "pairs-in-halves",
-    "a9_looking_at_heads": "divided-by-all-words",
 }
 
 
@@ -34,7 +31,7 @@ def nbgrader(course, *words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [a.name for a in ASSIGNMENTS])
+@pytest.mark.parametrize("name", MISTAKES)
 def test_stock_nbgrader_gives_the_same_marks(name, own_course, sandbox):
     assignment = own_course.assignment(name)
     (own_course.root / CONFIG).write_text('c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n')

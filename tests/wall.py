@@ -78,7 +78,7 @@ def answered(notebook: Notebook, name: str, *args: Any, seconds: float | None = 
     """The answer to one call in a process of its own."""
     exercise = notebook.begin(name, Questions({}))
     if seconds is not None:
-        exercise._seconds = seconds
+        exercise._patience = lambda: seconds
     with contextlib.closing(exercise):
         return next(exercise.ask([Call(name, args)]))
 

@@ -32,6 +32,7 @@ READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 ATTEMPTS = 2  # a state process that was lost is made again once, by running the cells anew
 CUT = 100  # characters that say that the rest was cut
+IN_A_ROW = 2  # calls that were stopped: the next is hardly waited for
 MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
 MAX_USES = 1000  # names
 OUT_OF_TIME = "it ran out of time and was stopped"
@@ -245,7 +246,8 @@ class Exercise:
         self.cells: Sequence[str] | None = notebook.cells
         self._notebook, self._name = notebook, name
         self._sock: socket.socket | None = None
-        self._seconds = notebook.limits.call_seconds
+        self._stopped = 0  # calls in a row, if any was
+        self._is_slow = False
         self.uses: frozenset[str] = frozenset()
 
     def close(self) -> None:
@@ -268,7 +270,7 @@ class Exercise:
         try:
             if self._sock is None:
                 self._sock, self.uses = self._notebook.fork(self._name, self.questions)
-            seconds = self._seconds if len(calls) == 1 else min(self._seconds, limits.foreseen_seconds)
+            seconds = self._patience() if len(calls) == 1 else min(self._patience(), limits.foreseen_seconds)
             deadline = self._deadline(seconds)
             frames.send(self._sock, {"calls": packed}, deadline)
             for call, body in calls:
@@ -278,16 +280,24 @@ class Exercise:
                 while (got := frames.receive_body(self._sock, deadline, allowance)).startswith(QUESTION):
                     answer = self.questions.answer(_question(got))
                     frames.send(self._sock, {"answer": answer_bytes(answer)}, deadline)
+                self._stopped = 0
                 yield self._noted() or got
         except frames.Deadline:
             if len(calls) == 1:
-                self._seconds = limits.call_seconds_again
+                self._stopped, self._is_slow = self._stopped + 1, True
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} seconds")
         except (frames.Closed, Gone):
             yield self._lost(Why.GONE, "the Python process ended during the call")
         except (frames.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
             text = str(error) if isinstance(error, frames.WireError) else type(error).__name__
             yield self._lost(Why.UNREADABLE, text[:200])
+
+    def _patience(self) -> float:
+        """Seconds for a call: less once one was stopped, and least while one after the other is."""
+        limits = self._notebook.limits
+        if self._stopped >= IN_A_ROW:
+            return min(limits.call_seconds_at_last, limits.call_seconds_again)
+        return limits.call_seconds_again if self._is_slow else limits.call_seconds
 
     def _deadline(self, seconds: float) -> float:
         return min(time.monotonic() + seconds, self._notebook._ends_at)

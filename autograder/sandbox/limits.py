@@ -27,9 +27,11 @@ class Limits:
     call_seconds: float = 3.0
     # After a call that was stopped, the same exercise's next tests: still a thousand times what honest work needs.
     call_seconds_again: float = 1.0
+    # After two in a row: a loop that they all go through. Still a hundred times what honest work needs.
+    call_seconds_at_last: float = 0.25
     # Calls that a suite is known to make are asked all at once; if one takes longer, it is made again by itself.
     foreseen_seconds: float = 1.0
-    # One looping exercise costs its tests 3 s and then 1 s each; a whole looping notebook must still end.
+    # A looping exercise takes 3 s, 1 s, then a quarter for each test; a whole looping notebook must still end.
     submission_seconds: float = 180.0
     # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB. All processes of a
     # submission together if the machine has control groups, each of them if not.
