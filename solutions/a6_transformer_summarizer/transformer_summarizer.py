@@ -30,7 +30,8 @@
 # 5. train it: a loss curve, its summaries, and what each head looks at
 # 6. `ablate`
 # 7. `next_word_probabilities`
-# 8. a question to answer in words
+# 8. `cross_attention`
+# 9. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
@@ -178,7 +179,7 @@ def summary_loss(logits, token_ids, loss_mask):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-summary_loss", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-summary_loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -285,7 +286,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -677,6 +678,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return probabilities
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "locked": true, "schema_version": 3, "solution": false, "task": false, "grade_id": "test-next_word_probabilities", "points": 3} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
@@ -720,7 +722,93 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # long tail of words that are each unlikely but many, and what comes out looks like summaries again, if not always like the right ones.
 
 # %% [markdown]
-# ## 8. In your own words
+# ## 8. `cross_attention`
+#
+# Article and summary are one text for your model, and its words look back at all of it. There is an older way to summarise, or to translate: two
+# halves. An **encoder** reads the article, a **decoder** writes the summary, and between the two stands the third use of attention
+# ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.3). Each word of the summary asks, and the words of the article answer:
+#
+# | | queries from | keys and values from | a word may look at |
+# | --- | --- | --- | --- |
+# | in the encoder | the article | the article | all words |
+# | in the decoder | the summary | the summary | itself and those before it |
+# | between them, **cross-attention** | **the summary** | **the article** | all words of the article |
+#
+# The summarizer above does without it, as most language models of today do. Models that translate, or write down what they hear, still have it.
+#
+# Everything else is as in assignment 4. Only there are two lengths now, $L$ words in `x` and $S$ in `memory`, which is what the paper's decoder gets from
+# the encoder. Their vectors may differ in width, too. So the weights of a head are $(L, S)$: a row for each word that asks, a column for each that may
+# answer. **Nothing is causal** here, since the article is all there before the first word is written.
+#
+# There is padding in both texts. That of `memory` must be hidden: nobody may look at it. That of `x` may ask what it likes, for nobody reads its output.
+# `memory_padding` comes as `padding_mask` of assignment 2 makes it, $(B, 1, S)$, and knows nothing of heads.
+#
+# **By hand**, two words that ask, three that answer, one head of $d_k = 4$; `I` is the identity, and `|` puts two matrices side by side:
+#
+# $$x = \begin{pmatrix} 2 & 0 \\ 0 & 2 \end{pmatrix} \qquad \text{memory} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \\ 1 & 1 \end{pmatrix} \qquad
+# W_Q = W_K = (I \,|\, 0) \qquad W_V = 10\, I \qquad W_O = I$$
+#
+# | | scores | weights | output | weights if the third is padding | output |
+# | --- | --- | --- | --- | --- | --- |
+# | word 0 | 1, 0, 1 | 0.42, 0.16, 0.42 | 8.4, 5.8 | 0.73, 0.27, 0 | 7.3, 2.7 |
+# | word 1 | 0, 1, 1 | 0.16, 0.42, 0.42 | 5.8, 8.4 | 0.27, 0.73, 0 | 2.7, 7.3 |
+
+# %% nbgrader={"grade": false, "grade_id": "cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    """Multi-head attention of one text to another, differentiable in both and in the four matrices.
+
+    x: the text that asks, (..., L, d_model)
+    memory: the text that answers, (..., S, d_memory), with the same batch axes
+    W_Q: (d_model, h * d_k); W_K: (d_memory, h * d_k); head 0 owns the first d_k columns, head 1 the next d_k
+    W_V: (d_memory, h * d_v), its columns owned in the same way
+    W_O: (h * d_v, d_model)
+    num_heads: h
+    memory_padding: bool, (..., 1, S), True on real words of memory; None: all of them are real
+
+    Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, S), both in the dtype of the
+    input. Large scores give finite numbers. Where memory is nothing but padding, weights and output are 0. What comes in
+    stays as it is.
+    """
+    ### BEGIN SOLUTION
+    def split(projected):
+        return projected.unflatten(-1, (num_heads, -1)).transpose(-3, -2)       # (..., h, L or S, d)
+
+    query, key, value = split(x @ W_Q), split(memory @ W_K), split(memory @ W_V)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])         # (..., h, L, S)
+    if memory_padding is None:
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        hidden = ~memory_padding.unsqueeze(-3)                                  # (..., 1, 1, S): for all heads and queries
+        # The lowest finite number in place of -inf gives no NaN where all is hidden; the second fill clears such a row.
+        weights = torch.softmax(scores.masked_fill(hidden, torch.finfo(scores.dtype).min), dim=-1).masked_fill(hidden, 0.0)
+    heads = weights @ value                                                     # (..., h, L, d_v)
+    return heads.transpose(-3, -2).flatten(-2) @ W_O, weights                   # (..., L, h * d_v) -> (..., L, d_model)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test-cross_attention", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("cross_attention")
+
+# %% [markdown]
+# **What to notice.** A translation, with vectors that are made up so that words of one meaning find each other. *chat* looks one word ahead and *noir* one
+# back, for French puts the colour behind the cat. The last place of the English text is padding, and its vector is a bit of everything: each French
+# word gives it a share, until `memory_padding` hides it.
+
+# %% tags=["active-ipynb"]
+# french, english = ["le", "chat", "noir", "dort"], ["the", "black", "cat", "sleeps", "<pad>"]
+# x = torch.eye(4)                                   # (4, 4): which article, animal, colour, activity
+# memory = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0],
+#                        [0.7, 0.7, 0.7, 0.7]])      # (5, 4)
+# matrices = [2.5 * torch.eye(4), 2.5 * torch.eye(4), torch.eye(4), torch.eye(4)]
+# real = torch.tensor([[True, True, True, True, False]])   # (1, 5)
+# for padding, title in ((None, "all of memory"), (real, "without its padding")):
+#     output, weights = cross_attention(x, memory, *matrices, num_heads=1, memory_padding=padding)
+#     display(heatmap(weights[0], rows=french, columns=english, title=title))
+
+# %% [markdown]
+# ## 9. In your own words
 #
 # The loss counts the summary and its end alone. What would the model spend its effort on if the article counted, too, and what would happen
 # when it writes if the end did not count? `greedy_summary` takes the likeliest word at each step: describe a case in which that leads to a worse

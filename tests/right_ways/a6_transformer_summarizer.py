@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 from collections import OrderedDict
 from typing import NamedTuple
 
@@ -378,3 +379,78 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     if top_p is not None:
         shares = torch.where(likelier @ shares < top_p, shares, 0 * shares)
     return shares / shares.sum()
+
+
+# ---------------------------------------------------------------- cross_attention
+
+
+@way("head by head, a column block each")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    outputs, all_weights = [], []
+    for Q, K, V in zip(*(W.chunk(num_heads, dim=1) for W in (W_Q, W_K, W_V)), strict=True):
+        scores = (x @ Q) @ (memory @ K).mT / Q.shape[1] ** 0.5
+        if memory_padding is not None:
+            scores = torch.where(memory_padding, scores, torch.finfo(scores.dtype).min)
+        weights = F.softmax(scores, dim=-1)
+        if memory_padding is not None:
+            weights = torch.where(memory_padding, weights, torch.zeros_like(weights))
+        outputs.append(weights @ (memory @ V))
+        all_weights.append(weights)
+    return torch.cat(outputs, dim=-1) @ W_O, torch.stack(all_weights, dim=-3)
+
+
+@way("einsum from end to end")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    W_Q, W_K, W_V = (W.reshape(W.shape[0], num_heads, -1) for W in (W_Q, W_K, W_V))
+    query = torch.einsum("...lm,mhd->...hld", x, W_Q)
+    key = torch.einsum("...sm,mhd->...hsd", memory, W_K)
+    value = torch.einsum("...sm,mhd->...hsd", memory, W_V)
+    scores = torch.einsum("...hld,...hsd->...hls", query, key) * W_Q.shape[-1] ** -0.5
+    if memory_padding is not None:
+        scores = scores + torch.zeros_like(scores).masked_fill(~memory_padding[..., None, :, :], -1e30)
+    weights = scores.softmax(-1)
+    if memory_padding is not None:
+        weights = weights * memory_padding[..., None, :, :]
+    heads = torch.einsum("...hls,...hsd->...hld", weights, value)
+    return torch.einsum("...hld,hdm->...lm", heads, W_O.reshape(num_heads, -1, W_O.shape[-1])), weights
+
+
+@way("the batch flattened, and NaN replaced where nothing is real")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    (*batch, L, d_model), (S, d_memory) = x.shape, memory.shape[-2:]
+
+    def heads_of(text, W):
+        return (text @ W).reshape(-1, text.shape[1], num_heads, W.shape[1] // num_heads).permute(0, 2, 1, 3)
+
+    x, memory = x.reshape(-1, L, d_model), memory.reshape(-1, S, d_memory)
+    query, key, value = heads_of(x, W_Q), heads_of(memory, W_K), heads_of(memory, W_V)
+    real = torch.ones(len(x), 1, 1, S, dtype=torch.bool)
+    if memory_padding is not None:
+        real = memory_padding.reshape(-1, 1, 1, S)
+    scores = query @ key.permute(0, 1, 3, 2) / math.sqrt(query.size(-1))
+    scores = scores.masked_fill(~real, -1e30)
+    exps = torch.exp(scores - scores.amax(-1, keepdim=True))
+    exps = torch.where(real, exps, torch.zeros_like(exps))
+    total = exps.sum(-1, keepdim=True)
+    weights = exps / torch.where(total == 0, torch.ones_like(total), total)
+    output = (weights @ value).permute(0, 2, 1, 3).reshape(-1, L, W_V.shape[1]) @ W_O
+    return output.reshape(*batch, L, -1), weights.reshape(*batch, num_heads, L, S)
+
+
+@way("each head adds its own part of W_O, and empty memories are cut short")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    d_k, d_v = W_Q.shape[1] // num_heads, W_V.shape[1] // num_heads
+    output, found = 0, []
+    for head in range(num_heads):
+        k, v = slice(head * d_k, (head + 1) * d_k), slice(head * d_v, (head + 1) * d_v)
+        scores = (x @ W_Q[:, k]) @ (memory @ W_K[:, k]).transpose(-1, -2) / d_k**0.5
+        if memory_padding is not None:
+            nothing = ~memory_padding.any(dim=-1, keepdim=True)
+            # Where nothing is real all is looked at, and then taken back: no row of a softmax is empty.
+            scores = scores.masked_fill(~(memory_padding | nothing), float("-inf"))
+        weights = torch.softmax(scores, -1)
+        if memory_padding is not None:
+            weights = weights * ~nothing
+        output = output + weights @ (memory @ W_V[:, v]) @ W_O[v]
+        found.append(weights)
+    return output, torch.stack(found, -3)

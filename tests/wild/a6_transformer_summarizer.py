@@ -333,3 +333,71 @@ edit(
 )
 edit(NEXT, "logs", "logarithms log-softmax log-taken", ("return probs", "return (probs + 1e-9).log()"))
 edit(NEXT, "rank order", "left-in-sorted-order", ("return probs", "return probs.sort(descending=True).values"))
+
+
+# ---------------------------------------------------------------- cross_attention
+
+CROSS = """
+import math
+import torch
+import torch.nn.functional as F
+
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    L, S = x.shape[-2], memory.shape[-2]
+    batch = x.shape[:-2]
+    q = (x @ W_Q).reshape(*batch, L, num_heads, -1).transpose(-2, -3)
+    k = (memory @ W_K).reshape(*batch, S, num_heads, -1).transpose(-2, -3)
+    v = (memory @ W_V).reshape(*batch, S, num_heads, -1).transpose(-2, -3)
+    att = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    if memory_padding is not None:
+        keep = memory_padding[..., None, :, :].expand_as(att)
+        att = att.masked_fill(~keep, -1e20)
+        att = F.softmax(att, dim=-1) * keep
+    else:
+        att = F.softmax(att, dim=-1)
+    z = (att @ v).transpose(-2, -3).reshape(*batch, L, -1)
+    return z @ W_O, att
+"""
+edit(
+    CROSS,
+    "looks at itself",
+    "keys-and-values-from-x",
+    ("L, S = x.shape[-2], memory.shape[-2]", "memory, memory_padding = x, None; L = S = x.shape[-2]"),
+)
+edit(
+    CROSS,
+    "the other way round",
+    "x-and-memory-swapped",
+    ("L, S = x.shape", "x, memory, memory_padding = memory, x, None; L, S = x.shape"),
+)
+edit(CROSS, "asks itself", "queries-from-memory", ("    L, S = x.shape", "    x = memory; L, S = x.shape"))
+edit(CROSS, "not divided", "no-scaling", (" / math.sqrt(q.shape[-1])", ""))
+edit(CROSS, "root of the model", "scale-by-d_model", ("math.sqrt(q.shape[-1])", "math.sqrt(x.shape[-1])"))
+edit(CROSS, "columns sum", "softmax-over-queries", ("dim=-1", "dim=-2"))
+edit(CROSS, "heads share", "softmax-over-heads", ("dim=-1", "dim=-3"))
+edit(CROSS, "upside down", "mask-inverted", ("= memory_padding[", "= ~memory_padding["))
+edit(CROSS, "no padding at all", "mask-ignored", ("memory_padding is not None", "False"))
+edit(CROSS, "afterwards", "mask-after-softmax", ("att = att.masked_fill(~keep, -1e20)", "pass"))
+edit(CROSS, "no end", "W_O-missing", ("z @ W_O", "z"))
+edit(CROSS, "no transpose back", "concat-without-transpose", ("(att @ v).transpose(-2, -3)", "(att @ v)"))
+edit(CROSS, "values by keys", "W_K-and-W_V-swapped", ("memory @ W_K", "memory @ W_U"), ("memory @ W_V", "memory @ W_K"),
+     ("W_U", "W_V"))  # fmt: skip
+edit(
+    CROSS,
+    "never ahead",
+    "causal-mask-put-in causal-mask",
+    (
+        "    if memory_padding",
+        "    att = att + torch.full((L, S), -1e9, dtype=att.dtype).triu(1)\n    if memory_padding",
+    ),
+)
+edit(CROSS, "head of first text", "padding-of-the-first-for-all mask-of-the-first-for-all",
+     ("memory_padding[..., None, :, :]", "memory_padding.reshape(-1, S)[0]"))  # fmt: skip
+edit(CROSS, "even where nothing is", "evenly-for-nothing", (" * keep", ""))
+edit(CROSS, "weights of one head", "weights-averaged", ("W_O, att", "W_O, att.mean(-3)"))
+edit(CROSS, "weights first", "tuple-swapped", ("z @ W_O, att", "att, z @ W_O"), form=True)
+edit(CROSS, "thirty-two", "float32-always another-dtype", ("z @ W_O, att", "(z @ W_O).float(), att.float()"), form=True)
+edit(CROSS, "zeros in memory", "memory-zeroed", ("    L, S", "    if memory_padding is not None:\n        memory = "
+     "torch.where(memory_padding.transpose(-1, -2), memory, 0); memory_padding = None\n    L, S"))  # fmt: skip
+edit(CROSS, "by numbers", "detached-gradient", ("@ v).transpose", "@ v.detach()).transpose"), form=True)
+edit(CROSS, "nothing joined", "heads-averaged", ("(att @ v)", "(att @ v).mean(-3, keepdim=True).expand_as(q)"))

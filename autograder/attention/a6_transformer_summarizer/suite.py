@@ -1,15 +1,17 @@
-"""Hidden suite of a6: a training example, the masked loss, the next token, greedy decoding, ablation, and sampling.
+"""Hidden suite of a6: training example, masked loss, next token, greedy decoding, ablation, sampling, cross-attention.
 
 The models are small and made here (`models.py`); training is never part of it. Sizes differ: B = 3, L = 11, V = 7. A
 test's weight is its points: they add up to those of the cell.
 """
+
+import math
 
 import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.models import Reader, Storyteller
-from autograder.attention.hidden.properties import gradients_match, responds
+from autograder.attention.hidden.properties import gradients_match, responds, same_item_by_item
 from autograder.judging import expect
 
 ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
@@ -202,13 +204,13 @@ class TestSummaryLoss:
         )
         return batch
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_shape(self, student):
         """One number: a tensor without axes."""
         got = student.summary_loss(*batch_of(1))
         expect.shape(expect.tensor(got), (), "How do many losses become one number?")
 
-    @pytest.mark.weight(2.7)
+    @pytest.mark.weight(2.1)
     def test_values(self, student, reference):
         """The mean cross-entropy of the next token, over the tokens that the mask counts."""
         hint = "Take one counted token. At which place are the logits that predict it? And how many tokens are counted?"
@@ -216,7 +218,7 @@ class TestSummaryLoss:
             batch = batch_of(seed)
             expect.close(self.loss(student, *batch), reference.summary_loss(*batch), hint, "the loss", ATOL)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.4)
     def test_only_what_counts(self, student):
         """Logits that predict no counted token have no influence."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -228,7 +230,7 @@ class TestSummaryLoss:
         hint = "Which place predicts the first word of the summary, and which one predicts the end?"
         expect.close(self.loss(student, moved, ids, mask), plain, hint, "the loss", EXACT)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.4)
     def test_every_token_counts_the_same(self, student):
         """A mean over all counted tokens of the batch: a text with six of them has twice the say of one with three."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -240,7 +242,7 @@ class TestSummaryLoss:
         hint = "One text has 3 counted tokens, another has 6. What is the sum divided by?"
         expect.close(got, wanted, hint, "the loss", ATOL)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.35)
     def test_gradients(self, student):
         """Gradients reach the logits, so that a model can learn."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -249,14 +251,14 @@ class TestSummaryLoss:
         hint = "Is there an .item(), .detach() or torch.no_grad() on the way?"
         gradients_match(student.summary_loss, [logits, ids, mask], seeds, hint, ["logits"])
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_large_logits(self, student):
         """Logits of 10,000 still give a finite loss."""
         logits, ids, mask = self.looks_like_a_loss(student)
         hint = "Where is an exp without something subtracted first, or the log of a number that has become 0?"
         expect.finite(self.loss(student, LARGE * logits, ids, mask), hint, "the loss")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_dtype(self, student):
         """float32 logits give a float32 loss, float64 a float64 one."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -264,7 +266,7 @@ class TestSummaryLoss:
             got = student.summary_loss(tensor(logits.numpy().astype(dtype)), ids, mask)
             expect.dtype(got, dtype, "Is a tensor made on the way, and of which dtype?", "the loss")
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         logits, ids, mask = self.looks_like_a_loss(student)
@@ -399,14 +401,14 @@ class TestGreedySummary:
             expect.fail("the summary does not depend on model and article.", "Is the model asked, word by word?")
         return first
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_form(self, student):
         """A list with at least one token in it."""
         got = student.greedy_summary(TELLERS[0], list(ARTICLES[0]), SEPARATOR, END, MOST)
         if not sequence(got, "the summary"):
             expect.fail("gave back an empty list, and the model has something to say.", "What does it say first?")
 
-    @pytest.mark.weight(1.8)
+    @pytest.mark.weight(1.5)
     def test_summaries(self, student, reference):
         """Word by word the likeliest, each after all that stands there already, until the model says: end."""
         hint = "What does the model read when it writes the second word?"
@@ -415,7 +417,7 @@ class TestGreedySummary:
         for one, right in zip(got, wanted, strict=True):
             same_list(one, right, hint, "the summary")
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_first_word(self, student, reference):
         """The first word is the likeliest one after article and separator."""
         hint = "What does the model read when it writes the first word?"
@@ -423,7 +425,7 @@ class TestGreedySummary:
             got, wanted = self.summary(student, *pair), self.summary(reference, *pair)
             same_list(got[:1], wanted[:1], hint, "the summary")
 
-    @pytest.mark.weight(0.55)
+    @pytest.mark.weight(0.35)
     def test_at_most(self, student):
         """Never more than max_new_tokens words, and up to there the same ones."""
         self.looks_like_a_summary(student)
@@ -434,7 +436,7 @@ class TestGreedySummary:
                 expect.fail(f"with max_new_tokens={most} the summary has {len(got)} words.", "What ends your loop?")
             same_list(got, whole[:most], "How often does the loop go round?", f"with max_new_tokens={most} the summary")
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_ends(self, student):
         """Where the model says end, the summary stops there, however many words were allowed."""
         self.looks_like_a_summary(student)
@@ -445,7 +447,7 @@ class TestGreedySummary:
                 expect.fail("the summary holds the end token.", "The end says that the summary is over. Is it a word?")
             same_list(more, some, hint, "with max_new_tokens=40 the summary")
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.1)
     def test_nothing_to_say(self, student):
         """A model that ends at once, or max_new_tokens=0: an empty list."""
         self.looks_like_a_summary(student)
@@ -454,7 +456,7 @@ class TestGreedySummary:
             if got:
                 expect.fail(f"the summary has {len(got)} words, it should have none.", "What comes first in the loop?")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.1)
     def test_list_of_ints(self, student):
         """A plain list of ints."""
         self.looks_like_a_summary(student)
@@ -462,7 +464,7 @@ class TestGreedySummary:
         if not isinstance(got, list) or not all(isinstance(i, int | np.integer) for i in got):
             expect.fail(f"gave back {expect.kind_of(got)}, not a list of ints.")
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.15)
     def test_arguments(self, student):
         """The article is as before; arguments may come by keyword."""
         plain = self.looks_like_a_summary(student)
@@ -688,3 +690,190 @@ class TestNextWordProbabilities:
             )
         after = student.next_word_probabilities.inputs_after(tensor(LOGITS), 0.8, 5, 0.9)
         expect.unchanged(after[:1], [tensor(LOGITS)], ["logits"], "Look for operators like /= and names that end in _.")
+
+
+# ---------------------------------------------------------------- cross_attention
+
+
+def cross_input(seed, batch=(2,), length=5, width=12, places=7, memory_width=12, d_k=4, d_v=4):
+    """x, memory, W_Q, W_K, W_V, W_O for three heads, with scores of up to about 3."""
+    w_1, w_2 = 1.4 / math.sqrt(width), 1.4 / math.sqrt(memory_width)
+    return [
+        normal(seed, *batch, length, width),
+        normal(seed + 1, *batch, places, memory_width),
+        w_1 * normal(seed + 2, width, 3 * d_k),
+        w_2 * normal(seed + 3, memory_width, 3 * d_k),
+        w_2 * normal(seed + 4, memory_width, 3 * d_v),
+        normal(seed + 5, 3 * d_v, width) / math.sqrt(3 * d_v),
+    ]
+
+
+# Padding may stand between real words, too, so that no length does for it. Place 0 is real in both texts: then a causal
+# mask put in by mistake leaves no row empty, however it is made.
+REAL = np.array([[1, 1, 1, 1, 1, 0, 0], [1, 1, 0, 1, 1, 1, 0]], dtype=bool)[:, np.newaxis]  # (2, 1, 7)
+NOTHING_REAL = REAL * np.array([True, False])[:, np.newaxis, np.newaxis]
+
+
+@pytest.mark.exercise("cross_attention")
+class TestCrossAttention:
+    NAMES = ("x", "memory", "W_Q", "W_K", "W_V", "W_O")
+    GIVEN = cross_input(681)  # two texts of L = 5 that ask, S = 7 places that answer, h = 3, all widths 12
+    SHAPES = ((2, 5, 12), (2, 3, 5, 7))
+
+    def attend(self, student, given, padding=None):
+        """Output and weights, in this order: the weights have one axis more than x."""
+        more = [] if padding is None else [tensor(padding)]
+        pair = expect.pair(student.cross_attention(*map(tensor, given), 3, *more))
+        found = [expect.tensor(part) for part in pair]
+        more_axes = [part.ndim - given[0].ndim for part in found]
+        return found[::-1] if more_axes == [1, 0] else found
+
+    def in_shape(self, answer):
+        for part, shape, what in zip(answer, self.SHAPES, ("output", "weights"), strict=True):
+            expect.shape(part, shape, "Whose words ask, and whose words answer?", what)
+        return answer
+
+    def looks_like_attention(self, student, padding=None):
+        """Another memory gives another output and other weights."""
+        call = lambda *given: tuple(self.attend(student, given, padding))  # noqa: E731
+        responds(call, self.GIVEN, cross_input(687)[:2], self.NAMES)
+        return self.in_shape(self.attend(student, self.GIVEN, padding))
+
+    def compare(self, got, wanted, hint, only=slice(None)):
+        for part, right, what in list(zip(got, wanted, ("output", "weights"), strict=True))[only]:
+            expect.close(part, right, hint, what, ATOL)
+
+    @pytest.mark.weight(0.1)
+    def test_shape(self, student):
+        """Texts of five words ask, seven places answer, three heads: output (2, 5, 12), weights (2, 3, 5, 7)."""
+        pair = expect.pair(student.cross_attention(*map(tensor, self.GIVEN), 3))
+        hint = "Output first, then the weights: for each head a row a word of x, a column a place of memory."
+        for part, shape, what in zip(pair, self.SHAPES, ("output", "weights"), strict=True):
+            expect.shape(expect.tensor(part, what=what), shape, hint, what)
+
+    @pytest.mark.weight(0.4)
+    def test_weights(self, student, reference):
+        """Each word of x compares its query with the keys of memory, in each head."""
+        hint = "Which text do the queries come from, and which one the keys? What is a score divided by?"
+        for seed in (691, 697):
+            given = cross_input(seed)
+            wanted = self.attend(reference, given)
+            self.compare(self.attend(student, given), wanted, hint, slice(1, 2))
+
+    @pytest.mark.weight(0.5)
+    def test_output(self, student, reference):
+        """The values of memory, blended by the weights, the heads side by side, times W_O."""
+        hint = "Which text do the values come from? What happens to the heads before W_O?"
+        for seed in (703, 709):
+            given = cross_input(seed)
+            wanted = self.attend(reference, given)
+            self.compare(self.attend(student, given), wanted, hint, slice(0, 1))
+
+    @pytest.mark.weight(0.2)
+    def test_padding(self, student, reference):
+        """Nobody looks at the padding of memory; what is left shares everything. The words of x all ask."""
+        hint = "True means a real word. Which axis of the weights belongs to memory, and who takes part in a row's sum?"
+        for seed in (715, 721):
+            given = cross_input(seed)
+            wanted = self.attend(reference, given, REAL)
+            self.compare(self.attend(student, given, REAL), wanted, hint)
+
+    @pytest.mark.weight(0.15)
+    def test_widths(self, student, reference):
+        """No two widths are alike: x 9, memory 10, d_k 4, d_v 5; and L = S is a length like any other."""
+        hint = "From which shape do you read how wide one head is, and how long a text?"
+        for sizes in ({"width": 9, "memory_width": 10, "d_v": 5}, {"length": 7}, {"length": 8, "d_k": 2}):
+            given = cross_input(727, **sizes)
+            self.compare(self.attend(student, given), self.attend(reference, given), hint)
+
+    @pytest.mark.weight(0.15)
+    def test_no_order(self, student):
+        """Each word asks for itself, and the order of memory counts for nothing: the weights only move with it."""
+        output, weights = self.looks_like_attention(student)
+        x, memory, *matrices = self.GIVEN
+        order = [3, 6, 0, 5, 1, 4, 2]
+        hint = "Which words of memory may the first word of x look at, and which the last?"
+        moved = self.in_shape(self.attend(student, [x, memory[:, order], *matrices]))
+        self.compare(moved, [output, weights[..., order]], hint)
+        alone = self.attend(student, [x[:, 1:3], memory, *matrices])
+        self.compare(alone, [output[:, 1:3], weights[..., 1:3, :]], "Does a word's answer hang on the words beside it?")
+
+    @pytest.mark.weight(0.05)
+    def test_no_leak(self, student):
+        """What stands at a padded place of memory changes nothing, however loud it is."""
+        plain = self.looks_like_attention(student, REAL)
+        loud = [*self.GIVEN]
+        loud[1] = np.where(REAL.swapaxes(-2, -1), loud[1], 1e3 * LOUD * np.sign(loud[1]))
+        hint = "Huge numbers stand at the padded places of memory. In which step do they still take part?"
+        self.compare(self.in_shape(self.attend(student, loud, REAL)), plain, hint)
+
+    @pytest.mark.weight(0.1)
+    def test_nothing_real(self, student):
+        """A memory of nothing but padding: weights and output 0, not NaN, and the other text is as ever."""
+        plain = self.looks_like_attention(student, REAL)
+        got = self.in_shape(self.attend(student, self.GIVEN, NOTHING_REAL))
+        hint = "If all of memory is hidden, what do you divide by, and what should come out?"
+        for part, before, what in zip(got, plain, ("output", "weights"), strict=True):
+            expect.finite(part, hint, what)
+            expect.close(part[1], np.zeros_like(part[1]), hint, f"{what} of the text whose memory is padding", EXACT)
+            expect.close(part[0], before[0], "Do two texts get in each other's way?", f"{what} of the other text", ATOL)
+
+    @pytest.mark.weight(0.1)
+    def test_batch_axes(self, student):
+        """No batch axis, one or two: each text asks its own memory, and has its own padding."""
+        call = lambda x, memory, *real: tuple(self.attend(student, [x, memory, *self.GIVEN[2:]], *real))  # noqa: E731
+        responds(call, self.GIVEN[:2], cross_input(687)[:2], self.NAMES)
+        hint = "Count the axes from the end. Where does padding get an axis for the heads?"
+        for batch, real in (((2,), REAL), ((3, 2), np.stack([REAL, REAL[::-1], REAL[..., [0, 6, 5, 4, 3, 2, 1]]]))):
+            x, memory = cross_input(733, batch)[:2]
+            same_item_by_item(call, [x, memory], len(batch), hint)
+            same_item_by_item(call, [x, memory, real], len(batch), hint)
+
+    @pytest.mark.weight(0.05)
+    def test_large_scores(self, student):
+        """Scores of 10,000 and more give finite numbers, with and without padding."""
+        self.looks_like_attention(student)
+        large = [LARGE * self.GIVEN[0], *self.GIVEN[1:]]
+        hint = "exp(1e4) overflows. Which softmax takes care of that?"
+        for padding in (None, REAL):
+            for part, what in zip(self.attend(student, large, padding), ("output", "weights"), strict=True):
+                expect.finite(part, hint, what)
+
+    @pytest.mark.weight(0.1)
+    def test_gradients(self, student):
+        """Gradients reach both texts and all four matrices, through the output and through the weights."""
+        self.looks_like_attention(student)
+        seeds = [tensor(normal(740 + axes, *shape)) for axes, shape in enumerate(self.SHAPES)]
+        in_order = self.attend(student, self.GIVEN)[0].shape == tuple(
+            expect.pair(student.cross_attention(*map(tensor, self.GIVEN), 3))[0].shape
+        )
+        hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way?"
+        given = [*map(tensor, self.GIVEN), 3]
+        gradients_match(student.cross_attention, given, seeds if in_order else seeds[::-1], hint, self.NAMES)
+
+    @pytest.mark.weight(0.05)
+    def test_dtype(self, student):
+        """float32 stays float32, float64 stays float64, in output and weights, with and without padding."""
+        self.looks_like_attention(student)
+        for dtype in (np.float32, np.float64):
+            for padding in (None, REAL):
+                answer = self.attend(student, [array.astype(dtype) for array in self.GIVEN], padding)
+                for part, what in zip(answer, ("output", "weights"), strict=True):
+                    expect.dtype(part, dtype, "Is a tensor made on the way, and of which dtype?", what)
+
+    @pytest.mark.weight(0.05)
+    def test_arguments(self, student):
+        """Arguments may come by keyword and with any layout in memory, and are not changed."""
+        plain = self.looks_like_attention(student, REAL)
+        views = [np.ascontiguousarray(array.swapaxes(-2, -1)).swapaxes(-2, -1) for array in self.GIVEN]
+        named = dict(zip(self.NAMES, map(tensor, views), strict=True)) | {
+            "num_heads": 3,
+            "memory_padding": tensor(REAL),
+        }
+        got = [expect.tensor(part) for part in expect.pair(student.cross_attention(**named))]
+        got = got[::-1] if got[0].ndim > got[1].ndim else got
+        self.compare(got, plain, "Is memory read in the order of the axes? reshape can do what view cannot.")
+        given = [*map(tensor, self.GIVEN), 3, tensor(REAL)]
+        hint = "Look for operators like /= and names that end in _."
+        after = student.cross_attention.inputs_after(*given)
+        expect.unchanged(after, given, [*self.NAMES, "num_heads", "memory_padding"], hint)
