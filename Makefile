@@ -36,8 +36,8 @@ demo: install
 lab: install
 	$(BIN)/jupyter lab
 
-# Two at a time: most tests wait for another process, and a file's tests share a course. In the order of conftest.py.
-TOGETHER := -n 2 --dist loadfile --no-loadscope-reorder
+# Three at a time, for most tests wait for another process. A file's tests share a course. In the order of conftest.py.
+TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: install lint
 	$(BIN)/python -m pytest $(TOGETHER)

@@ -316,6 +316,14 @@ A6 = [
         "    return torch.softmax(logits / temperature, dim=-1)",
         "What do the two that are left sum to",
     ),
+    (
+        "cross_attention",
+        "    def split(t): return t.unflatten(-1, (num_heads, -1)).transpose(-3, -2)\n"
+        "    query, key, value = split(x @ W_Q), split(x @ W_K), split(x @ W_V)\n"
+        "    weights = torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), dim=-1)\n"
+        "    return (weights @ value).transpose(-3, -2).flatten(-2) @ W_O, weights",
+        r"shape \(1, 2, 2\)",
+    ),
 ]
 A7 = [
     (
