@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
+import socket
 
 import pytest
 
 from autograder.authors.classroom import fill, model_answers
+from autograder.judging.notebook import Notebook
 from autograder.judging.showing import Showing, last, showing_cells
 from autograder.submission import code_cells
 from tests.in_process import ASSIGNMENTS
@@ -88,6 +90,22 @@ def test_a_cell_that_ends_python_costs_no_other_its_output(sandbox):
         _, results = marker.mark_cells("ana", cells, for_page=True)
     assert "ended the Python process" in results[number].stopped
     assert any(result.printed for result in results[number + 1 :])
+
+
+def test_a_process_that_is_lost_by_the_question_costs_no_cell(sandbox, monkeypatch):
+    """Which names cells look up is asked of a process that may not survive it; another runs the cells, all in order."""
+
+    def lost(notebook, sources):
+        notebook._sock.shutdown(socket.SHUT_RDWR)
+
+    monkeypatch.setattr(Notebook, "_looked_up", lost)
+    cells = ["print('first')", *cells_of(A1, {})]
+    with sandbox.open(cells, showing=showing_cells(A1.only_shows)) as running:
+        assert running.results[0].printed == "first\n"
+        assert not any(result.stopped for result in running.results)
+        assert all(
+            running.results[cells.index(source)].printed for source in A1.only_shows if source.startswith("for ")
+        )
 
 
 def test_which_cells_wait():

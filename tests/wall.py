@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from autograder.course import Assignment, Course
 from autograder.judging import ready_made
 from autograder.judging.notebook import Notebook
 from autograder.judging.questions import Questions
+from autograder.judging.showing import Showing
 from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
 from autograder.report import CellResult, Report
@@ -45,8 +46,14 @@ class Wall:
         for judges in self._judges.values():
             judges.end()
 
-    def open(self, cells: Sequence[str], limits: Limits | None = None, watched: Sequence[str] = ()) -> Opened:
-        return Opened(self, cells, limits or self.limits, watched)
+    def open(
+        self,
+        cells: Sequence[str],
+        limits: Limits | None = None,
+        watched: Sequence[str] = (),
+        showing: Mapping[str, Showing] | None = None,
+    ) -> Opened:
+        return Opened(self, cells, limits or self.limits, watched, showing)
 
     def desk(self, course: Course) -> Desk:
         judges = self._judges.get(course.root) or Judges(course.root, self.isolated)
@@ -59,11 +66,18 @@ class Wall:
 class Opened(Notebook):
     """A notebook, with the processes behind it."""
 
-    def __init__(self, wall: Wall, cells: Sequence[str], limits: Limits, watched: Sequence[str]) -> None:
+    def __init__(
+        self,
+        wall: Wall,
+        cells: Sequence[str],
+        limits: Limits,
+        watched: Sequence[str],
+        showing: Mapping[str, Showing] | None = None,
+    ) -> None:
         self._guests = contextlib.ExitStack()
         self._wall = wall
         answered = ready_made.answered_in(sandbox_setting()["ready_made"])
-        super().__init__(cells, limits, self._guest, watched, answered)
+        super().__init__(cells, limits, self._guest, watched, answered, showing)
 
     def _guest(self) -> socket.socket:
         self._guests.close()

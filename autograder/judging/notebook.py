@@ -73,7 +73,7 @@ class Notebook:
         self._questions = 0
         self._sock: socket.socket | None = None
         self._results: dict[int, CellResult] = {}
-        self._last: frozenset[int] | None = None
+        self._last: frozenset[int] | None = None  # not known yet
         self.renew()
 
     def __enter__(self) -> Notebook:
@@ -97,7 +97,9 @@ class Notebook:
             self.close()
             self._sock = self._open()
             self._wait_until_ready()
-            if self._run([n for n in range(len(self.cells)) if n not in self._waiting()]):
+            if self._last is None and not self._find_last():
+                continue
+            if self._run([n for n in range(len(self.cells)) if n not in (self._last or ())]):
                 return
 
     @property
@@ -107,22 +109,23 @@ class Notebook:
 
     def show(self) -> None:
         """Run the cells that have waited."""
-        waiting = self._waiting()
-        self._last = frozenset()
+        waiting, self._last = self._last or frozenset(), frozenset()
         if self._sock is None or not self._run(sorted(waiting)):
             self.renew()
 
-    def _waiting(self) -> frozenset[int]:
-        """Cells that run last. Found once, in a process that has run none."""
-        if self._last is None:
-            self._last = frozenset()  # if this process does not survive the question, none waits
-            others = [source for source in self.cells if source not in self._showing]
-            if len(others) < len(self.cells) and (looked_up := self._looked_up(others)) is not None:
-                self._last = last(self.cells, self._showing, looked_up)
-        return self._last
+    def _find_last(self) -> bool:
+        """Find which cells run last, in a process that has run none. If it is lost by the question, none waits."""
+        self._last = frozenset()
+        others = [source for source in self.cells if source not in self._showing]
+        if len(others) == len(self.cells):
+            return True
+        looked_up = self._looked_up(others)
+        if looked_up is not None:
+            self._last = last(self.cells, self._showing, looked_up)
+        return looked_up is not None
 
     def _looked_up(self, sources: Sequence[str]) -> set[str] | None:
-        """Names that cells may look up; None if that is not known."""
+        """Names that cells may look up; None if no answer came, and the process is of no more use."""
         assert self._sock is not None
         until = time.monotonic() + self.limits.cell_seconds
         with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
