@@ -51,7 +51,10 @@ def lab(root, settings=SETTINGS):
         port = free.getsockname()[1]
     options = (f"--port={port}", "--ServerApp.token=secret", f"--ServerApp.root_dir={root}")
     command = [sys.executable, "-m", "jupyter", "lab", "--allow-root", "--no-browser", *options]
-    environment = os.environ | {"JUPYTERLAB_SETTINGS_DIR": str(root / ".settings")}
+    # Folders of its own: servers that start at once in a new home lose each other's files and answer with errors.
+    kept = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR")
+    environment = os.environ | {name: str(root / ".desk" / name.lower()) for name in kept}
+    environment["JUPYTERLAB_SETTINGS_DIR"] = str(root / ".settings")
     with open(root / "lab.log", "wb") as log:
         server = subprocess.Popen(command, cwd=root, stdout=log, stderr=log, env=environment)
         try:
@@ -74,11 +77,16 @@ class Desk:
         self.complaints = []
         self.page = browser.new_page(viewport={"width": 1300, "height": 1000})
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
+        self.page.on("console", self.note_error)
         workspace = "".join(filter(str.isalnum, path))  # of its own, else JupyterLab opens what was open before
         self.page.goto(f"{address}/lab/workspaces/{workspace}/tree/{path}?token=secret")
         self.page.locator(".jp-Notebook-cell").nth(3).wait_for(timeout=60_000)
         self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+
+    def note_error(self, message):
+        """Remember an error on the console, with the address it is about: the text alone does not say which request."""
+        if message.type == "error":
+            self.complaints.append(f"{message.text} {message.location['url']}")
 
     def cell(self, text):
         """The first cell that holds `text`."""
