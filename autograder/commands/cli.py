@@ -223,6 +223,20 @@ def main() -> None:
         if isinstance(error, OSError) and error.filename is None and error.errno in full:
             words = f"what was to be said could not be written: {words}"
         _end(f"{words}. What was done so far is kept; the same command goes on from there")
+    finally:
+        _leave_in_order()
+
+
+def _leave_in_order() -> None:
+    """From here on this ends anyway: a first Ctrl-C or SIGTERM changes nothing, another ends it at once."""
+    code = getattr(sys.exc_info()[1], "code", 0)
+
+    def asked(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+
+    for number, ended_by_it in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL if code == ended_by_it else asked)
 
 
 def _end(words: str) -> NoReturn:
