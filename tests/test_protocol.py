@@ -22,6 +22,7 @@ from autograder.sandbox.protocol.calls import (
     Kind,
     Line,
     Reply,
+    Step,
     answer_bytes,
     answer_of,
     call_bytes,
@@ -88,10 +89,12 @@ CALLS = [
         "Block", [np.ones(2)], {}, Instance((8, 2), {"d_head": 4}, {"W_O.weight": np.ones((2, 2))}), [None, np.ones(2)]
     ),
     Call("Block", instance=Instance((8,)), build=True),
+    Call("Cache", [4], steps=[Step("append", [np.ones(2)]), Step("__len__")], memory=10**6),
 ]
 ANSWERS = [
     Reply(np.ones(3), [np.ones(3)], [np.ones(3), None], {"W": np.ones(2)}, {"W": (2, 3)}),
     Failure(Kind.RAISED, "no", "ValueError", (Line("f", 3, "x"),)),
+    Failure(Kind.MEMORY, "1600000"),
 ]
 
 
@@ -99,6 +102,7 @@ ANSWERS = [
 def test_calls_come_back_as_they_were(call):
     again = call_of(call_bytes(call))
     assert call_bytes(again) == call_bytes(call)
+    assert (again.memory, [step.method for step in again.steps]) == (call.memory, [step.method for step in call.steps])
     assert (again.name, again.build, again.instance is None) == (call.name, call.build, call.instance is None)
 
 
@@ -197,10 +201,13 @@ NOTHING = ["dict", []]
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ({"call": ["f", ["list", []], NOTHING, None, None, 1, False]}, "not a call"),
-        ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False]}, "not a list"),
-        ({"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False, False]}, "not named values"),
-        ({"call": [[]]}, "not 7 fields"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, 1, False, [], None]}, "not a call"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], "much"]}, "not a call"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [[1, ["list", []]]], None]}, "not a step"),
+        ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False, [], None]}, "not a list"),
+        ({"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False, False, [], None]}, "not named values"),
+        ({"call": [[]]}, "not 9 fields"),
+        ({"failure": ["memory", "9" * 400, "", []]}, "not a number of bytes"),
         ({"failure": [1, "", "", []]}, "not a failure"),
         ({"failure": ["raised", "", "", [["f", "1", ""]]]}, "not a line"),
         ({"failure": ["no such kind", "", "", []]}, "not an answer (ValueError)"),

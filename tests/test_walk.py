@@ -361,6 +361,19 @@ A7 = [
         "because the border is near",
     ),
 ]
+CACHE = """\
+    def __init__(self, window=None, sinks=0):
+        self.window, self.sinks, self.words = window, sinks, []
+
+    def append(self, key, value):
+        self.words.append((key, value))
+        return tuple(self.left(np.concatenate(part, axis=-2)) for part in zip(*self.words))
+
+    def left(self, words):
+        return words if self.window is None else {left}
+
+    def __len__(self):
+        return self.left(np.arange(len(self.words))[:, None]).shape[0]"""
 A8 = [
     (
         "rotate",
@@ -394,6 +407,22 @@ A8 = [
         "    i, j = np.arange(length)[:, None], np.arange(length)\n"
         "    return (i - j <= window) & (j <= i) | (j < sinks)",
         "Whom does word 5 see",
+    ),
+    (
+        "KeyValueCache",
+        "    K = V = None\n\n    def __init__(self, window=None, sinks=0):\n        self.window, self.sinks = window, sinks\n\n"
+        "    def append(self, key, value):\n        self.K = np.concatenate([self.K, key], axis=-2)",
+        "zero-dimensional arrays cannot be concatenated.*What is in a new cache",
+    ),
+    (
+        "KeyValueCache",
+        CACHE.format(left="words[..., -self.window :, :]"),
+        r"K at .* Which one is a sink",
+    ),
+    (
+        "KeyValueCache",
+        CACHE.format(left="np.concatenate([words[..., : self.sinks, :], words[..., -self.window :, :]], axis=-2)"),
+        r"K has shape \(2, 4, 2\), it should be \(2, 3, 2\)",
     ),
     (
         "online_softmax_step",

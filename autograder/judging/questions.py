@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,9 +73,14 @@ class Questions:
             return _no("too much has been asked by now")
         if not is_small(question):
             return _no("this is far more than it is meant to be asked about")
-        if question.name in self._callables:
+        question = replace(question, memory=None)
+        if question.name in self._callables and not question.steps:
             return perform(self._callables, question)
-        if question.name not in [one.name for one in self.behind] or not self._is_of_its_kind(question):
+        if (
+            question.steps
+            or question.name not in [one.name for one in self.behind]
+            or not self._is_of_its_kind(question)
+        ):
             return _no("is not to be asked here")
         try:
             question = question.with_given(self._with_callable)

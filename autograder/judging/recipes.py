@@ -33,9 +33,9 @@ def note(array: np.ndarray, code: str) -> None:
 def line(call: Call, names: Callable[[str], Sequence[str]]) -> str:
     """Code that makes the arrays of a function's call, by the function's own names; empty if it cannot be told.
 
-    A module has the suite's weights in it, too many for a line.
+    A module has the suite's weights in it, too many for a line; an object is used in several.
     """
-    if call.instance is not None:
+    if call.instance is not None or call.steps:
         return ""
     labels = list(names(call.name))
     given = {**dict(zip(labels, call.args, strict=False)), **call.kwargs}

@@ -5,12 +5,15 @@
     student.attend.gradients(q, k, v, seeds=…)  output and gradients of sum(output * seed)
     student.MultiHeadAttention.build(8, 2)      construct an nn.Module, see its parameters' shapes
     student.MultiHeadAttention.run((8, 2), …)   construct, copy weights in by name, forward, gradients
+    student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
+    student.attend.within(10**6, q, k, v)       the value, if no more than so many bytes were held at once
 
 Who answers is decided by a function behind: a process behind the wall, or this process.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +22,7 @@ import numpy as np
 
 from autograder.judging.alike import numbers
 from autograder.judging.in_words import told
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Why
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
 from autograder.text import raised
 
 READY_MADE = (
@@ -62,6 +65,14 @@ class RaisedValueError(Raised, ValueError):
 
 class Stopped(StudentError):
     """A call did not return in time, or ended its process."""
+
+
+class HeldTooMuch(StudentError):
+    """The student's code held more memory at once than it may; `held` is how many bytes, beside its arguments."""
+
+    def __init__(self, held: float) -> None:
+        super().__init__(f"held {held / 1e6:.1f} MB of memory at once.")
+        self.held = held
 
 
 class ReadyMade(StudentError):
@@ -177,16 +188,45 @@ class Function:
         reply = self._reply(Call(self.name, args, kwargs, made, None if seeds is None else list(seeds)))
         return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs)
 
+    def use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> Any:
+        """Make an object with `args` and `kwargs`, call its methods in turn; the value of the last.
+
+        steps: for each a method's name and its arguments
+        """
+        return self._reply(_using(self.name, steps, args, kwargs)).value
+
+    def inputs_after_use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> list[Any]:
+        """The arguments of all steps, one after the other, as they are afterwards."""
+        return self._reply(_using(self.name, steps, args, kwargs)).inputs
+
+    def within(self, memory: int, *args: Any, **kwargs: Any) -> Any:
+        """The value of the call; raises `HeldTooMuch` if more than `memory` bytes were held at once."""
+        return self._reply(Call(self.name, args, kwargs, memory=memory)).value
+
     def _reply(self, call: Call) -> Reply:
         return self._student._reply(call)
 
 
+def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+    return Call(name, args, kwargs, steps=[Step(method, given) for method, *given in steps])
+
+
 def as_written(call: Call, names: ParameterNames) -> str:
     """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+    if call.steps:
+        return _steps_text(call, names)
     if call.instance is None:
         return _call_text(call.args, call.kwargs, names(call.name), call.name)
     made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
     return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{call.name}.forward"), "")
+
+
+def _steps_text(call: Call, names: ParameterNames) -> str:
+    """`Cache(4), then append(k) with k (2, 3) 5 times, then __len__()`."""
+    made = _call_text(call.args, call.kwargs, names(call.name), call.name)
+    done = [_call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
+    counted = [(text, len(list(same))) for text, same in itertools.groupby(done)]
+    return ", then ".join([made, *(text if count == 1 else f"{text} {count} times" for text, count in counted)])
 
 
 def names_of(student: Student) -> ParameterNames:
@@ -243,6 +283,8 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return untouched
     if answer.kind is Kind.MISSING:
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
+    if answer.kind is Kind.MEMORY:
+        return HeldTooMuch(float(answer.text))
     if answer.kind is Kind.READY_MADE:
         return ReadyMade(READY_MADE.format(name=answer.text[:60]))
     if answer.kind is Kind.NO_PARAMETER:

@@ -42,6 +42,8 @@ def fit_to_print(answer: Reply | Failure, cells: Sequence[str], asked: bool) -> 
         return replace(answer, value=_named(answer.value, asked))
     if answer.kind in (Kind.NOT_STARTED, Kind.MISSING):  # nothing of them is quoted, and lines are counted
         return answer
+    if answer.kind is Kind.MEMORY:
+        return Failure(Kind.MEMORY, coarse(answer.text))
     error = answer.error if answer.error in KINDS else "Exception"
     if answer.kind is Kind.READY_MADE:
         return replace(answer, text=coarse(answer.text) if answer.text.isidentifier() else UNNAMED)

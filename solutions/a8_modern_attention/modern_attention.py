@@ -27,12 +27,13 @@
 # 3. `cache_bytes`
 # 4. `decoding_step`
 # 5. `sliding_window_mask`
-# 6. `online_softmax_step`
-# 7. `online_softmax_attention`
-# 8. `rms_norm`
-# 9. `gated_feed_forward`
-# 10. `ModernDecoderBlock`
-# 11. a question to answer in words
+# 6. `KeyValueCache`
+# 7. `online_softmax_step`
+# 8. `online_softmax_attention`
+# 9. `rms_norm`
+# 10. `gated_feed_forward`
+# 11. `ModernDecoderBlock`
+# 12. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check below it.
 # The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes. Each part earns
@@ -279,7 +280,8 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # 3. put the new key and value behind those in the cache (keys are kept turned, so that it happens once);
 # 4. attend, in groups, and multiply by $W_O$.
 #
-# No mask is needed: what comes later is not there yet.
+# No mask is needed: what comes later is not there yet. The cache comes in and goes out again, so the function keeps nothing of
+# its own: it can be asked in any order, and whoever writes two texts passes two caches. (In exercise 6 an object keeps it.)
 #
 # **By hand**, what a step multiplies, with $d_{model} = 4{,}096$, 32 query heads and 8 of keys, each of width 128, and $S$
 # words in the cache:
@@ -290,7 +292,8 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # | $x W_K$ and $x W_V$, 4,096 times 1,024 each | 8.4 million |
 # | scores and blend, 32 heads, $2 \cdot 128 \cdot (S + 1)$ each | 8,192 for each word |
 #
-# Without a cache, all $S + 1$ words go through the first two rows again, and every one looks at those before it.
+# Without a cache, all $S + 1$ words go through the first two rows again, and every one looks at those before it. A step cannot
+# even be tempted to: the words before are not among its arguments, only their keys and values.
 #
 # You may call `rotate` and `grouped_query_attention` from above. If one of them still has a mistake, this exercise is judged
 # as if it had none.
@@ -325,7 +328,7 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test-decoding_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-decoding_step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.notebook.stock import check
 # ### END HIDDEN TESTS
@@ -356,11 +359,22 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 
 # %% [markdown]
 # And what it saves, on your machine. Four layers one above the other, a text of random words: with the cache each word is
-# worked on once, without it all words so far go through all layers again. The multiplications are counted, the seconds
-# measured.
+# worked on once, without it all words so far go through all layers again. The multiplications are counted, by arrays that
+# count while `@` works on them, and the seconds measured.
 
 # %% tags=["active-ipynb"]
 # import time
+#
+# class Counting(np.ndarray):
+#     """An array that counts the multiplications of every @ that it is part of."""
+#     done = 0
+#
+#     def __array_ufunc__(self, ufunc, method, *arrays, **more):
+#         plain = [np.asarray(array) for array in arrays]
+#         result = getattr(ufunc, method)(*plain, **more)
+#         if ufunc is np.matmul:
+#             Counting.done += result.size * plain[0].shape[-1]            # so many for each number of the result
+#         return result.view(Counting) if isinstance(result, np.ndarray) else result
 #
 # d_model, layers = 64, 4
 # W_Q, W_O = random.normal(size=(2, d_model, d_model)) / 8                        # 16 query heads of width 4
@@ -379,10 +393,11 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #         for _ in range(layers):
 #             x = x + at_once(x)
 #
-# def products(length):
-#     """Multiplications for the next word after length words, in one layer."""
-#     weights, a_key = 2 * d_model * d_model + 2 * d_model * 16, 2 * d_model
-#     return weights + a_key * (length + 1), (length + 1) * (weights + a_key * (length + 1))
+# def counted(write, text):
+#     """Multiplications, in millions."""
+#     Counting.done = 0
+#     write(text.view(Counting))
+#     return Counting.done / 1e6
 #
 # for length in (30, 60, 120) if not grading else ():         # nobody looks while it is graded
 #     text, seconds = random.normal(size=(length, d_model)), []
@@ -390,8 +405,8 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #         begun = time.perf_counter()
 #         write(text)
 #         seconds.append(time.perf_counter() - begun)
-#     kept, anew = (layers * sum(step) / 1e6 for step in zip(*(products(n) for n in range(length))))
-#     print(f"{length:3d} words: {kept:5.0f} million multiplications with the cache, {anew:6.0f} without;",
+#     kept, anew = (counted(write, text) for write in (with_cache, without_cache))
+#     print(f"{length:3d} words: {kept:5.1f} million multiplications with the cache, {anew:7.1f} without;",
 #           f"{seconds[0]:.2f} s and {seconds[1]:.2f} s")
 
 # %% [markdown]
@@ -473,7 +488,108 @@ def sliding_window_mask(length, window, sinks=0):
 # nothing but themselves.
 
 # %% [markdown]
-# ## 6. `online_softmax_step`
+# ## 6. `KeyValueCache`
+#
+# A program that writes has a cache for each layer, and every new word adds to it. So let an **object** keep it: a key and a
+# value go in, and all that the words to come still look at comes out. With a window it also has something to **forget**, and
+# that is the point of windows: the cache stops growing, however long the text gets. (Mistral keeps the last few words in just
+# this way, Jiang et al. 2023, section 2; the first few beside them are the sinks of Xiao et al. 2023, section 3.2.)
+#
+# **By hand**, a window of 2 and one sink. The words are *a* to *e*:
+#
+# | `append` of | gives back | `len` |
+# | --- | --- | --- |
+# | a | a | 1 |
+# | b | a b | 2 |
+# | c | a b c | 3 |
+# | d | a c d | 3 |
+# | e | a d e | 3 |
+#
+# At *d*, the word *b* is neither one of the last two nor the first. No later word will look at it, so it goes. Where there is
+# no window, nothing goes.
+#
+# What an object keeps, it keeps in `self`, made anew in `__init__`: two caches know nothing of each other. Keys come in turned
+# by their positions, so it does not matter in which column of the cache they end up.
+
+# %% nbgrader={"grade": false, "grade_id": "KeyValueCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class KeyValueCache:
+    """Keys and values of a text that is being written, as many as later words still look at.
+
+    window: how many of the last words are kept, an int, 1 or more; None: all words
+    sinks: how many of the first words are kept beside them, an int, 0 or more
+    """
+
+    def __init__(self, window=None, sinks=0):
+        ### BEGIN SOLUTION
+        self.window, self.sinks = window, sinks
+        self.K = self.V = None
+        ### END SOLUTION
+
+    def append(self, key, value):
+        """Add the next word, and forget what no later word looks at.
+
+        key: (..., num_kv_heads, 1, d_k), turned already
+        value: (..., num_kv_heads, 1, d_v)
+
+        Returns the tuple (K, V) of what is kept now, the newest word at its end: (..., num_kv_heads, S, d_k) and
+        (..., num_kv_heads, S, d_v), in the dtype of the input. Words are in their order, each of them once. What comes in
+        stays as it is.
+        """
+        ### BEGIN SOLUTION
+        if self.K is not None:
+            key, value = np.concatenate([self.K, key], axis=-2), np.concatenate([self.V, value], axis=-2)
+        self.K, self.V = self._kept(key), self._kept(value)
+        return self.K, self.V
+        ### END SOLUTION
+
+    def __len__(self):
+        """How many words are kept now, an int; 0 before the first."""
+        ### BEGIN SOLUTION
+        return 0 if self.K is None else self.K.shape[-2]
+
+    def _kept(self, words):
+        """Of keys or values, (..., S, d), those of the first words and the last."""
+        if self.window is None or words.shape[-2] <= self.sinks + self.window:
+            return words
+        return np.concatenate([words[..., : self.sinks, :], words[..., -self.window :, :]], axis=-2)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-KeyValueCache", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
+# ### BEGIN HIDDEN TESTS
+# from autograder.notebook.stock import check
+# ### END HIDDEN TESTS
+# check("KeyValueCache")
+
+# %% [markdown]
+# **What to notice.** Twelve words, each with its number as its key, and what the cache holds after each of them. Haven't you
+# seen this picture before? Row for row it is the mask of exercise 5: what a mask hides, a cache need not keep. And attention
+# over the cache, word by word, gives what attention under the mask gives at once.
+
+# %% tags=["active-ipynb"]
+# def held(window, sinks):
+#     """Which words a cache holds after each of twelve, (12, 12)."""
+#     cache, rows = KeyValueCache(window, sinks), np.zeros((12, 12), dtype=bool)
+#     for word in range(12):
+#         K, _ = cache.append(np.full((1, 1, 1), word), np.zeros((1, 1, 1)))
+#         rows[word, K[0, :, 0].astype(int)] = True
+#     return rows
+#
+# names = ["all of them", "window of 4", "window of 4, two sinks"]
+# display(heatmap(np.stack([held(None, 0), held(4, 0), held(4, 2)]), title="row = step, column = word", names=names))
+#
+# random = np.random.default_rng(7)
+# Q, K, V = random.normal(size=(4, 100, 8)), random.normal(size=(2, 100, 8)), random.normal(size=(2, 100, 8))
+# at_once, _ = grouped_query_attention(Q, K, V, 2, sliding_window_mask(100, 6, sinks=2))
+# cache, largest = KeyValueCache(window=6, sinks=2), 0
+# for n in range(100):
+#     kept = cache.append(K[:, n : n + 1], V[:, n : n + 1])
+#     output, _ = grouped_query_attention(Q[:, n : n + 1], *kept, 2)
+#     largest = max(largest, np.abs(output[:, 0] - at_once[:, n]).max())
+# print(f"100 words: largest difference {largest:.0e}, and {len(cache)} words in the cache")
+
+# %% [markdown]
+# ## 7. `online_softmax_step`
 #
 # A softmax needs a whole row of scores: first its largest, then its sum, then the weights. For 128,000 words that is a table
 # of 128,000 times 128,000, for every head. Does it have to be there?
@@ -538,7 +654,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 # check("online_softmax_step")
 
 # %% [markdown]
-# ## 7. `online_softmax_attention`
+# ## 8. `online_softmax_attention`
 #
 # Now the whole: begin with nothing, take the keys and values block by block, divide at the end. The last block may be
 # shorter. You may call `online_softmax_step`; if it still has a mistake, this exercise is judged as if it had none.
@@ -610,7 +726,7 @@ def online_softmax_attention(Q, K, V, block_size):
 # print(f"one block of {block} queries and {block} keys: {2 * block**2 / 1e3:.0f} KB")
 
 # %% [markdown]
-# ## 8. `rms_norm`
+# ## 9. `rms_norm`
 #
 # Two small changes are left, and each is one line. Layer norm takes the mean off and divides by the spread. Do we need the
 # mean? [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) (section 3) leave it out, and the shift $\beta$ with it:
@@ -652,7 +768,7 @@ def rms_norm(x, gamma, eps=1e-5):
 # heatmap(rms_norm(rows, np.ones(4)), rows=["x", "10 x", "x + 10", "another"], title="after RMSNorm")
 
 # %% [markdown]
-# ## 9. `gated_feed_forward`
+# ## 10. `gated_feed_forward`
 #
 # The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today there are two layers side by side, and the one
 # decides how much of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202),
@@ -708,7 +824,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # print("SiLU", *(f"{value:6.2f}" for value in z / (1 + np.exp(-z))))
 
 # %% [markdown]
-# ## 10. `ModernDecoderBlock`
+# ## 11. `ModernDecoderBlock`
 #
 # All together, in PyTorch. The plan is that of the block in assignment 5, and the parts are those of this notebook:
 #
@@ -837,7 +953,7 @@ class ModernDecoderBlock(nn.Module):
 # heatmap(moved, rows=range(8), columns=range(8), title="row: output, column: the word that was nudged")
 
 # %% [markdown]
-# ## 11. In your own words
+# ## 12. In your own words
 #
 # A classmate says: "Grouped queries, a sliding window and FlashAttention are three names for the same thing: attention made
 # cheaper." What does each of the three save? Which of them can be switched on in a model that is already trained, without

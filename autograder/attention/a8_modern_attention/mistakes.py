@@ -890,6 +890,242 @@ def sliding_window_mask(**options):
     return lambda length, window, sinks=0: _windowed(length, window, sinks, **options)
 
 
+# ---------------------------------------------------------------- KeyValueCache
+
+
+def _first_and_last(number, window, sinks):
+    """Of so many words, by place, those that are kept."""
+    if window is None or number <= window + sinks:
+        return list(range(number))
+    return [*range(sinks), *range(number - window, number)]
+
+
+def _unless_all(left):
+    """What is kept once there is a window; without one, everything."""
+    return lambda number, window, sinks: list(range(number)) if window is None else left(number, window, sinks)
+
+
+def _keeping(
+    joined=_at_the_end,
+    left=_first_and_last,
+    left_of_values=None,
+    back=lambda K, V, before: (K, V),
+    count=lambda K, number: 0 if K is None else K.shape[-2],
+):
+    """`KeyValueCache` with each decision an option."""
+
+    class KeyValueCache:
+        def __init__(self, window=None, sinks=0):
+            self.window, self.sinks, self.number = window, sinks, 0
+            self.K = self.V = None
+
+        def append(self, key, value):
+            before, self.number = (self.K, self.V), self.number + 1
+            keep_values = left_of_values or left
+            self.K = self.kept(key if self.K is None else joined(self.K, key), left)
+            self.V = self.kept(value if self.V is None else joined(self.V, value), keep_values)
+            return back(self.K, self.V, before)
+
+        def kept(self, words, left):
+            return words[..., left(words.shape[-2], self.window, self.sinks), :]
+
+        def __len__(self):
+            return count(self.K, self.number)
+
+    return KeyValueCache
+
+
+def _everything(number, window, sinks):
+    return list(range(number))
+
+
+def _windows(change):
+    """What is kept with another window and other sinks, and the newest word in any case."""
+    return _unless_all(lambda number, window, sinks: _first_and_last(number, *change(window, sinks)))
+
+
+def _overlapping(number, window, sinks):
+    places = list(range(number))
+    return [*places[:sinks], *places[-window:]]
+
+
+@mistake("window-ignored", hint="How many words are kept after nine, if the window is 4?")
+class KeyValueCache(_keeping(left=_everything)):
+    pass
+
+
+@mistake("sinks-ignored", hint="What changes in your cache when there are sinks?")
+class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (window, 0)))):
+    pass
+
+
+@mistake("one-too-many", hint="Count the words that are left of nine, if the window is 4.")
+class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (window + 1, sinks)))):
+    pass
+
+
+@mistake("one-too-few", hint="Count the words that are left of nine, if the window is 4. Is the newest one of them?")
+class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (max(window - 1, 1), sinks)))):
+    pass
+
+
+@mistake("sinks-taken-off-the-window", hint="With two sinks and a window of 3, how many words are kept of nine?")
+class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (max(window - sinks, 1), sinks)))):
+    pass
+
+
+@mistake("one-sink-only", hint="With two sinks, how many of the first words are kept?")
+class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (window, min(sinks, 1))))):
+    pass
+
+
+@mistake(
+    "words-twice-in-short-texts", hint="The first two words and the last three of four: which one do you have twice?"
+)
+class KeyValueCache(_keeping(left=_unless_all(_overlapping))):
+    pass
+
+
+@mistake(
+    "oldest-kept", hint="The cache is full and a word comes: which one goes, the newest or the oldest that is no sink?"
+)
+class KeyValueCache(_keeping(left=_unless_all(lambda number, window, sinks: list(range(number))[: window + sinks]))):
+    pass
+
+
+@mistake("emptied-when-full", hint="The cache is full and a word comes. How many words go?")
+class KeyValueCache(
+    _keeping(
+        left=_unless_all(lambda n, window, sinks: [*range(min(n, sinks)), n - 1] if n > window + sinks else [*range(n)])
+    )
+):
+    pass
+
+
+@mistake("newest-in-front", hint="Where in the cache does the newest word go: in front, or at the end?")
+class KeyValueCache(_keeping(joined=lambda old, new: np.concatenate([new, old], axis=-2))):
+    pass
+
+
+@mistake("newest-only", hint="What becomes of the words before when the next one is appended?")
+class KeyValueCache(_keeping(joined=lambda old, new: new)):
+    pass
+
+
+@mistake("first-only", hint="What becomes of the next word: is it anywhere in what comes back?")
+class KeyValueCache(_keeping(joined=lambda old, new: old)):
+    pass
+
+
+@mistake("newest-not-given-back", hint="The newest word attends to itself, too. Is it in what append gives back?")
+class KeyValueCache(_keeping(back=lambda K, V, before: (K, V) if before[0] is None else before)):
+    pass
+
+
+@mistake("new-word-given-back", hint="Does append give back the one word that came in, or all that are kept?")
+class KeyValueCache(_keeping(back=lambda K, V, before: (K[..., -1:, :], V[..., -1:, :]))):
+    pass
+
+
+@mistake("keys-alone-forgotten", hint="A key goes. What stands beside it in the cache?")
+class KeyValueCache(_keeping(left_of_values=_everything)):
+    pass
+
+
+@mistake("along-the-heads", hint="With two heads, which shape has K after three words? Which axis has grown in yours?")
+class KeyValueCache(_keeping(joined=lambda old, new: np.concatenate([old, new], axis=-3))):
+    pass
+
+
+@mistake("axis-from-the-front", hint="Which axis holds the words when there are texts in front of the heads?")
+class KeyValueCache(_keeping(joined=lambda old, new: np.concatenate([old, new], axis=1))):
+    pass
+
+
+@mistake("keys-and-values-swapped", hint="In which order does the docstring name what comes back?")
+class KeyValueCache(_keeping(back=lambda K, V, before: (V, K))):
+    pass
+
+
+@mistake("keys-alone-given-back", hint="How many things does the docstring of append promise?")
+class KeyValueCache(_keeping(back=lambda K, V, before: K)):
+    pass
+
+
+@mistake("a-stacked-pair", hint="What comes back: a tuple of two, or one array with an axis more?")
+class KeyValueCache(_keeping(back=lambda K, V, before: [K, V])):
+    pass
+
+
+@mistake("all-words-counted", hint="Nine words came, four are kept. Which of the two is len?")
+class KeyValueCache(_keeping(count=lambda K, number: number)):
+    pass
+
+
+@mistake("heads-counted", hint="What is len of an array of shape (2, 9, 4)?")
+class KeyValueCache(_keeping(count=lambda K, number: 0 if K is None else len(K))):
+    pass
+
+
+@mistake("no-length-before-the-first-word", hint="What is in the cache before the first word, and how long is it?")
+class KeyValueCache(_keeping(count=lambda K, number: K.shape[-2])):
+    pass
+
+
+@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+class KeyValueCache(_keeping(back=lambda K, V, before: (np.zeros(K.shape) + K, np.zeros(V.shape) + V))):
+    pass
+
+
+FORGETTING = {
+    "window-ignored": [{"left": _everything}],
+    "sinks-ignored": [{"left": _windows(lambda window, sinks: (window, 0))}],
+    "one-too-many": [{"left": _windows(lambda window, sinks: (window + 1, sinks))}],
+    "one-too-few": [
+        {"left": _windows(lambda window, sinks: (max(window - 1, 1), sinks))},
+        {"left": _windows(lambda window, sinks: (max(window - 1, 0), sinks))},
+    ],
+    "sinks-taken-off-the-window": [{"left": _windows(lambda window, sinks: (max(window - sinks, 1), sinks))}],
+    "one-sink-only": [{"left": _windows(lambda window, sinks: (window, min(sinks, 1)))}],
+    "one-sink-too-many": [{"left": _windows(lambda window, sinks: (window, sinks + 1))}],
+    "words-twice-in-short-texts": [{"left": _unless_all(_overlapping)}],
+    "oldest-kept": [{"left": _unless_all(lambda number, window, sinks: list(range(number))[: window + sinks])}],
+}
+JOINING = {
+    "newest-in-front": [{"joined": lambda old, new: np.concatenate([new, old], axis=-2)}],
+    "newest-only": [{"joined": lambda old, new: new}],
+    "first-only": [{"joined": lambda old, new: old}],
+    "along-the-heads": [{"joined": lambda old, new: np.concatenate([old, new], axis=-3)}],
+    "along-the-width": [{"joined": lambda old, new: np.concatenate([old, new], axis=-1)}],
+    "added-up": [{"joined": lambda old, new: old + new}],
+}
+GIVING = {
+    "newest-not-given-back": [{"back": lambda K, V, before: (K, V) if before[0] is None else before}],
+    "new-word-given-back": [{"back": lambda K, V, before: (K[..., -1:, :], V[..., -1:, :])}],
+    "keys-and-values-swapped": [{"back": lambda K, V, before: (V, K)}],
+    "keys-for-both": [{"back": lambda K, V, before: (K, K)}],
+    "keys-alone-forgotten": [{"left_of_values": _everything}],
+}
+COUNTING = {
+    "all-words-counted": [{"count": lambda K, number: number}],
+    "heads-counted": [{"count": lambda K, number: 0 if K is None else len(K)}],
+    "width-counted": [{"count": lambda K, number: 0 if K is None else K.shape[-1]}],
+    "no-length-before-the-first-word": [{"count": lambda K, number: K.shape[-2]}],
+}
+KEEPING = {
+    "one-sink-too-many": "With one sink, which words are left of nine, and is word 1 one of them?",
+    "along-the-width": "How wide is a key after three words? Which axis has grown in yours?",
+    "added-up": "Do the keys stand one behind the other, or have they become one?",
+    "keys-for-both": "What comes in beside the key, and where does it come out?",
+    "width-counted": "What is it that len counts: words, or numbers in a key?",
+}
+
+
+@mistake.recipe(FORGETTING | JOINING | GIVING | COUNTING, hints=KEEPING)
+def KeyValueCache(**options):
+    return _keeping(**options)
+
+
 # ---------------------------------------------------------------- online_softmax_step
 
 
@@ -1112,6 +1348,13 @@ def _blockwise(
 
 def _alone(Q, K, V):
     return _blockwise()(Q, K, V, K.shape[-2])
+
+
+@mistake("whole-table", hint="How many scores does your code hold at once: those of a block, or those of all keys?")
+def online_softmax_attention(Q, K, V, block_size):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True) @ V
 
 
 @mistake("not-divided-at-the-end", hint="What is left to do after the last block? What have you not used?")

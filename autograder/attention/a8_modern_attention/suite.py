@@ -21,9 +21,13 @@ from autograder.attention.hidden.modules import (
 )
 from autograder.attention.hidden.properties import responds, same_item_by_item
 from autograder.judging import expect
+from autograder.judging.student import HeldTooMuch
 
 ATOL = 1e-4  # honest float32 work is within 1e-5 of the float64 reference, the mildest known mistake 0.01 away
 LARGE = 1e4  # exp(1e4) overflows even float64
+# Honest work on 100 queries and 3,000 keys holds a block and at most copies of K and V, 0.2 MB; 0.4 MB if each step is
+# asked for elsewhere. The table of scores has 2.4 MB, or 1.2 in float32.
+MEMORY = 600_000  # bytes
 LOUD = 1e5  # put into what must not be seen
 BY_NAME = "The names of the arguments are those in the first line you were given."
 IN_PLACE = "Look for operators like *= on an argument, and for writing into one."
@@ -388,6 +392,8 @@ class TestCacheBytes:
 
 @pytest.mark.exercise("decoding_step")
 class TestDecodingStep:
+    """A step costs the work of one word: the words before are not given, only their keys and values."""
+
     NAMES = ("x", "K", "V", "W_Q", "W_K", "W_V", "W_O", "num_heads")
     PARTS = ("output", "K", "V")
 
@@ -417,7 +423,7 @@ class TestDecodingStep:
             got, wanted = self.step(student, *args), reference.decoding_step(*args)
             expect.close(got[part], wanted[part], hint, self.PARTS[part], ATOL)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.1)
     def test_shape(self, student):
         """A word of width 10 and a cache of 5 words: output (10,), K and V of 6 words, (2, 6, 4), as a tuple."""
         got = student.decoding_step(*self.SMALL)
@@ -426,19 +432,19 @@ class TestDecodingStep:
         for part, shape, what in zip(got, ((10,), (2, 6, 4), (2, 6, 4)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "One word comes in, one more is in the cache.", what)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.3)
     def test_keys(self, student, reference):
         """The new key, turned by its position, stands behind those that were there."""
         hint = "At which position does the newest word stand, and which keys have been turned already?"
         self.compare(student, reference, hint, 1, self.given(915, 5), self.given(925, 3, 4, 4))
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.2)
     def test_values_in_the_cache(self, student, reference):
         """The new value stands behind those that were there, as it is."""
         hint = "Which matrix makes a value, which columns of it are a head's, and is a value turned?"
         self.compare(student, reference, hint, 2, self.given(935, 5), self.given(945, 3, 4, 4))
 
-    @pytest.mark.weight(1.0)
+    @pytest.mark.weight(0.7)
     def test_output(self, student, reference):
         """The output: what the new word finds among all words so far, itself among them, times W_O."""
         hint = "Whom does the newest word attend to, with which query, and where do its heads' results go?"
@@ -446,7 +452,7 @@ class TestDecodingStep:
             student, reference, hint, 0, self.given(955, 5), self.given(965, 3, 4, 2), self.given(975, 7, 3, 1)
         )
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.15)
     def test_first_word(self, student, reference):
         """Before the first word there is no cache: it stands at position 0 and attends to itself."""
         args = self.given(985, 0)
@@ -454,7 +460,7 @@ class TestDecodingStep:
         for part, other, what in zip(got, wanted, self.PARTS, strict=True):
             expect.close(part, other, "K and V are None here. What is the cache afterwards?", what, ATOL)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_word_by_word(self, student):
         """Each step goes on from the cache that the one before gave: what is in it stays, word for word."""
         self.looks_like_an_attempt(student)
@@ -468,7 +474,7 @@ class TestDecodingStep:
                 expect.close(new[:, :-1], old, hint, f"what was in {what} before", ATOL)
             K, V = new_K, new_V
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.1)
     def test_who_is_heard(self, student):
         """Every word in the cache is heard, from the first to the last."""
         self.looks_like_an_attempt(student)
@@ -481,7 +487,7 @@ class TestDecodingStep:
             what = f"when the value of word {word} changes, the output"
             expect.differs(self.step(student, *louder)[0], before, hint, what)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.1)
     def test_batch_axes(self, student):
         """One batch axis or two: each text has its own newest word and its own cache."""
         self.looks_like_an_attempt(student)
@@ -490,7 +496,7 @@ class TestDecodingStep:
             call = lambda x, K, V: self.step(student, x, K, V, *weights)  # noqa: B023, E731
             same_item_by_item(call, [x, K, V], axes, FROM_THE_END)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.05)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in all three."""
         self.looks_like_an_attempt(student)
@@ -499,7 +505,7 @@ class TestDecodingStep:
             for part, what in zip(got, self.PARTS, strict=True):
                 expect.dtype(part, dtype, DTYPE, what)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.1)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory; the cache that comes in stays as it is."""
         self.looks_like_an_attempt(student)
@@ -604,6 +610,121 @@ class TestSlidingWindowMask:
 
     def mask_by_name(self, student):
         return loosely(student.sliding_window_mask(sinks=0, window=3, length=7)).astype(bool)
+
+
+# ---------------------------------------------------------------- a cache that keeps and forgets
+
+
+@pytest.mark.exercise("KeyValueCache")
+class TestKeyValueCache:
+    """Each call makes a cache, appends some words, and takes what the last of its methods gives."""
+
+    KEYS, VALUES = normal(1030, 2, 9, 4), normal(1031, 2, 9, 3)  # nine words, two heads of keys and values
+
+    @staticmethod
+    def words(keys, values, count):
+        """The steps that append so many words, one after the other."""
+        return [("append", keys[..., n : n + 1, :], values[..., n : n + 1, :]) for n in range(count)]
+
+    def raw(self, student, *limits, count=9, **more):
+        """What the last of so many words gives back, as it is."""
+        return student.KeyValueCache.use(self.words(self.KEYS, self.VALUES, count), *limits, **more)
+
+    def kept(self, student, *limits, count=9, keys=KEYS, values=VALUES, **more):
+        """K and V after so many words, as arrays."""
+        got = student.KeyValueCache.use(self.words(keys, values, count), *limits, **more)
+        if not isinstance(got, tuple | list) or len(got) != 2:
+            expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
+        return tuple(loosely(part) for part in got)
+
+    def looks_like_an_attempt(self, student):
+        """Other words give something else back."""
+        call = lambda keys, values: self.kept(student, count=5, keys=keys, values=values)  # noqa: E731
+        responds(call, [self.KEYS, self.VALUES], [normal(1032, 2, 9, 4), normal(1033, 2, 9, 3)], ("key", "value"))
+
+    def compare(self, student, reference, hint, *cases):
+        for window, sinks, count in cases:
+            wanted = self.kept(reference, window, sinks, count=count)
+            for part, other, what in zip(self.kept(student, window, sinks, count=count), wanted, "KV", strict=True):
+                expect.close(part, other, hint, what, ATOL)
+
+    @pytest.mark.weight(0.05)
+    def test_shape(self, student):
+        """Nine words, no window: K (2, 9, 4) and V (2, 9, 3), as a tuple."""
+        got = self.raw(student)
+        if not isinstance(got, tuple) or len(got) != 2:
+            expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
+        for part, shape, what in zip(got, ((2, 9, 4), (2, 9, 3)), "KV", strict=True):
+            expect.shape(expect.array(part, what=what), shape, "One more word at a time. Along which axis?", what)
+
+    @pytest.mark.weight(0.25)
+    def test_everything(self, student, reference):
+        """Without a window every word is kept, in its order."""
+        hint = "Where does the newest word go, and what becomes of those before it?"
+        self.compare(student, reference, hint, (None, 0, 1), (None, 0, 5), (None, 2, 4))
+
+    @pytest.mark.weight(0.2)
+    def test_window(self, student, reference):
+        """With a window, the last words are kept and no others."""
+        hint = "After nine words, with a window of 4: which are the last four?"
+        self.compare(student, reference, hint, (4, 0, 9), (3, 0, 5), (1, 0, 4))
+
+    @pytest.mark.weight(0.2)
+    def test_sinks(self, student, reference):
+        """With sinks, the first words are kept beside the last ones, each of them once."""
+        hint = "After nine words, with a window of 3 and two sinks: which five are left? And after four words?"
+        self.compare(student, reference, hint, (3, 2, 9), (2, 1, 4), (1, 3, 6), (4, 2, 5))
+
+    @pytest.mark.weight(0.1)
+    def test_length(self, student):
+        """len(cache) is how many words are kept: 0 at first, and never more than window and sinks together."""
+        self.looks_like_an_attempt(student)
+        for limits, count in (((), 0), ((), 5), ((3, 1), 2), ((3, 1), 9)):
+            steps = [*self.words(self.KEYS, self.VALUES, count), ("__len__",)]
+            got = student.KeyValueCache.use(steps, *limits)
+            if type(got) is not int:
+                expect.fail(f"len gave back {expect.kind_of(got)}, not an int.")
+            held = self.kept(student, *limits, count=count)[0].shape[-2] if count else 0
+            if got != held:
+                expect.fail(f"len gave {got}, where {held} words are kept.", "Of what is it to be the number?")
+
+    @pytest.mark.weight(0.05)
+    def test_each_its_own(self, student):
+        """A new cache is empty, whatever other caches hold."""
+        self.looks_like_an_attempt(student)
+        alone = self.kept(student, count=1)
+        for part, what in zip(alone, "KV", strict=True):
+            hint = "What is made once for the class, and what in __init__, for each object?"
+            expect.shape(part, (2, 1, part.shape[-1]), hint, f"after the first word of a new cache, {what}")
+
+    @pytest.mark.weight(0.05)
+    def test_batch_axes(self, student):
+        """One batch axis or two: each text has its own keys and values."""
+        self.looks_like_an_attempt(student)
+        call = lambda keys, values: self.kept(student, 3, 1, count=6, keys=keys, values=values)  # noqa: E731
+        for axes, batch in ((1, (3,)), (2, (2, 3))):
+            given = normal(1040, *batch, 2, 6, 4), normal(1041, *batch, 2, 6, 3)
+            same_item_by_item(call, given, axes, FROM_THE_END)
+
+    @pytest.mark.weight(0.05)
+    def test_dtype(self, student):
+        """float32 stays float32, float64 stays float64, in K and V."""
+        self.looks_like_an_attempt(student)
+        for dtype in (np.float32, np.float64):
+            given = {"keys": self.KEYS.astype(dtype), "values": self.VALUES.astype(dtype)}
+            for part, what in zip(self.kept(student, 3, 1, **given), "KV", strict=True):
+                expect.dtype(part, dtype, DTYPE, what)
+
+    @pytest.mark.weight(0.05)
+    def test_arguments(self, student):
+        """window and sinks may come by keyword, and the words that come in stay as they are."""
+        self.looks_like_an_attempt(student)
+        by_name = self.kept(student, sinks=1, window=3)
+        for part, other, what in zip(by_name, self.kept(student, 3, 1), "KV", strict=True):
+            expect.close(part, other, BY_NAME, what, ATOL)
+        steps = self.words(self.KEYS, self.VALUES, 6)
+        before = [part for _, *parts in steps for part in parts]
+        expect.unchanged(student.KeyValueCache.inputs_after_use(steps, 3, 1), before, ("key", "value") * 6, IN_PLACE)
 
 
 # ---------------------------------------------------------------- online softmax
@@ -775,7 +896,7 @@ class TestOnlineSoftmaxAttention:
         """Five queries, values of width three: an array of shape (5, 3), and no weights."""
         expect.shape(expect.array(student.online_softmax_attention(*self.SMALL)), (5, 3))
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_values(self, student, reference):
         """Several blocks of one size: the output of attention."""
         hint = "What is divided by what at the very end? And where does each block begin?"
@@ -787,7 +908,7 @@ class TestOnlineSoftmaxAttention:
         hint = "With 9 keys in blocks of 4, how many blocks are there, and what is in the last one?"
         self.compare(student, reference, hint, (9, 4), (11, 6))
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.05)
     def test_one_block(self, student, reference):
         """A block that holds all keys, or has room for more."""
         hint = "How many blocks are there if one holds all keys?"
@@ -801,6 +922,20 @@ class TestOnlineSoftmaxAttention:
         for sign in (LARGE, -LARGE):
             got = self.attend(student, sign * Q, K, self.SMALL[2], 4)
             expect.finite(got, "What is the largest score before the first block?", "the output")
+
+    @pytest.mark.weight(0.1)
+    def test_no_table(self, student):
+        """100 queries, 3,000 keys in blocks of 10: the table of all scores is at no time in memory."""
+        self.looks_like_an_attempt(student)
+        Q, K, V = normal(1230, 100, 4), normal(1231, 3000, 4), normal(1232, 3000, 3)
+        try:
+            student.online_softmax_attention.within(MEMORY, Q, K, V, 10)
+        except HeldTooMuch as error:
+            hint = (
+                "Which array in your code has a row for each query and a column for each key, and who needs all of it?"
+            )
+            text = "the scores of a block take 0.008 MB, those of all keys 2.4 MB."
+            expect.fail(f"{error.args[0].removesuffix('.')}; {text}", hint, cause="memory")
 
     @pytest.mark.weight(0.1)
     def test_batch_axes(self, student):

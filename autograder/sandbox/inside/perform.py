@@ -13,6 +13,7 @@ import functools
 import re
 import sys
 import traceback
+import tracemalloc
 import types
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -33,6 +34,10 @@ ABSENT = object()
 
 class Missing(Exception):
     """The student's names do not hold the one that was asked for."""
+
+
+class TooMuchHeld(Exception):
+    """More memory was held at once than a call may hold."""
 
 
 class NoParameter(AttributeError):
@@ -59,11 +64,14 @@ def perform(
         target = names.get(call.name)
         if target is None:
             raise Missing(call.name)
-        with _watching(watched) as seen, _lenient() if call.lenient else contextlib.nullcontext():
+        lenient = _lenient() if call.lenient else contextlib.nullcontext()
+        with _watching(watched) as seen, lenient, _holding_at_most(call.memory):
             reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
         return Failure(Kind.READY_MADE, seen[0]) if seen else reply
     except Missing as error:
         return Failure(Kind.MISSING, str(error))
+    except TooMuchHeld as error:
+        return Failure(Kind.MEMORY, str(error))
     except BaseException as error:
         return describe(error, names)
     finally:
@@ -171,6 +179,26 @@ def _lenient() -> Iterator[None]:
         torch.Tensor.view = view
 
 
+@contextlib.contextmanager
+def _holding_at_most(memory: int | None) -> Iterator[None]:
+    """Afterwards, was more than `memory` bytes held at once? NumPy tells Python's own count of memory what it takes."""
+    if memory is None:
+        yield
+        return
+    is_counted = tracemalloc.is_tracing()  # by student code
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        if not is_counted:
+            tracemalloc.stop()
+    if peak - before > memory:
+        raise TooMuchHeld(peak - before)
+
+
 @functools.cache
 def _watch_class(torch: Any) -> Any:
     class Watch(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
@@ -223,6 +251,8 @@ def _only(tb: Any, frame: Any) -> Any:
 
 
 def _call(function: Any, call: Call) -> Reply:
+    if call.steps:
+        return _used(function, call)
     if call.seeds is None:
         args = list(call.args)
         return Reply(function(*args, **call.kwargs), args)
@@ -230,6 +260,15 @@ def _call(function: Any, call: Call) -> Reply:
     value = function(*leaves, **call.kwargs)
     found = iter(_gradients(value, [leaf for leaf in leaves if is_float_tensor(leaf)], call.seeds))
     return Reply(value, leaves, [next(found) if is_float_tensor(leaf) else None for leaf in leaves])
+
+
+def _used(cls: Any, call: Call) -> Reply:
+    """Make an object and call its methods. The inputs afterwards are those of all steps, one after the other."""
+    made = cls(*call.args, **call.kwargs)
+    value = None
+    for step in call.steps:
+        value = getattr(made, step.method)(*step.args)
+    return Reply(value, [arg for step in call.steps for arg in step.args])
 
 
 def _module(cls: Any, call: Call, made: Instance) -> Reply:

@@ -6,6 +6,7 @@ This is the one place where they become bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -28,6 +29,7 @@ class Kind(Enum):
     NO_PARAMETER = "no parameter"  # the module has no parameter of a name that weights came for
     READY_MADE = "ready made"  # it called what it should write; the text is the name
     REFUSED = "refused"  # a question that is not answered
+    MEMORY = "memory"  # it held more at once than it may; the text is how many bytes
 
 
 class Why(Enum):
@@ -48,13 +50,23 @@ class Instance:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One call of a method."""
+
+    method: str
+    args: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
 class Call:
-    """One call of a function, or of an `nn.Module` that is made for it.
+    """One call of a function, of an `nn.Module` that is made for it, or of a class whose object is then used.
 
     name: whose; args, kwargs: what it is called with
     instance: for a module, how it is made; `build` asks for no more than that
     seeds: one for each tensor of the output, or None: also gradients of sum(output * seed)
     lenient: `.view` goes on as `.reshape` if the numbers do not lie in order in memory
+    steps: for a class, methods called one after the other on its object; the value is what the last one gives
+    memory: how many bytes may be held at once, beside the arguments; None: as many as the sandbox has
     """
 
     name: str
@@ -64,11 +76,14 @@ class Call:
     seeds: Sequence[Any] | None = None
     build: bool = False
     lenient: bool = False
+    steps: Sequence[Step] = ()
+    memory: int | None = None
 
     def given(self) -> list[Any]:
-        """Every argument, the constructor's among them."""
+        """Every argument, the constructor's and those of steps among them."""
         made = self.instance or Instance()
-        return [*self.args, *self.kwargs.values(), *made.args, *made.kwargs.values()]
+        of_steps = [value for step in self.steps for value in step.args]
+        return [*self.args, *self.kwargs.values(), *made.args, *made.kwargs.values(), *of_steps]
 
     def with_given(self, change: Callable[[Any], Any]) -> Call:
         """The same call with every argument changed."""
@@ -77,6 +92,7 @@ class Call:
             self,
             args=[change(value) for value in self.args],
             kwargs={key: change(value) for key, value in self.kwargs.items()},
+            steps=[Step(step.method, [change(value) for value in step.args]) for step in self.steps],
             instance=made
             and replace(
                 made,
@@ -146,6 +162,7 @@ def call_bytes(call: Call) -> bytes:
     fields = [call.name, encode(list(call.args)), encode(dict(call.kwargs))]
     fields.append(made and [encode(list(made.args)), encode(dict(made.kwargs)), encode(dict(made.parameters))])
     fields += [None if call.seeds is None else encode(list(call.seeds)), call.build, call.lenient]
+    fields += [[[step.method, encode(list(step.args))] for step in call.steps], call.memory]
     return frames.body({"call": fields})
 
 
@@ -159,15 +176,25 @@ def call_of(body: bytes) -> Call:
 
 
 def _call(data: Any) -> Call:
-    name, args, kwargs, made, seeds, build, lenient = _fields(data, 7)
+    name, args, kwargs, made, seeds, build, lenient, steps, memory = _fields(data, 9)
     if type(name) is not str or type(build) is not bool or not (made is None or type(made) is list):
+        raise WireError("not a call")
+    if type(steps) is not list or not (memory is None or type(memory) is int):
         raise WireError("not a call")
     instance = None
     if made is not None:
         given, options, parameters = _fields(made, 3)
         instance = Instance(_decoded(given, list), _named(options), _named(parameters))
     wanted = None if seeds is None else _decoded(seeds, list)
-    return Call(name, _decoded(args, list), _named(kwargs), instance, wanted, build, lenient is True)
+    used = [_step(step) for step in steps]
+    return Call(name, _decoded(args, list), _named(kwargs), instance, wanted, build, lenient is True, used, memory)
+
+
+def _step(data: Any) -> Step:
+    method, args = _fields(data, 2)
+    if type(method) is not str:
+        raise WireError("not a step")
+    return Step(method, _decoded(args, list))
 
 
 def answer_bytes(answer: Reply | Failure) -> bytes:
@@ -201,6 +228,8 @@ def _failure(data: Any) -> Failure:
     kind, text, error, lines = _fields(data, 4)
     if not all(type(word) is str for word in (kind, text, error)) or type(lines) is not list:
         raise WireError("not a failure")
+    if kind == Kind.MEMORY.value and not re.fullmatch("[0-9]{1,15}", text):
+        raise WireError("not a number of bytes")
     found = tuple(_line(line) for line in lines[:MAX_LINES])
     return Failure(Kind(kind), text[:MAX_WORDS], error[:40], found)
 
