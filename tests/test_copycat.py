@@ -6,16 +6,18 @@ import math
 import subprocess
 import sys
 
+import nbformat
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from autograder import copycat
+from autograder import copycat, explore, heatmap, loss_curve
 from autograder.attention.workshop import copycat_training
 from tests.conftest import ROOT
 from tests.in_process import COURSE
 
 A4, A9 = (COURSE.assignment(name).reference() for name in ("a4_multi_head_attention", "a9_looking_at_heads"))
+A9_NOTEBOOK = COURSE.assignment("a9_looking_at_heads").notebook
 PREVIOUS, INDUCTION = (0, 2), (1, 1)  # layer and head
 PERIOD = 12
 IDS = copycat.texts(60, PERIOD)
@@ -202,6 +204,23 @@ def test_its_history_tells_of_a_cliff_at_which_both_heads_appear():
         own = scores[:, layer * copycat.NUM_HEADS + head]
         assert own[before] < 0.13
         assert own[after] > 0.4
+
+
+def test_the_notebooks_slider_shows_the_fall_and_both_heads_appear():
+    cells = {cell["id"]: cell["source"] for cell in nbformat.read(A9_NOTEBOOK, as_version=4).cells}
+    shown: list = []
+    layers, heads = range(2), range(copycat.NUM_HEADS)
+    names = {"copycat": copycat, "np": np, "grading": False, "display": shown.append, "heatmap": heatmap}
+    names |= {"loss_curve": loss_curve, "explore": explore}
+    names["NAMES"] = [f"layer {layer}, head {head}" for layer in layers for head in heads]
+    for cell in ("history", "birth-slider"):
+        exec(cells[cell], names)
+    slider = shown[-1]
+    assert {0, 160, 240, 1600} <= set(slider.values)
+    before, after = (repr(slider.draw(step)) for step in (160, 240))
+    assert "step 160: the loss of words that have come before is 3.32" in before
+    assert "step 240: the loss of words that have come before is 0.40" in after
+    assert slider._repr_html_().count("<svg") >= 4
 
 
 # ---------------------------------------------------------------- making it

@@ -89,7 +89,7 @@ CALLS = [
         "Block", [np.ones(2)], {}, Instance((8, 2), {"d_head": 4}, {"W_O.weight": np.ones((2, 2))}), [None, np.ones(2)]
     ),
     Call("Block", instance=Instance((8,)), build=True),
-    Call("Cache", [4], steps=[Step("append", [np.ones(2)]), Step("__len__")], memory=10**6),
+    Call("Cache", [4], steps=[Step("append", [np.ones(2)]), Step("len")], memory=10**6),
 ]
 ANSWERS = [
     Reply(np.ones(3), [np.ones(3)], [np.ones(3), None], {"W": np.ones(2)}, {"W": (2, 3)}),

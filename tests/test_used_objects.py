@@ -59,11 +59,11 @@ def test_the_last_step_gives_the_value_and_each_use_begins_anew(student):
     for _ in range(2):
         np.testing.assert_array_equal(student.Pile.use(steps, 10), [18, 18])
     np.testing.assert_array_equal(student.Pile.use(steps[:1], start=1), [3, 3])
-    assert student.Pile.use([*steps, ("__len__",)]) == 3
+    assert student.Pile.use([*steps, ("len",)]) == 3
 
 
 def test_what_steps_do_to_their_arguments_is_seen(student):
-    after = student.Pile.inputs_after_use([("add", np.ones(2)), ("__len__",), ("add", np.full(2, 3.0))])
+    after = student.Pile.inputs_after_use([("add", np.ones(2)), ("len",), ("add", np.full(2, 3.0))])
     np.testing.assert_array_equal(after, [[2, 2], [6, 6]])
 
 
@@ -75,9 +75,9 @@ def test_a_step_may_be_unwritten_or_not_there(student):
 
 
 def test_steps_are_told_as_a_person_writes_them_down(student):
-    student.Pile.use([("add", np.ones(2)), ("add", np.ones(2)), ("__len__",)], start=1)
+    student.Pile.use([("add", np.ones(2)), ("add", np.ones(2)), ("len",)], start=1)
     told = as_written(student.calls.last, student._parameter_names)
-    assert told == "Pile(start=1), then add(x) with x (2,) 2 times, then __len__()"
+    assert told == "Pile(start=1), then add(x) with x (2,) 2 times, then len()"
 
 
 def test_a_call_is_told_how_much_it_held_and_goes_through_if_that_is_little(student):

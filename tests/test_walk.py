@@ -410,19 +410,20 @@ A8 = [
     ),
     (
         "KeyValueCache",
-        "    K = V = None\n\n    def __init__(self, window=None, sinks=0):\n        self.window, self.sinks = window, sinks\n\n"
+        "    K = V = None\n\n    def __init__(self, window=None, sinks=0):\n"
+        "        self.window, self.sinks = window, sinks\n\n"
         "    def append(self, key, value):\n        self.K = np.concatenate([self.K, key], axis=-2)",
-        "zero-dimensional arrays cannot be concatenated.*What is in a new cache",
+        r"has no len\(\).* before there is any word",
     ),
     (
         "KeyValueCache",
         CACHE.format(left="words[..., -self.window :, :]"),
-        r"K at .* Which one is a sink",
+        r"K has shape \(2, 2, 2\), it should be \(2, 3, 2\)",
     ),
     (
         "KeyValueCache",
         CACHE.format(left="np.concatenate([words[..., : self.sinks, :], words[..., -self.window :, :]], axis=-2)"),
-        r"K has shape \(2, 4, 2\), it should be \(2, 3, 2\)",
+        r"K has shape \(2, 3, 2\), it should be \(2, 2, 2\).* Which one is a sink",
     ),
     (
         "online_softmax_step",
@@ -455,7 +456,68 @@ A8 = [
         "which part is too much, or not there",
     ),
 ]
-WALKS = [A1, A2, A3, A4, A5, A6, A7, A8]
+A9 = [
+    (
+        "previous_token_score",
+        "    return np.diagonal(weights, axis1=1, axis2=2).mean(-1)",
+        "In rows 1, 2 and 3 of a head: in which column stands the word before",
+    ),
+    (
+        "previous_token_score",
+        "    L = weights.shape[-1]\n    i = np.arange(L)\n    return weights[:, i, i - 1].mean(-1)",
+        r"\[0.45, 0.15\], wanted \[0.6, 0.2\].* How many rows are these",
+    ),
+    (
+        "induction_score",
+        "    i = np.arange(period, weights.shape[-1])\n    return weights[:, i, i - period].mean(-1)",
+        "Row 3 is the second a. After the first a stood b: in which column",
+    ),
+    (
+        "induction_score",
+        "    scores = np.diagonal(weights, 1 - period, 1, 2)\n    return scores.mean(-1)",
+        r"\[0.5, 0.2667\], wanted \[0.6, 0.15\]",
+    ),
+    (
+        "mean_ablate",
+        "    found[:, head] = found[:, head].mean(axis=0)\n    return found",
+        "found holds other values after the call than before",
+    ),
+    (
+        "mean_ablate",
+        "    without = found.copy()\n    without[:, head] = found[:, head].mean(axis=(0, 1))\n    return without",
+        "At place 0 head 1 found 6 in the first text.* What is their mean",
+    ),
+    (
+        "patch_head",
+        "    patched = found.copy()\n    patched[..., head, :, :] = other[..., head, :, :]\n    return patched",
+        "There are six vectors of four numbers. Which one comes from the other run",
+    ),
+    (
+        "patch_head",
+        "    patched = found.copy()\n    patched[:, head, place] = other[:, head, place]\n    return patched",
+        r"the result at \[0, 1\] came out as \[5, 117, 7, 8\], wanted \[5, 6, 7, 8\]",
+    ),
+    ("qk_circuit", "    return W_Q @ W_K.T", r"shape \(2, 2\), it should be \(2, 2, 2\)"),
+    (
+        "qk_circuit",
+        "    d = W_Q.shape[0]\n    Q, K = W_Q.reshape(num_heads, d, -1), W_K.reshape(num_heads, d, -1)\n"
+        "    return Q @ K.swapaxes(-2, -1)",
+        "Head 0 has the first column of each",
+    ),
+    (
+        "ov_circuit",
+        "    V, O = np.split(W_V, num_heads, axis=1), np.split(W_O, num_heads, axis=1)\n"
+        "    return np.stack([v @ o for v, o in zip(V, O)])",
+        "cannot be multiplied: 1 meets 2.*line 3.*the first row of W_O",
+    ),
+    (
+        "ov_circuit",
+        "    V, O = np.split(W_V, num_heads, axis=1), np.split(W_O, num_heads, axis=0)\n"
+        "    return np.sum([v @ o for v, o in zip(V, O)], axis=0)",
+        r"shape \(2, 2\), it should be \(2, 2, 2\)",
+    ),
+]
+WALKS = [A1, A2, A3, A4, A5, A6, A7, A8, A9]
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=[f"a{number}" for number, _ in enumerate(WALKS, start=1)])

@@ -191,7 +191,7 @@ class Function:
     def use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> Any:
         """Make an object with `args` and `kwargs`, call its methods in turn; the value of the last.
 
-        steps: for each a method's name and its arguments
+        steps: for each a method's name and its arguments; `len` is Python's own
         """
         return self._reply(_using(self.name, steps, args, kwargs)).value
 
@@ -222,7 +222,7 @@ def as_written(call: Call, names: ParameterNames) -> str:
 
 
 def _steps_text(call: Call, names: ParameterNames) -> str:
-    """`Cache(4), then append(k) with k (2, 3) 5 times, then __len__()`."""
+    """`Cache(4), then append(k) with k (2, 3) 5 times, then len()`."""
     made = _call_text(call.args, call.kwargs, names(call.name), call.name)
     done = [_call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
     counted = [(text, len(list(same))) for text, same in itertools.groupby(done)]

@@ -48,7 +48,7 @@ import math
 
 import numpy as np
 
-from autograder import check, copycat, grading, heatmap, hint, loss_curve
+from autograder import check, copycat, explore, grading, heatmap, hint, loss_curve
 
 
 # %% [markdown]
@@ -540,6 +540,23 @@ def ov_circuit(W_V, W_O, num_heads):
 #     for what, scores in (("at the word before", past.previous), ("at the word to be copied", past.induction)):
 #         title = f"how much each head looks {what}, from step to step"
 #         display(heatmap(scores[early].T.round(2), rows=NAMES, columns=steps[early], title=title))
+
+# %% [markdown]
+# Be there when it happens. Move the slider, with the mouse or with the arrow keys, from step to step: when does the loss fall,
+# and what do you see on the left and on the right in that moment?
+
+# %% tags=["active-ipynb"]
+# def at_step(step):
+#     """Both scores of each head after so many steps, (2, layers, heads)."""
+#     now = list(steps).index(step)
+#     scores = np.stack([past.previous[now], past.induction[now]]).reshape(2, 2, -1)
+#     title = f"step {step}: the loss of words that have come before is {past.again[now]:.2f}"
+#     names = ["looks at the word before", "looks at the word to be copied"]
+#     heads = [f"head {head}" for head in range(scores.shape[-1])]
+#     return heatmap(scores.round(2), rows=["layer 0", "layer 1"], columns=heads, title=title, names=names)
+#
+# if not grading:
+#     display(explore(at_step, step=(0, 80, 160, 180, 200, 220, 240, 280, 400, steps[-1].item())))
 
 # %% [markdown]
 # **What to notice.** For 160 steps hardly anything happens. Then, within 80 steps, the loss falls from 3.3 to 0.4, as

@@ -680,7 +680,7 @@ class TestKeyValueCache:
         """len(cache) is how many words are kept: 0 at first, and never more than window and sinks together."""
         self.looks_like_an_attempt(student)
         for limits, count in (((), 0), ((), 5), ((3, 1), 2), ((3, 1), 9)):
-            steps = [*self.words(self.KEYS, self.VALUES, count), ("__len__",)]
+            steps = [*self.words(self.KEYS, self.VALUES, count), ("len",)]
             got = student.KeyValueCache.use(steps, *limits)
             if type(got) is not int:
                 expect.fail(f"len gave back {expect.kind_of(got)}, not an int.")

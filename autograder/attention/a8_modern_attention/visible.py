@@ -526,13 +526,13 @@ class TestKeyValueCache:
                 expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
             for part, given, what in zip(got, (keys, values), "KV", strict=True):
                 same(expect.array(part, what=what), given[..., left, :], what)
-            length = student.KeyValueCache.use([*self.words(keys, values), ("__len__",)], window, sinks)
+            length = student.KeyValueCache.use([*self.words(keys, values), ("len",)], window, sinks)
             equal(length, len(left), "len")
 
     def test_empty(self, student):
         """A new cache has length 0."""
         with shown("What does __init__ put into self, before there is any word?"):
-            equal(student.KeyValueCache.use([("__len__",)]), 0, "len of a new cache")
+            equal(student.KeyValueCache.use([("len",)]), 0, "len of a new cache")
 
     def test_first_word(self, student):
         """After the first word there is one in the cache, whatever other caches hold."""
@@ -548,8 +548,9 @@ class TestKeyValueCache:
         self.judge(student, "Which words does no later word look at?", [3, 4], KEYS, VALUES, 2)
 
     def test_by_hand(self, student):
-        """The example by hand: after three words all are there, after five the first and the last two."""
+        """The example by hand: after two and three words all are there, after five the first and the last two."""
         question = "Which one is a sink, and which are the last two?"
+        self.judge(student, question, [0, 1], KEYS[:, :2], VALUES[:, :2], 2, 1)
         self.judge(student, question, [0, 1, 2], KEYS[:, :3], VALUES[:, :3], 2, 1)
         self.judge(student, question, [0, 3, 4], KEYS, VALUES, 2, 1)
 

@@ -19,7 +19,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.sandbox.inside.stand_in import from_handle, is_float_tensor, stand_in
-from autograder.sandbox.protocol.calls import Asked, Call, Failure, Instance, Kind, Line, Reply, StandIn, has_handle
+from autograder.sandbox.protocol.calls import (
+    LEN,
+    Asked,
+    Call,
+    Failure,
+    Instance,
+    Kind,
+    Line,
+    Reply,
+    StandIn,
+    has_handle,
+)
 from autograder.sandbox.protocol.values import Handle
 
 KINDS = (
@@ -267,7 +278,7 @@ def _used(cls: Any, call: Call) -> Reply:
     made = cls(*call.args, **call.kwargs)
     value = None
     for step in call.steps:
-        value = getattr(made, step.method)(*step.args)
+        value = len(made) if step.method == LEN else getattr(made, step.method)(*step.args)
     return Reply(value, [arg for step in call.steps for arg in step.args])
 
 

@@ -49,9 +49,12 @@ class Instance:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
+LEN = "len"  # a step that is Python's own function of that name
+
+
 @dataclass(frozen=True)
 class Step:
-    """One call of a method."""
+    """One call of a method, or `LEN`."""
 
     method: str
     args: Sequence[Any] = ()
