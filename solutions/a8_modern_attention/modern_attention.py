@@ -376,6 +376,10 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #             Counting.done += result.size * plain[0].shape[-1]            # so many for each number of the result
 #         return result.view(Counting) if isinstance(result, np.ndarray) else result
 #
+#     def __array_function__(self, function, types, args, more):          # np.concatenate and others go on counting
+#         result = super().__array_function__(function, types, args, more)
+#         return result.view(Counting) if isinstance(result, np.ndarray) else result
+#
 # d_model, layers = 64, 4
 # W_Q, W_O = random.normal(size=(2, d_model, d_model)) / 8                        # 16 query heads of width 4
 # W_K, W_V = random.normal(size=(2, d_model, 16)) / 8                             # four heads of keys and values
