@@ -813,7 +813,8 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # The loss counts the summary and its end alone. What would the model spend its effort on if the article counted, too, and what would happen
 # when it writes if the end did not count? `greedy_summary` takes the likeliest word at each step: describe a case in which that leads to a worse
 # summary than looking further ahead would. And which head does your model need for *where*? Give the numbers that you measured (if nothing was trained, those
-# in the text above), and say why a picture of what a head looks at does not answer the question. Six sentences are plenty.
+# in the text above), and say why a picture of what a head looks at does not answer the question. Last, suppose that your summarizer had cross-attention: which words would ask,
+# which would be `memory`, and who would see whom? Seven sentences are plenty.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-summarizer", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
 # If the article counted, most of the loss would be about guessing names, places and days that nothing foretells, so most gradients would
@@ -823,4 +824,5 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # that the other name leads to a likelier whole. For *where*, head 1 of layer 1 was needed most: without it 92 % of the
 # places were right in place of 100 %, without any other single head 97 % or more. But heads 0 and 3 of that layer rest on the place as well, and with
 # 1 and 0 silent 67 % are right, with all three 21 %: they carry the same information. So a head that looks at the place may be missed by nobody, and
-# one that nobody misses alone may be needed together with others; only taking heads away shows it.
+# one that nobody misses alone may be needed together with others; only taking heads away shows it. With cross-attention the words of the summary would ask and
+# the article would be `memory`: every word of the summary would see all of the article but its padding, and no word of the article any of the summary.

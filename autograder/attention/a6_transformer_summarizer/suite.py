@@ -751,7 +751,7 @@ class TestCrossAttention:
         for part, shape, what in zip(pair, self.SHAPES, ("output", "weights"), strict=True):
             expect.shape(expect.tensor(part, what=what), shape, hint, what)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_weights(self, student, reference):
         """Each word of x compares its query with the keys of memory, in each head."""
         hint = "Which text do the queries come from, and which one the keys? What is a score divided by?"
@@ -760,7 +760,7 @@ class TestCrossAttention:
             wanted = self.attend(reference, given)
             self.compare(self.attend(student, given), wanted, hint, slice(1, 2))
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.35)
     def test_output(self, student, reference):
         """The values of memory, blended by the weights, the heads side by side, times W_O."""
         hint = "Which text do the values come from? What happens to the heads before W_O?"
@@ -769,7 +769,7 @@ class TestCrossAttention:
             wanted = self.attend(reference, given)
             self.compare(self.attend(student, given), wanted, hint, slice(0, 1))
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.5)
     def test_padding(self, student, reference):
         """Nobody looks at the padding of memory; what is left shares everything. The words of x all ask."""
         hint = "True means a real word. Which axis of the weights belongs to memory, and who takes part in a row's sum?"
@@ -786,7 +786,7 @@ class TestCrossAttention:
             given = cross_input(727, **sizes)
             self.compare(self.attend(student, given), self.attend(reference, given), hint)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.1)
     def test_no_order(self, student):
         """Each word asks for itself, and the order of memory counts for nothing: the weights only move with it."""
         output, weights = self.looks_like_attention(student)
@@ -798,7 +798,7 @@ class TestCrossAttention:
         alone = self.attend(student, [x[:, 1:3], memory, *matrices])
         self.compare(alone, [output[:, 1:3], weights[..., 1:3, :]], "Does a word's answer hang on the words beside it?")
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.1)
     def test_no_leak(self, student):
         """What stands at a padded place of memory changes nothing, however loud it is."""
         plain = self.looks_like_attention(student, REAL)
@@ -839,7 +839,7 @@ class TestCrossAttention:
             for part, what in zip(self.attend(student, large, padding), ("output", "weights"), strict=True):
                 expect.finite(part, hint, what)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.05)
     def test_gradients(self, student):
         """Gradients reach both texts and all four matrices, through the output and through the weights."""
         self.looks_like_attention(student)
