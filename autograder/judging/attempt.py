@@ -211,12 +211,12 @@ class _Answers:
         got: bytes | Answer | None = self._got.get(place)
         if got is None:
             got = next(self._exercise.ask_bytes([(call, body)]))
-        if self._test is not None:
-            self._first.setdefault(self._test, (call, body, got))
+        if self._test is not None and (self._test not in self._first or self._first[self._test][0].build):
+            self._first[self._test] = (call, body, got)
         return self._heard(call, _read(got))
 
     def _heard(self, call: Call, answer: Answer) -> Answer:
-        if self._test is not None and isinstance(answer, Reply):
+        if self._test is not None and isinstance(answer, Reply) and not call.build:
             self._replies.setdefault(self._test, (call, answer))
         return self._noticed(self._fit_to_print(answer))
 
@@ -258,7 +258,8 @@ class _Answers:
         if heard is None or any(self._got.get(one.place) != one.answer for one in heard):
             return None
         if heard:
-            self._first.setdefault(test, (heard[0].call, heard[0].place[0], heard[0].answer))
+            first = next((one for one in heard if not one.call.build), heard[0])
+            self._first.setdefault(test, (first.call, first.place[0], first.answer))
         return heard
 
     def untouched_stub(self, test: Test, rehearsal: Rehearsal | None) -> tuple[Call, Failure] | None:
@@ -272,6 +273,8 @@ class _Answers:
 
     def ask_again(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Make the first call of each test that passed once more, the last one first: the answers must be the same.
+
+        What a module's parameters are tells nothing, so it is the first call that asks for more.
 
         A function that keeps something between calls is found out here, or by the tests: all calls of an exercise are
         made in one process.

@@ -177,6 +177,43 @@ def rotate(x, positions, base=10000.0):
     return x
 
 
+def _angles_of_other_pairs(halves):
+    """`rotate` with pairs side by side and the angles of halves, or the other way round."""
+
+    def rotate(x, positions, base=10000.0):
+        angles = positions[:, None] * _speeds(x, base)
+        angles = np.repeat(angles, 2, axis=-1) if halves else np.tile(angles, 2)
+        (first, second), joined = (_in_halves(x), _behind) if halves else (_side_by_side(x), _woven)
+        return (x * np.cos(angles) + joined(-second, first) * np.sin(angles)).astype(x.dtype)
+
+    return rotate
+
+
+def _added(x, positions, base=10000.0):
+    angles = positions[:, None] * _speeds(x, base)
+    return (x + _woven(np.sin(angles), np.cos(angles))).astype(x.dtype)
+
+
+def _half_turned(x, positions, base=10000.0):
+    half = x.shape[-1] // 2
+    return np.concatenate([_rotation()(x[..., :half], positions, base), x[..., half:]], axis=-1)
+
+
+@mistake.recipe(
+    {
+        "angles-of-other-pairs": [{"code": _angles_of_other_pairs(True)}, {"code": _angles_of_other_pairs(False)}],
+        "added-not-turned": [{"code": _added}],
+        "half-of-the-width-turned": [{"code": _half_turned}],
+    },
+    hints={
+        "angles-of-other-pairs": "Do the two numbers of a pair turn by one angle, or by two?",
+        "half-of-the-width-turned": "How many pairs has a vector of width 8, and how many of them does yours turn?",
+    },
+)
+def rotate(code):
+    return code
+
+
 TURNS = {
     "turned-backwards": [{"turn": lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin)}],
     "mirrored": [
@@ -429,6 +466,7 @@ WHOLE = {
     ],
 }
 SHARING = {
+    "causal-mask-put-in": "May the first query look at the last key? Who says that it must not?",
     "last-head-for-all": "How many heads of keys are there, and how many does your code look at?",
     "values-of-the-first": "Do a head's keys and its values come from the same head?",
     "keys-of-the-first": "Do a head's keys and its values come from the same head?",
@@ -443,11 +481,14 @@ SHARING = {
     | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "not-normalised", "sign-flipped")
     | decisions.only(decisions.AXES, "softmax-over-queries", "softmax-over-everything")
     | decisions.without(decisions.MASKS, "mask-of-the-first-for-all", "mask-transposed")
-    | decisions.NOTHING,
+    | decisions.NOTHING
+    | {"causal-mask-put-in": [{"always": lambda L, S: np.tri(L, S, dtype=bool)}]},
     hints=decisions.HINTS | SHARING,
 )
-def grouped_query_attention(**options):
+def grouped_query_attention(always=None, **options):
     def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+        if always is not None:
+            mask = always(Q.shape[-2], K.shape[-2]) & (True if mask is None else mask)
         return _grouped(Q, K, V, num_kv_heads, mask, **options)
 
     return grouped_query_attention
@@ -536,6 +577,45 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number / 1024
 
 
+def _counting(
+    numbers=lambda layers, heads, d, length: layers * heads * d * length,
+    factor=2,
+    size=lambda bytes_per_number: bytes_per_number,
+    end=int,
+):
+    """`cache_bytes` with each decision an option."""
+
+    def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+        return end(factor * numbers(num_layers, num_kv_heads, d_head, length) * size(bytes_per_number))
+
+    return cache_bytes
+
+
+@mistake.recipe(
+    {
+        "keys-only": [{"factor": 1}],
+        "queries-too": [{"factor": 3}],
+        "one-layer": [{"numbers": lambda layers, heads, d, length: heads * d * length}],
+        "one-head": [{"numbers": lambda layers, heads, d, length: layers * d * length}],
+        "one-number-a-key": [{"numbers": lambda layers, heads, d, length: layers * heads * length}],
+        "one-word": [{"numbers": lambda layers, heads, d, length: layers * heads * d}],
+        "weights-kept": [{"numbers": lambda layers, heads, d, length: layers * heads * length**2}],
+        "square-heads": [
+            {"numbers": lambda layers, heads, d, length: layers * heads * d**2 * length},
+            {"numbers": lambda layers, heads, d, length: layers * (heads * d) ** 2 * length},
+        ],
+        "numbers-for-bytes": [{"size": lambda bytes_per_number: 1}],
+        "bits-for-bytes": [{"size": lambda bytes_per_number: 8 * bytes_per_number}],
+        "kibibytes": [{"end": lambda count: count / 1024}],
+        "megabytes": [{"end": lambda count: count / 1e6}, {"end": lambda count: count / 1024**2}],
+        "gigabytes": [{"end": lambda count: count / 1e9}, {"end": lambda count: count / 1024**3}],
+    },
+    hints={"megabytes": "Is it bytes that are asked for?", "gigabytes": "Is it bytes that are asked for?"},
+)
+def cache_bytes(**options):
+    return _counting(**options)
+
+
 # ---------------------------------------------------------------- decoding_step
 
 
@@ -565,18 +645,29 @@ def _stepping(
     values=_neighbours,
     together=lambda heads: heads[..., 0, :].reshape(*heads.shape[:-3], -1),
     end=lambda heads, W_O: heads @ W_O,
+    cut_query=None,
+    early=False,
+    width=lambda x, d_head: d_head,
+    cached=lambda words, group: words,
     **options,
 ):
     """`decoding_step` with each decision an option."""
 
     def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
         d_head, S = W_Q.shape[-1] // num_heads, 0 if K is None else K.shape[-2]
-        turned = lambda W, at: _rotation()(cut(x @ W, d_head), np.array([at(S)]))  # noqa: E731
-        query, key, value = turned(W_Q, query_at), turned(W_K, key_at), turned(W_V, value_at)
+
+        def turned(W, at, cut=cut):
+            if early and at(1):
+                return cut(_rotation()((x @ W)[..., None, :], np.array([at(S)]))[..., 0, :], d_head)
+            return _rotation()(cut(x @ W, d_head), np.array([at(S)]))
+
+        query, key, value = turned(W_Q, query_at, cut_query or cut), turned(W_K, key_at), turned(W_V, value_at)
+        query = query * x.dtype.type(math.sqrt(d_head / width(x, d_head)))
         new_K, new_V = (key, value) if K is None else (joined(before(K), key), joined(V, value))
         attended = seen(new_K), seen(new_V)
         heads, _ = _grouped(query, *attended, new_K.shape[-3], keys=keys, values=values, **options)
-        return end(together(heads), W_O), kept(K, new_K), kept(V, new_V)
+        group = num_heads // new_K.shape[-3]
+        return end(together(heads), W_O), cached(kept(K, new_K), group), cached(kept(V, new_V), group)
 
     return decoding_step
 
@@ -699,6 +790,9 @@ TURNED = {
     "value-turned": [{"value_at": lambda S: S}],
     "one-place-on": [{"query_at": lambda S: S + 1, "key_at": lambda S: S + 1}],
     "one-place-back": [{"query_at": lambda S: max(S - 1, 0), "key_at": lambda S: max(S - 1, 0)}],
+    "query-one-place-back": [{"query_at": lambda S: max(S - 1, 0)}, {"query_at": lambda S: S - 1}],
+    "query-one-place-on": [{"query_at": lambda S: S + 1}],
+    "turned-before-the-split": [{"early": True}],
     "cache-turned-again": [{"before": lambda K: _rotation()(K, np.arange(K.shape[-2]))}],
 }
 KEPT = {
@@ -707,12 +801,20 @@ KEPT = {
     "newest-written-over-the-last": [{"joined": lambda old, new: np.concatenate([old[..., :-1, :], new], axis=-2)}],
     "itself-not-seen": [{"seen": lambda K: K[..., :-1, :] if K.shape[-2] > 1 else K}],
     "itself-alone-seen": [{"seen": lambda K: K[..., -1:, :]}],
-    "cache-not-grown": [{"kept": lambda old, new: new if old is None else old}],
+    "cache-not-grown": [{"kept": lambda old, new: new if old is None else old}, {"kept": lambda old, new: old}],
+    "repeated-keys-kept": [{"cached": lambda words, group: np.repeat(words, group, axis=-3)}],
+    "scale-by-d_model": [{"width": lambda x, d_head: x.shape[-1]}],
     "W_O-missing": [{"end": lambda heads, W_O: heads}],
     "W_O-transposed": [{"end": lambda heads, W_O: heads @ W_O.reshape(W_O.shape[::-1]).T}],
-    "heads-interleaved": [{"cut": _interleaved}],
+    "heads-interleaved": [{"cut": _interleaved}, {"cut_query": _interleaved}],
 }
-CACHED = {"W_O-transposed": "Which axis of W_O meets what the heads have found?"}
+CACHED = {
+    "query-one-place-back": "At which positions do the newest word's query and its key stand?",
+    "query-one-place-on": "At which positions do the newest word's query and its key stand?",
+    "turned-before-the-split": "Does each head have a fast pair, or only the first one? When do you turn?",
+    "repeated-keys-kept": "How many heads has the cache that came in, and how many the one that goes out?",
+    "W_O-transposed": "Which axis of W_O meets what the heads have found?",
+}
 
 
 @mistake.recipe(
@@ -859,9 +961,24 @@ def sliding_window_mask(length, window, sinks=0):
     return _windowed(length, window, sinks)
 
 
+def _sinks_behind(i, j, sinks, length):
+    return (j < sinks) & (j <= i)
+
+
 LOOKING = {
     "one-too-many": [{"near": lambda i, j, window: i - j <= window}],
-    "one-too-few": [{"near": lambda i, j, window: (i - j < window - 1) | (i == j)}],
+    "one-too-few": [
+        {"near": lambda i, j, window: (i - j < window - 1) | (i == j)},
+        {"near": lambda i, j, window: i - j < window - 1},
+    ],
+    "both-sides": [
+        {"near": lambda i, j, window: abs(i - j) < window, "past": lambda i, j: i > -1, "first": _sinks_behind},
+    ],
+    "half-on-each-side": [
+        {"near": lambda i, j, window: abs(i - j) <= window // 2, "past": lambda i, j: i > -1, "first": _sinks_behind},
+    ],
+    "window-and-sinks": [{"join": np.logical_and}],
+    "numbers-that-hide": [{"end": lambda mask: np.where(mask, 0.0, -np.inf)}],
     "window-before-the-word": [{"near": lambda i, j, window: (j < i) & (i - j <= window)}],
     "itself-left-out": [{"past": lambda i, j: j < i}],
     "looks-ahead": [{"past": lambda i, j: (j <= i) | (j > i)}],
@@ -879,6 +996,8 @@ SINKING = {
     "last-sink-only": [{"first": lambda i, j, sinks, length: j == sinks - 1}],
 }
 WINDOWS = {
+    "half-on-each-side": "May a word see what comes later, if it is near?",
+    "numbers-that-hide": "What is to be at a place that may be attended to: True, or a number to add?",
     "looks-ahead": "May a word see what comes later, if it is near?",
     "one-key-only": "How many words does a window of 3 hold?",
     "last-sink-only": "How many columns stay dark in the last row, far from the diagonal?",
@@ -1138,6 +1257,8 @@ def _online(
     summed=lambda exps: exps.sum(axis=-1),
     block=lambda exps, V: exps @ V,
     end=lambda largest, total, mixed: (largest, total, mixed),
+    before=lambda total, mixed: mixed,
+    given_back=lambda old, new: new,
 ):
     """`online_softmax_step` with each decision an option."""
 
@@ -1145,15 +1266,23 @@ def _online(
         scores = Q @ K.swapaxes(-2, -1) / scale(Q.shape[-1])
         found = new(largest, scores.max(axis=-1))
         powers = exps(scores, found)
+        mixed = np.asarray(shrink_mixed(largest, found))[..., None] * before(total, mixed) + block(powers, V)
         total = shrink_total(largest, found) * total + summed(powers)
-        mixed = np.asarray(shrink_mixed(largest, found))[..., None] * mixed + block(powers, V)
-        return end(found, total, mixed)
+        return end(given_back(largest, found), total, mixed)
 
     return online_softmax_step
 
 
 def _ones(old, new):
     return np.ones_like(new)
+
+
+def _zeros(old, new):
+    return np.zeros_like(new)
+
+
+def _difference(old, new):
+    return np.where(np.isfinite(old), old - new, 0)
 
 
 @mistake("nothing-shrunk", hint="A larger score turns up. What was summed up before: from which score was it measured?")
@@ -1296,11 +1425,39 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
         "mixed-grown": [{"shrink_mixed": lambda old, new: np.exp(new - old)}],
         "largest-of-the-block": [{"new": lambda old, block: block}],
         "largest-kept": [{"new": lambda old, block: old}],
-        "nothing-subtracted": [{"exps": lambda scores, largest: np.exp(scores)}],
+        "nothing-subtracted": [
+            {"exps": lambda scores, largest: np.exp(scores)},
+            {"new": lambda old, block: 0 * block, "shrink_total": _ones, "shrink_mixed": _ones},
+        ],
+        "one-largest-for-all": [
+            {"new": lambda old, block: np.maximum(old, block.max(axis=-1, keepdims=True))},
+            {"new": lambda old, block: np.maximum(old, block).max(axis=-1, keepdims=True) + 0 * block},
+        ],
+        "old-largest-given-back": [
+            {"given_back": lambda old, new: old},
+            {"given_back": lambda old, new: np.maximum(old, -1e30)},
+        ],
+        "old-total-forgotten": [{"shrink_total": _zeros}],
+        "old-mixed-forgotten": [{"shrink_mixed": _zeros}],
+        "what-came-before-forgotten": [{"shrink_total": _zeros, "shrink_mixed": _zeros}],
+        "difference-for-power": [{"shrink_total": _difference, "shrink_mixed": _difference}],
+        "another-base": [
+            {
+                "exps": lambda scores, largest: np.exp2(scores - largest[..., None]),
+                "shrink_total": lambda old, new: np.exp2(old - new),
+                "shrink_mixed": lambda old, new: np.exp2(old - new),
+            }
+        ],
         "own-largest-subtracted": [
             {"exps": lambda scores, largest: np.exp(scores - scores.max(axis=-1, keepdims=True))}
         ],
-        "divided-in-each-step": [{"end": lambda largest, total, mixed: (largest, total, mixed / total[..., None])}],
+        "divided-in-each-step": [
+            {"end": lambda largest, total, mixed: (largest, total, mixed / total[..., None])},
+            {
+                "end": lambda largest, total, mixed: (largest, total, mixed / total[..., None]),
+                "before": lambda total, mixed: mixed * total[..., None],
+            },
+        ],
         "mean-of-the-block": [{"summed": lambda exps: exps.mean(axis=-1)}],
         "no-scaling": [{"scale": lambda d: 1.0}],
         "scale-by-d_k": [{"scale": lambda d: d}],
@@ -1310,6 +1467,10 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
     | {
         "total-grown": "A larger score turns up. Does the old total count for more now, or for less?",
         "mixed-grown": "A larger score turns up. Does the old mixture count for more now, or for less?",
+        "old-largest-given-back": "What is the largest score after a block that holds a larger one?",
+        "old-total-forgotten": "What was summed up before this block: is it in both of your new sums?",
+        "old-mixed-forgotten": "What was mixed before this block: is it in both of your new sums?",
+        "difference-for-power": "By what is e ** (s - 2) multiplied to become e ** (s - 5)?",
         "own-largest-subtracted": "From what are the block's scores measured, and from what the old sums?",
     },
 )
@@ -1473,16 +1634,27 @@ def online_softmax_attention(Q, K, V, block_size):
         ],
         "first-block-left-out": [{"starts": lambda S, size: range(size, S, size)}],
         "first-block-only": [{"starts": lambda S, size: [0]}],
-        "blocks-overlap": [{"ends": lambda start, size: start + size + 1}],
+        "blocks-overlap": [
+            {"ends": lambda start, size: start + size + 1},
+            {"starts": lambda S, size: range(0, S, max(1, size - 1))},
+        ],
         "gaps-between-blocks": [{"ends": lambda start, size: start + max(size - 1, 1)}],
         "largest-begins-at-0": [{"beginning": 0.0}],
         "nothing-shrunk": [{"step": _online(shrink_total=_ones, shrink_mixed=_ones)}],
+        "total-not-shrunk": [{"step": _online(shrink_total=_ones)}],
+        "mixed-not-shrunk": [{"step": _online(shrink_mixed=_ones)}],
+        "old-total-forgotten": [{"step": _online(shrink_total=_zeros)}],
+        "old-mixed-forgotten": [{"step": _online(shrink_mixed=_zeros)}],
         "largest-of-the-block": [{"step": _online(new=lambda old, block: block)}],
         "no-scaling": [{"step": _online(scale=lambda d: 1.0)}],
         "divided-in-each-step": [{"after": lambda state: (*state[:2], state[2] / state[1][..., None])}],
     },
     hints={
         "first-block-left-out": "Where does the first block begin?",
+        "total-not-shrunk": "You shrink what was mixed before. What else was measured from the old largest score?",
+        "mixed-not-shrunk": "You shrink the old total. What else was measured from the old largest score?",
+        "old-total-forgotten": "What was summed up before a block: is it in both of the new sums?",
+        "old-mixed-forgotten": "What was mixed before a block: is it in both of the new sums?",
         "nothing-shrunk": "A larger score turns up. What was summed up before: from which score was it measured?",
         "largest-of-the-block": "The largest score so far: may it become smaller with a new block?",
         "no-scaling": "What are the dot products divided by?",
@@ -1626,8 +1798,14 @@ def rms_norm(x, gamma, eps=1e-5):
             {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True)) + eps},
         ],
         "no-root": [{"size": lambda x, eps: _mean_square(x) + eps}],
-        "no-squares": [{"size": lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps}],
-        "largest-for-size": [{"size": lambda x, eps: np.abs(x).max(axis=-1, keepdims=True) + eps}],
+        "no-squares": [
+            {"size": lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps},
+            {"size": lambda x, eps: np.sqrt(np.abs(x).mean(axis=-1, keepdims=True) ** 2 + eps)},
+        ],
+        "largest-for-size": [
+            {"size": lambda x, eps: np.abs(x).max(axis=-1, keepdims=True) + eps},
+            {"size": lambda x, eps: np.sqrt((x**2).max(axis=-1, keepdims=True) + eps)},
+        ],
         "one-size-for-all": [{"size": lambda x, eps: np.sqrt((x**2).mean() + eps)}],
         "sizes-of-features": [{"size": lambda x, eps: np.sqrt(_mean_square(x, 0 if x.ndim == 1 else -2) + eps)}],
         "divided-by-n-minus-1": [
@@ -1638,7 +1816,7 @@ def rms_norm(x, gamma, eps=1e-5):
         "gamma-added": [{"scaled": lambda x, size, gamma: x / size + gamma}],
         "gamma-divided": [{"scaled": lambda x, size, gamma: x / (size * gamma)}],
         "eps-missing": [{"eps": lambda eps: 0.0}],
-        "eps-fixed": [{"eps": lambda eps: 1e-5}],
+        "eps-fixed": [{"eps": lambda eps: 1e-5}, {"eps": lambda eps: 1e-6}, {"eps": lambda eps: 1e-8}],
     },
     hints={
         "divided-by-n-minus-1": "In the example 84 is divided by a number. By which, and by which in yours?",
@@ -1798,6 +1976,7 @@ CURVES = {
     "no-curve": [{"curve": _itself}],
     "sign-flipped": [{"curve": lambda z: z * _sigmoid(-z)}],
     "softplus-for-silu": [{"curve": lambda z: np.log1p(np.exp(z))}],
+    "softmax-for-silu": [{"curve": lambda z: np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)}],
 }
 
 
@@ -1812,7 +1991,10 @@ CURVES = {
         "up-alone": [{"join": lambda gate, up: up}],
         "residual-added": [{"end": lambda hidden, W_down, x: x + hidden @ W_down}],
     },
-    hints={"softplus-for-silu": "What does SiLU make of 0: 0, or 0.69?"},
+    hints={
+        "softplus-for-silu": "What does SiLU make of 0: 0, or 0.69?",
+        "softmax-for-silu": "Do the numbers of a gate share something, or does each open and close on its own?",
+    },
 )
 def gated_feed_forward(**options):
     return _feeding(**options)
@@ -1834,8 +2016,25 @@ def _torch_size_one(x, gamma):
     return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-5)
 
 
+def _another_eps(eps, outside):
+    def size_one(x, gamma):
+        mean_square = (x**2).mean(dim=-1, keepdim=True)
+        return gamma * x / (mean_square.sqrt() + eps if outside else (mean_square + eps).sqrt())
+
+    return size_one
+
+
 def _torch_layer_norm(x, gamma):
     return F.layer_norm(x, x.shape[-1:], gamma)
+
+
+def _by_heads(heads, place):
+    """Each head turned by its own number."""
+    return _torch_turn(heads.transpose(-3, -2), torch.arange(heads.shape[-3])).transpose(-3, -2)
+
+
+def _window_alone(back, window):
+    return back >= 0 if window is None else back < window
 
 
 class _Block(nn.Module):
@@ -1855,6 +2054,8 @@ class _Block(nn.Module):
     curve = staticmethod(F.silu)
     gate_and_up = staticmethod(lambda gate, up, curve: curve(gate) * up)
     ahead = 0  # by how many places queries are turned more than keys
+    norms = ("norm_1", "norm_2")  # in front of which branch
+    post = False  # or behind each branch
     early = False  # are queries and keys turned before they are split into heads?
     joined = staticmethod(lambda heads: heads.transpose(-3, -2).flatten(-2))
 
@@ -1892,12 +2093,17 @@ class _Block(nn.Module):
         return self.W_O(self.joined(torch.softmax(scores, dim=-1) @ value))
 
     def forward(self, x):
-        normed = self.normed(x, self.norm_1)
+        one, two = (getattr(self, name) for name in self.norms)
+        if self.post:
+            x = self.normed(x + self.attend(x), one)
+            return self.normed(x + self.fed(x), two)
+        normed = self.normed(x, one)
         after = self.first(x, self.attend(normed), normed)
-        hidden = self.normed(self.input_of_second(x, after), self.norm_2)
-        return self.second(
-            after, self.W_down(self.gate_and_up(self.W_gate(hidden), self.W_up(hidden), self.curve)), hidden
-        )
+        hidden = self.normed(self.input_of_second(x, after), two)
+        return self.second(after, self.fed(hidden), hidden)
+
+    def fed(self, hidden):
+        return self.W_down(self.gate_and_up(self.W_gate(hidden), self.W_up(hidden), self.curve))
 
 
 @mistake("positions-missing", hint="Shuffle the words before the last one. Does the last one notice?")
@@ -2067,6 +2273,23 @@ class ModernDecoderBlock(_Block):
         "layer-norm": [{"normed": _torch_layer_norm}],
         "no-residual-around-attention": [{"first": lambda x, branch, normed: branch}],
         "no-residual-around-feed-forward": [{"second": lambda x, branch, normed: branch}],
+        "residual-of-the-normed": [
+            {
+                "first": lambda x, branch, normed: normed + branch,
+                "second": lambda x, branch, normed: normed + branch,
+            },
+            {"first": lambda x, branch, normed: normed + branch},
+            {"second": lambda x, branch, normed: normed + branch},
+        ],
+        "norm-behind-each-branch": [{"post": True}],
+        "first-norm-for-both": [{"norms": ("norm_1", "norm_1")}],
+        "second-norm-for-both": [{"norms": ("norm_2", "norm_2")}],
+        "turned-by-heads": [{"turn": _by_heads}],
+        "mask-missing-with-a-window": [{"may_see": _window_alone}],
+        "another-eps": [{"normed": _another_eps(eps, outside)} for eps in (1e-6, 1e-8) for outside in (False, True)],
+        "window-one-too-wide": [
+            {"may_see": lambda back, window: (back >= 0) & (True if window is None else back <= window)}
+        ],
         "branches-side-by-side": [{"input_of_second": lambda before, after: before}],
         "no-scaling": [{"scale": lambda d_head, d_model: 1.0}],
         "scale-by-d_model": [{"scale": lambda d_head, d_model: math.sqrt(d_model)}],
@@ -2078,6 +2301,12 @@ class ModernDecoderBlock(_Block):
     hints={
         "gelu-for-silu": "Which curve does the formula name?",
         "sigmoid-for-silu": "What does SiLU make of 10: about 1, or about 10?",
+        "norm-behind-each-branch": "What is brought to size one: what goes into a branch, or the sum behind it?",
+        "first-norm-for-both": "How many norms does the table of members name, and how many do you use?",
+        "second-norm-for-both": "How many norms does the table of members name, and how many do you use?",
+        "another-eps": "To what is epsilon added, and how large is it?",
+        "turned-by-heads": "By what is a query turned: by its word's place, or by its head's number?",
+        "mask-missing-with-a-window": "With a window, may word 0 see what comes later?",
     },
 )
 def ModernDecoderBlock(**options):

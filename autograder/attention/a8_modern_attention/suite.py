@@ -1154,6 +1154,18 @@ def silent(weights, name):
     return {key: value * (key != f"{name}.weight") for key, value in weights.items()}
 
 
+class Block(Module):
+    """A student's block; biases that it should not have are zero, so that one test judges them."""
+
+    def run(self, weights, *args, **more):
+        self.shapes = self.shapes or self.function.build(*self.construct)
+        return super().run(weights, *args, **more)
+
+    def named(self, weights, dtype):
+        biases = {name: np.zeros(shape, dtype) for name, shape in self.shapes.items() if name.endswith("bias")}
+        return {name: tensor(zeros) for name, zeros in biases.items()} | super().named(weights, dtype)
+
+
 @pytest.mark.exercise("ModernDecoderBlock")
 class TestModernDecoderBlock:
     SIZES = (24, 6, 2, 20)  # d_model, num_heads, num_kv_heads, d_ff
@@ -1161,7 +1173,7 @@ class TestModernDecoderBlock:
     WEIGHTS = block_weights(1330)
 
     def block(self, student, *sizes):
-        return Module(student.ModernDecoderBlock, *(sizes or self.SIZES))
+        return Block(student.ModernDecoderBlock, *(sizes or self.SIZES))
 
     def run(self, block, x=X, weights=WEIGHTS, dtype=np.float32):
         """The block's output for x, in the shape of x."""
@@ -1215,11 +1227,28 @@ class TestModernDecoderBlock:
         hint = "What goes through the norm, what through SiLU, and what is the result added to?"
         self.compare(student, reference, 1390, (8, 2, 1, 12), "W_O", hint)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
         hint = "Each branch alone is judged by other tests. What does the second one start from?"
         self.compare(student, reference, 1410, (24, 6, 3, 20), "", hint)
+
+    @pytest.mark.weight(0.05)
+    def test_eps(self, student):
+        """The norms add 1e-5 to the mean of the squares: words that are nearly nothing stay small."""
+        block = self.block(student)
+        self.looks_like_block(block)
+        word, alone = (
+            self.X[:, :1],
+            silent(self.WEIGHTS, "W_down"),
+        )  # one word sees itself: W_O W_V of its norm is added
+        added = [np.abs(self.run(block, size * word, alone) - size * word).mean() for size in (1.0, 1e-3)]
+        # The mean of the squares is about 2e-6 then: with epsilon 1e-5 the ratio is 0.4, with 1e-6 0.8, with none 1.
+        if not 0.2 < added[1] / max(added[0], 1e-9) < 0.6:
+            text = (
+                f"with words a thousandth as large, what is added to them is {added[1] / max(added[0], 1e-9):.2f} times"
+            )
+            expect.fail(f"{text} as large.", "To what is epsilon added, and how large is it?")
 
     @pytest.mark.weight(0.25)
     def test_window(self, student, reference):

@@ -805,6 +805,12 @@ def ov_circuit(W_V, W_O, num_heads):
 # ---------------------------------------------------------------- one decision wrong, and two
 
 HINTS = {
+    "mean-over-heads": "How many scores are there: one for each head, or one for each word?",
+    "of-another-text": "Does the head still tell of one text, if of another one? Over which axis is the mean?",
+    "one-place-late": "Places are counted from 0. Which one has changed in your answer?",
+    "one-place-early": "Places are counted from 0. Which one has changed in your answer?",
+    "values-of-all-heads": "Whose columns of W_V go with a head's rows of W_O?",
+    "all-of-the-first-round": "Which word of the first round is looked for: any, or the one after the same word?",
     "median-for-mean": "Which is a mean: the middle one, or the sum divided by how many there are?",
     "rows-and-columns-swapped": "Which axis of the weights are the queries: the last, or the one before it?",
     "difference-of-runs": "Is the new vector that of the other run, or the step from the one to the other?",
@@ -838,6 +844,7 @@ ENDS = {
     "sum-for-mean": [{"end": lambda x: x.sum(axis=-1)}],
     "largest-for-mean": [{"end": lambda x: x.max(axis=-1)}],
     "median-for-mean": [{"end": lambda x: np.median(x, axis=-1)}],
+    "mean-over-heads": [{"end": lambda x: x.mean(axis=0)}],
     "one-number-for-all-heads": [
         {"heads": lambda x: x.mean()},
         {"heads": lambda x: float(x.mean())},
@@ -888,15 +895,18 @@ def previous_token_score(back=1, start=1, stop=0, end=_mean, heads=lambda x: x, 
         "ends-too-early": [{"stop": -1}],
         "first-round-counted": [{"whole": True}],
         "one-query-only": [{"end": lambda x: x[:, -1]}, {"end": lambda x: x[:, 0]}],
+        "all-of-the-first-round": [{"all_of_it": True}],
         "half-the-text": [{"length": lambda L, period: L // 2}],
     },
     hints=HINTS,
 )
 def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_mean, heads=lambda x: x, turned=False,
-                    length=lambda L, period: period):  # fmt: skip
+                    length=lambda L, period: period, all_of_it=False):  # fmt: skip
     def score(weights, period):
         L = weights.shape[-1]
         period = length(L, period)
+        if all_of_it:
+            return weights[:, period:, :period].sum(axis=-1).mean(axis=-1)
         query = np.arange(0 if whole else period + start, L + stop)
         found = _picked(weights, query, query - period + ahead, turned)
         if divided is not None:
@@ -915,6 +925,10 @@ def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_me
         "zero-for-mean": [{"said": lambda own: 0 * own}],
         "sum-for-mean": [{"said": lambda own: own.sum(axis=0)}],
         "median-for-mean": [{"said": lambda own: np.median(own, axis=0)}],
+        "of-another-text": [
+            {"said": lambda own: np.roll(own, 1, axis=0)},
+            {"said": lambda own: np.roll(own, -1, axis=0)},
+        ],
         "first-text-for-all": [{"said": lambda own: own[0]}, {"said": lambda own: own[-1]}],
         "mean-taken-off": [{"said": lambda own: own - own.mean(axis=0)}],
         "heads-counted-from-1": [{"first": 1}],
@@ -940,6 +954,10 @@ def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: s
     {
         "every-place": [{"places": lambda place: slice(None)}],
         "from-the-place-on": [{"places": lambda place: slice(place, None)}],
+        "one-place-late": [
+            {"places": lambda place: slice(place + 1, place + 2)},
+        ],
+        "one-place-early": [{"places": lambda place: slice(max(place - 1, 0), max(place, 1))}],
         "up-to-the-place": [{"places": lambda place: slice(None, place + 1)}],
         "last-place-always": [{"places": lambda place: slice(-1, None)}],
         "every-head": [{"heads": lambda head: slice(None)}],
@@ -993,7 +1011,11 @@ BY_H = {"factor": lambda h, d, width: 1 / h}
         "keys-first": [{"operands": lambda Q, K: (K, Q)}],
         "queries-with-queries": [{"operands": lambda Q, K: (Q, Q)}],
         "keys-with-keys": [{"operands": lambda Q, K: (K, K)}],
-        "heads-mixed": [{"operands": lambda Q, K: (Q, K[::-1])}, {"operands": lambda Q, K: (Q, np.roll(K, 1, axis=0))}],
+        "heads-mixed": [
+            {"operands": lambda Q, K: (Q, K[::-1])},
+            {"operands": lambda Q, K: (Q, np.roll(K, 1, axis=0))},
+            {"operands": lambda Q, K: (Q, np.roll(K, -1, axis=0))},
+        ],
         "heads-interleaved": [{"cut": _strided}],
         "reshaped-not-split": [{"cut": lambda W, h: W.reshape(h, W.shape[0], -1)}],
         "widths-of-a-head": [{"product": lambda Q, K: Q.swapaxes(-2, -1) @ K}],
@@ -1020,8 +1042,10 @@ def qk_circuit(cut=_columns, operands=lambda Q, K: (Q, K), product=lambda Q, K: 
         "rows-interleaved": [{"rows": lambda W, h: _strided(W.T, h).swapaxes(-2, -1)}],
         "reshaped-not-split": [{"columns": lambda W, h: W.reshape(h, W.shape[0], -1)}],
         "first-rows-for-all": [{"rows": lambda W, h: _rows(W, h)[:1]}],
+        "values-of-all-heads": [{"columns": lambda W, h: _columns(W, h).sum(axis=0)}],
         "heads-mixed": [
             {"rows": lambda W, h: _rows(W, h)[::-1]},
+            {"rows": lambda W, h: np.roll(_rows(W, h), -1, axis=0)},
             {"rows": lambda W, h: np.roll(_rows(W, h), 1, axis=0)},
         ],
         "widths-of-a-head": [{"product": lambda values, out: out @ values}],
