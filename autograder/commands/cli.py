@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -209,6 +210,7 @@ def main() -> None:
     """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
     # Asked to end, it ends what it has started: processes, control groups, folders. (A shell says 128 + 15, too.)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.unraisablehook = _heard
     # Whoever started this may ignore what children say when they end; who waits for them, bubblewrap too, must hear it.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
@@ -225,6 +227,17 @@ def main() -> None:
         _end(f"{words}. What was done so far is kept; the same command goes on from there")
     finally:
         _leave_in_order()
+
+
+def _heard(lost: sys.UnraisableHookArgs) -> None:
+    """Python drops what is raised while an object is removed, a signal's exception too: then the signal comes again."""
+    if isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
+        number = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
+        again = threading.Timer(0.01, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _leave_in_order() -> None:
