@@ -174,10 +174,12 @@ def sync() -> None:
 
 @dev.command(epilog="Example: autograder dev catalogue")
 def catalogue() -> None:
-    """Judge every known mistake; write docs/known-mistakes.md (hidden tests) and docs/visible-checks.md."""
+    """Judge every known mistake; write docs/known-mistakes.md, docs/visible-checks.md, and what mistakes answer."""
     from autograder.authors import catalogue_page, visible_page
 
     course = find_course()
+    for path in catalogue_page.keep_prints(course):
+        print(f"wrote {path}")
     folder = course.root / "docs"
     folder.mkdir(exist_ok=True)
     for name, page in (("known-mistakes.md", catalogue_page), ("visible-checks.md", visible_page)):
