@@ -316,6 +316,20 @@ def test_a_scheduler_that_goes_leaves_what_was_graded_and_a_second_run_completes
     assert len(json.loads((root / "marks.json").read_text())) == 4
 
 
+def test_python_may_be_called_by_a_way_around(root):
+    """`../.venv/bin/python -m autograder` was a traceback."""
+    python = Path(sys.executable)
+    around = python.parent / ".." / python.parent.name / python.name
+    done = subprocess.run(
+        [around, "-m", "autograder", "grade", "submitted/ann", "--quiet"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "1 graded" in done.stdout) == (0, True), done.stderr
+
+
 def test_ctrl_c_before_anything_has_begun_ends_it_without_a_word():
     """While its modules are imported: a second, on a busy machine."""
     code = """
