@@ -25,8 +25,8 @@ from autograder.judging.student import HeldTooMuch
 
 ATOL = 1e-4  # honest float32 work is within 1e-5 of the float64 reference, the mildest known mistake 0.01 away
 LARGE = 1e4  # exp(1e4) overflows even float64
-# Honest work on 300 queries and 1,500 keys holds a block and at most copies of K and V, 0.2 MB; 0.3 MB if each step is
-# asked for elsewhere, 100 times. The table of scores has 3.6 MB, or 1.8 in float32.
+# Honest work on 250 queries and 1,500 keys holds a block and at most copies of K and V, 0.2 MB; 0.3 MB if each step is
+# asked for elsewhere, 100 times. The table of scores has 3 MB, or 1.5 in float32. (A question has 256 rows at most.)
 MEMORY = 500_000  # bytes
 LOUD = 1e5  # put into what must not be seen
 BY_NAME = "The names of the arguments are those in the first line you were given."
@@ -925,16 +925,16 @@ class TestOnlineSoftmaxAttention:
 
     @pytest.mark.weight(0.1)
     def test_no_table(self, student):
-        """300 queries, 1,500 keys in blocks of 15: the table of all scores is at no time in memory."""
+        """250 queries, 1,500 keys in blocks of 15: the table of all scores is at no time in memory."""
         self.looks_like_an_attempt(student)
-        Q, K, V = normal(1230, 300, 4), normal(1231, 1500, 4), normal(1232, 1500, 3)
+        Q, K, V = normal(1230, 250, 4), normal(1231, 1500, 4), normal(1232, 1500, 3)
         try:
             student.online_softmax_attention.within(MEMORY, Q, K, V, 15)
         except HeldTooMuch as error:
             hint = (
                 "Which array in your code has a row for each query and a column for each key, and who needs all of it?"
             )
-            text = "the scores of a block take 0.036 MB, those of all keys 3.6 MB."
+            text = "the scores of a block take 0.03 MB, those of all keys 3 MB."
             expect.fail(f"{error.args[0].removesuffix('.')}; {text}", hint, cause="memory")
 
     @pytest.mark.weight(0.1)
