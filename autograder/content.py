@@ -3,6 +3,7 @@
     suite.py      the hidden suite                      mistakes.py   the catalogue of known mistakes
     visible.py    the checks that students have         pictures.py   an example to draw for some exercises
     hints.toml    help in three levels          rubric.toml   what written questions give points for
+    prints.npz    what known mistakes answer to the suite, written by `autograder dev catalogue`
     left_to_grading.toml   for authors, if there is one: known mistakes that the visible side does not show, and why
 
 A course keeps these folders in `content/`, one for each assignment. If it has none, those that came with the kit

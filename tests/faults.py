@@ -71,6 +71,7 @@ class Day:
         self.scratch.mkdir()
         self.begun = folder / "begun"
         self._class(size)
+        self.pids: set[int] = set()  # of the graders started here
         self.peace: dict[str, object] = {}
         self.seconds: dict[str, float] = {}
         for way in WAYS:
@@ -110,9 +111,11 @@ class Day:
 
     def start(self, root: Path, way: str, jobs: int) -> subprocess.Popen[str]:
         words = [sys.executable, "-m", "autograder", "grade", *WAYS[way], "--jobs", str(jobs), "--quiet"]
-        return subprocess.Popen(
+        started = subprocess.Popen(
             words, cwd=root, env=self.env(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
+        self.pids.add(started.pid)
+        return started
 
     def run(self, root: Path, way: str, jobs: int) -> str:
         return self.start(root, way, jobs).communicate(timeout=300)[0]
@@ -120,7 +123,7 @@ class Day:
     def disturb(self, way: str, jobs: int, fault: Callable[[subprocess.Popen[str]], None], wait: float) -> list[str]:
         """What is wrong after one run that was disturbed and one that went on; nothing, if all is well."""
         root = self.course()
-        before = (set(psutil.Process().children(recursive=True)), groups_without_owner())
+        before = set(psutil.Process().children(recursive=True))
         running = self.start(root, way, jobs)
         time.sleep(wait)
         fault(running)
@@ -130,7 +133,7 @@ class Day:
         if marks(root, way) != self.peace[way]:
             wrong.append(f"other marks: {marks(root, way)}")
         deadline = time.monotonic() + 5
-        while (left := leavings(before, self.scratch)) and time.monotonic() < deadline:
+        while (left := leavings(before, self.scratch, self.pids)) and time.monotonic() < deadline:
             time.sleep(0.1)
         shutil.rmtree(root.parent)
         return wrong + [f"left over: {one}" for one in left]
@@ -147,19 +150,13 @@ def marks(root: Path, way: str) -> object:
         return Counter(book.execute(MARKS).fetchall())
 
 
-def leavings(before: tuple[set[psutil.Process], set[str]], scratch: Path) -> list[str]:
-    """Processes, folders and control groups that are still there, and were not before."""
-    processes, groups = before
-    alive = [one for one in set(psutil.Process().children(recursive=True)) - processes if one.is_running()]
+def leavings(before: set[psutil.Process], scratch: Path, pids: set[int]) -> list[str]:
+    """Processes that were not there before, folders, and control groups of those `pids`."""
+    alive = [one for one in set(psutil.Process().children(recursive=True)) - before if one.is_running()]
     left = [f"process {' '.join(one.cmdline())[:80]}" for one in alive if one.status() != psutil.STATUS_ZOMBIE]
     left += [f"folder {path.name}" for path in scratch.iterdir()]
-    return left + [f"control group {name}" for name in groups_without_owner() - groups]
-
-
-def groups_without_owner() -> set[str]:
-    """Control groups of graders that are gone."""
-    names = {group.name for group in Path("/sys/fs/cgroup").glob("**/autograder-*")}
-    return {name for name in names if not psutil.pid_exists(int(name.split("-")[1]))}
+    groups = {group.name for group in Path("/sys/fs/cgroup").glob("**/autograder-*")}
+    return left + [f"control group {name}" for name in sorted(groups) if int(name.split("-")[1]) in pids]
 
 
 def a_signal(number: signal.Signals) -> Callable[[subprocess.Popen[str]], None]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from autograder.authors.classroom import model_answers
+from autograder.content import folder_of
+from autograder.judging import index
 from autograder.judging.here import Here
 from autograder.judging.judge import judge
 from autograder.judging.serve import material_of
-from tests.in_process import COURSE, judged
+from tests.in_process import ASSIGNMENTS, COURSE, judged, material
 from tests.wall import Marker
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
@@ -150,3 +154,47 @@ def test_a_mistake_about_a_function_given_as_an_argument_is_named():
         return all(abs(a - b) < 1e-6 for i, j in pairs for a, b in zip(before[i], after[j], strict=True))
 
     assert judged(a7, {"translation_test": translation_test})["translation_test"].diagnosis == "borders-compared"
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_what_hypotheses_answer_is_kept(assignment):
+    """Else a class would wait for five thousand wrong functions first, as it does for a catalogue just changed."""
+    kept = index.read(assignment.content)
+    assert list(kept) == [exercise.name for exercise in assignment.exercises], "run `autograder dev catalogue`"
+    diagnoser = material(assignment).diagnoser
+    for exercise in kept:
+        diagnoser.prepare(exercise)
+    now = diagnoser.prints()
+    assert [name for name in kept if not np.array_equal(now[name].pairs, kept[name].pairs)] == []
+
+
+def test_what_is_kept_is_what_hypotheses_answer():
+    assignment = COURSE.assignment("a3_heads")
+    kept, asked = index.read(assignment.content), material_of(assignment, keeps=False).diagnoser
+    for exercise, known in kept.items():
+        asked.prepare(exercise)
+        now = asked.prints()[exercise]
+        assert known.of == now.of
+        for one, other in ((known.right, now.right), (known.singles, now.singles), (known.pairs, now.pairs)):
+            np.testing.assert_allclose(one, other, atol=index.UNIT)
+
+
+def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):
+    folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
+    shutil.copytree(folder_of("hidden"), tmp_path / "content" / "hidden")
+    assert len(index.read(folder)) == 5
+    whole, catalogue = (folder / index.FILE).read_bytes(), (folder / "mistakes.py").read_text()
+    (folder / "mistakes.py").write_text(catalogue + "\n# another\n")
+    assert index.read(folder) == {}
+    (folder / "mistakes.py").write_text(catalogue)
+    (folder / index.FILE).write_bytes(whole[: len(whole) // 2])
+    assert index.read(folder) == {}
+    (folder / index.FILE).unlink()
+    assert index.read(folder) == {}
+
+
+def test_what_is_kept_of_other_questions_is_not_used():
+    known = index.Prints("these", np.array([1.0, 2.0]), np.ones((3, 2)), np.ones((2, 2)))
+    assert known.fits("these", np.array([1.0, 2.0]))
+    assert not known.fits("others", np.array([1.0, 2.0]))
+    assert not known.fits("these", np.array([1.0, 2.5]))

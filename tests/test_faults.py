@@ -316,6 +316,20 @@ def test_a_scheduler_that_goes_leaves_what_was_graded_and_a_second_run_completes
     assert len(json.loads((root / "marks.json").read_text())) == 4
 
 
+def test_python_may_be_called_by_a_way_around(root):
+    """`../.venv/bin/python -m autograder` was a traceback."""
+    python = Path(sys.executable)
+    around = python.parent / ".." / python.parent.name / python.name
+    done = subprocess.run(
+        [around, "-m", "autograder", "grade", "submitted/ann", "--quiet"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "1 graded" in done.stdout) == (0, True), done.stderr
+
+
 def test_ctrl_c_before_anything_has_begun_ends_it_without_a_word():
     """While its modules are imported: a second, on a busy machine."""
     code = """
@@ -332,3 +346,48 @@ runpy.run_module("autograder", run_name="__main__")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+ASKED_WHILE = """
+import atexit, os, signal, time
+from autograder.commands import cli
+
+def ask():
+    os.kill(os.getpid(), signal.{name})
+
+class Thing:
+    def __del__(self):
+        ask()
+
+def app():
+    {what}
+
+cli.app = app
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", -signal.SIGINT)])
+def test_asked_to_end_while_an_object_is_removed_it_ends(name, code):
+    """Python drops what is raised then, and says so in a traceback; the run went on to its end."""
+    done = asked_while(name, "Thing(); time.sleep(30)")
+    assert done.returncode == code
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_asked_to_end_when_it_ends_anyway_it_says_nothing(name):
+    done = asked_while(name, "atexit.register(ask)")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_asked_twice_it_ends_at_once(name):
+    done = asked_while(name, "atexit.register(time.sleep, 30); atexit.register(ask); atexit.register(ask)")
+    assert done.returncode == -getattr(signal, name)
+
+
+def asked_while(name, what):
+    """The entry point with a command of the test's own."""
+    code = ASKED_WHILE.format(name=name, what=what)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=20)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 
 from autograder import content
 from autograder.course import Assignment, Course
+from autograder.judging import index
 from autograder.judging.catalogue import Mistake, read_catalogue
 from autograder.judging.here import Here
 from autograder.judging.judge import Material, judge
@@ -41,6 +43,17 @@ def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> E
     names = dict(material.reference) | {mistake.exercise: mistake.code}
     exercises = [exercise for exercise in assignment.exercises if exercise.name == mistake.exercise]
     return judge(material, Here(names), exercises)[0]
+
+
+def keep_prints(course: Course) -> Iterator[Path]:
+    """Ask every hypothesis what the suite asks, and keep the answers beside the catalogue; each file written."""
+    for assignment in course.assignments().values():
+        material = material_of(assignment, keeps=False)
+        assert material.diagnoser is not None
+        with material.suite:
+            for exercise in material.suite.exercises():
+                material.diagnoser.prepare(exercise)
+        yield index.write(assignment.content, material.diagnoser.prints())
 
 
 def page(found: Iterable[Row]) -> str:

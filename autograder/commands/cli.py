@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -173,10 +174,12 @@ def sync() -> None:
 
 @dev.command(epilog="Example: autograder dev catalogue")
 def catalogue() -> None:
-    """Judge every known mistake; write docs/known-mistakes.md (hidden tests) and docs/visible-checks.md."""
+    """Judge every known mistake; write docs/known-mistakes.md, docs/visible-checks.md, and what mistakes answer."""
     from autograder.authors import catalogue_page, visible_page
 
     course = find_course()
+    for path in catalogue_page.keep_prints(course):
+        print(f"wrote {path}")
     folder = course.root / "docs"
     folder.mkdir(exist_ok=True)
     for name, page in (("known-mistakes.md", catalogue_page), ("visible-checks.md", visible_page)):
@@ -209,6 +212,7 @@ def main() -> None:
     """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
     # Asked to end, it ends what it has started: processes, control groups, folders. (A shell says 128 + 15, too.)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.unraisablehook = _heard
     # Whoever started this may ignore what children say when they end; who waits for them, bubblewrap too, must hear it.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
@@ -225,6 +229,17 @@ def main() -> None:
         _end(f"{words}. What was done so far is kept; the same command goes on from there")
     finally:
         _leave_in_order()
+
+
+def _heard(lost: sys.UnraisableHookArgs) -> None:
+    """Python drops what is raised while an object is removed, a signal's exception too: then the signal comes again."""
+    if isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
+        number = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
+        again = threading.Timer(0.01, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _leave_in_order() -> None:

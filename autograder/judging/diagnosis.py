@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ import numpy as np
 from autograder.judging.alike import arrays, close, same
 from autograder.judging.catalogue import Catalogue, Mistake
 from autograder.judging.here import answering, quiet
+from autograder.judging.index import Prints, digest
 from autograder.judging.prints import alike, print_of
 from autograder.judging.relations import Asked, Relation, explained_by_relations, relations
 from autograder.judging.student import Recorded
@@ -68,42 +70,52 @@ UNSTEADY = Diagnosis(
 
 @dataclass
 class _Table:
-    """What hypotheses answer to telling calls, as prints: a row each, a column a call. `right`: the reference's row."""
+    """The hypotheses on an exercise, and what they answer to telling calls, which are the columns."""
 
     singles: Sequence[Mistake]
     pairs: Sequence[Mistake]
     columns: dict[Key, int]
-    right: np.ndarray
-    of_singles: np.ndarray
-    of_pairs: np.ndarray
+    prints: Prints
 
 
 class Diagnoser:
-    """Knows what the reference and each mistake of an assignment answer; asks each question once."""
+    """Knows what the reference and each mistake of an assignment answer; asks each question once.
 
-    def __init__(self, catalogue: Catalogue, names: Mapping[str, Any]) -> None:
-        self._catalogue, self._names = catalogue, names
+    foreseen: the calls that the suite will make, by exercise; none if it passes functions or models
+    kept: what hypotheses answer to some of them, if that is known from before
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        names: Mapping[str, Any],
+        foreseen: Mapping[str, Sequence[Call]],
+        kept: Mapping[str, Prints] = MappingProxyType({}),
+    ) -> None:
+        self._catalogue, self._names, self._foreseen, self._prints = catalogue, names, foreseen, kept
         self._right = answering(names)
         self._answering: dict[Mistake, Callable[[Call], Answer]] = {}
         self._tables: dict[str, _Table] = {}
         self._kept: dict[tuple[Mistake | None, Key], Answer] = {}
 
-    def prepare(self, exercise: str, calls: Sequence[Call]) -> None:
-        """Know before what every hypothesis on an exercise answers to some of `calls`, which its suite will make."""
+    def prepare(self, exercise: str, calls: Sequence[Call] = ()) -> None:
+        """Know before what every hypothesis answers to some calls of an exercise: foreseen ones, else of `calls`."""
         if exercise in self._tables:
             return
-        heard = [_Heard.of(call, NoAnswer) for call in calls]
+        heard = [_Heard.of(call, NoAnswer) for call in self._foreseen.get(exercise) or calls]
         telling = self._telling(heard)
         singles = [m for m in (*self._catalogue.mistakes, *self._catalogue.variants) if m.exercise == exercise]
         pairs = [m for m in self._catalogue.pairs if m.exercise == exercise]
-        self._tables[exercise] = _Table(
-            singles,
-            pairs,
-            {one.key: i for i, one in enumerate(telling)},
-            np.array([print_of(self._answer(None, one)) for one in telling]),
-            self._prints(singles, telling),
-            self._prints(pairs, telling[:OF_PAIRS]),
-        )
+        of = digest([one.key[0] for one in telling], [m.name for m in (*singles, *pairs)])
+        right = np.array([print_of(self._answer(None, one)) for one in telling])
+        prints = self._prints.get(exercise)
+        if prints is None or not prints.fits(of, right):
+            prints = Prints(of, right, self._asked(singles, telling), self._asked(pairs, telling[:OF_PAIRS]))
+        self._tables[exercise] = _Table(singles, pairs, {one.key: i for i, one in enumerate(telling)}, prints)
+
+    def prints(self) -> dict[str, Prints]:
+        """What is known of each exercise that was prepared."""
+        return {name: table.prints for name, table in self._tables.items()}
 
     def diagnose(self, exercise: str, calls: Sequence[Recorded]) -> Diagnosis | None:
         """What is wrong with the replies in `calls`, or None where nothing is, or nothing can be told."""
@@ -223,12 +235,12 @@ class Diagnoser:
         columns, prints = list(mine), np.array(list(mine.values()))
         if not columns:
             return list(table.singles), list(table.singles), list(table.pairs), list(table.singles)
-        right = alike(table.right[columns], prints)
-        like = alike(table.of_singles[:, columns], prints)
-        harmless = alike(table.of_singles[:, columns], table.right[columns])
+        right = alike(table.prints.right[columns], prints)
+        like = alike(table.prints.singles[:, columns], prints)
+        harmless = alike(table.prints.singles[:, columns], table.prints.right[columns])
         in_question = (like | harmless).all(axis=1)
         of_pairs = [i for i in columns if i < OF_PAIRS]
-        pairs = alike(table.of_pairs[:, of_pairs], prints[[columns.index(i) for i in of_pairs]]).all(axis=1)
+        pairs = alike(table.prints.pairs[:, of_pairs], prints[[columns.index(i) for i in of_pairs]]).all(axis=1)
         near = (like & ~right).any(axis=1)
         return (
             [m for m, ok in zip(table.singles, in_question, strict=True) if ok],
@@ -237,7 +249,7 @@ class Diagnoser:
             [m for m, ok in zip(table.singles, near, strict=True) if ok],
         )
 
-    def _prints(self, mistakes: Sequence[Mistake], telling: Sequence[_Heard]) -> np.ndarray:
+    def _asked(self, mistakes: Sequence[Mistake], telling: Sequence[_Heard]) -> np.ndarray:
         """Quicker than the answers in full: nothing goes through bytes."""
         found = np.empty((len(mistakes), len(telling)))
         with quiet():

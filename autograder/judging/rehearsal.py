@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,11 @@ class Rehearsal:
     def plan(self, tests: Iterable[Test]) -> list[Heard]:
         """All that these tests ask, each place once, in order."""
         return list({one.place: one for test in tests for one in self.heard.get(test, ())}.values())
+
+    def foreseen(self, tests: Sequence[Test]) -> dict[str, list[Call]]:
+        """The calls of these tests by exercise."""
+        names = dict.fromkeys(test.exercise for test in tests)
+        return {name: [one.call for one in self.plan(t for t in tests if t.exercise == name)] for name in names}
 
 
 def rehearse(suite: Suite, names: Mapping[str, Any]) -> Rehearsal:

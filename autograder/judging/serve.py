@@ -24,7 +24,7 @@ from typing import Any
 from autograder import content
 from autograder.course import Assignment, Course, Exercise, ModelPlan
 from autograder.errors import CourseError, MachineError
-from autograder.judging import ready_made
+from autograder.judging import index, ready_made
 from autograder.judging.catalogue import read_catalogue
 from autograder.judging.diagnosis import Diagnoser
 from autograder.judging.judge import Material, judge
@@ -82,21 +82,24 @@ def prepare(message: dict[str, Any]) -> None:
     ready = _ready[name]
     for exercise in set(message["prepare"]) - ready.prepared:
         ready.prepared.add(exercise)
-        material = ready.material
-        assert material.rehearsal is not None and material.diagnoser is not None
-        tests = [test for test in material.suite.tests if test.exercise == exercise]
-        material.diagnoser.prepare(exercise, [one.call for one in material.rehearsal.plan(tests)])
+        assert ready.material.diagnoser is not None
+        ready.material.diagnoser.prepare(exercise)
 
 
-def material_of(assignment: Assignment) -> Material:
-    """What the hidden suite judges with. Raises `CourseError`."""
+def material_of(assignment: Assignment, keeps: bool = True) -> Material:
+    """What the hidden suite judges with. Raises `CourseError`.
+
+    keeps: may what hypotheses answer come from the file beside the catalogue?
+    """
     module = assignment.reference()
     suite = Suite(assignment.suite)
     names = vars(module)
     _check_names(assignment, suite, names)
-    diagnoser = Diagnoser(read_catalogue(assignment.suite), names)
+    rehearsal = rehearse(suite, names)
+    kept = index.read(assignment.content) if keeps else {}
+    diagnoser = Diagnoser(read_catalogue(assignment.suite), names, rehearsal.foreseen(suite.tests), kept)
     examples = content.pictures(assignment.content)
-    return Material(suite, names, rehearse(suite, names), diagnoser, assignment.brought, examples)
+    return Material(suite, names, rehearsal, diagnoser, assignment.brought, examples)
 
 
 def _load(assignment: Assignment) -> _Ready:

@@ -55,8 +55,6 @@ def grade_many(
     versions = functools.cache(lambda name: course.assignment(name).version())
     tasks = (as_task(submission, versions(submission.assignment)) for submission in submissions)
     with contextlib.closing(Workers(root, jobs, kind, scheduler)) as workers:
-        if submissions:
-            workers.get_ready(submissions[0].assignment)
         yield from (marked.report for _, marked in workers.mark(tasks))
 
 
@@ -86,7 +84,11 @@ class Workers:
     def mark(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Marked]]:
         """Each task with its result, in order. A lost worker's tasks are done by another."""
         waiting: deque[_Waiting] = deque()
+        begun = False
         for task in tasks:
+            if not begun and not task.problem:
+                begun = True
+                self.get_ready(task.assignment)
             waiting.append(self._submit(_Waiting(task)))
             if len(waiting) > self._window:
                 yield self._next(waiting)
@@ -94,7 +96,7 @@ class Workers:
             yield self._next(waiting)
 
     def get_ready(self, assignment: str) -> None:
-        """Begin to start what the first tasks will wait for, while they are being read."""
+        """Begin to start what the first tasks will wait for, all at once."""
         if self._office is not None:
             self._office.get_ready(self._jobs, assignment)
 

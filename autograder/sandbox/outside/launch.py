@@ -194,7 +194,7 @@ def _in_environment() -> bool:
 
 
 def _interpreter_inside() -> str:
-    executable = Path(sys.executable)
+    executable = Path(os.path.normpath(sys.executable))  # called as `../.venv/bin/python`, that stands in it
     return str(Path(ENVIRONMENT_INSIDE, executable.relative_to(sys.prefix)) if _in_environment() else executable)
 
 
