@@ -648,7 +648,7 @@ class TestKeyValueCache:
             for part, other, what in zip(self.kept(student, window, sinks, count=count), wanted, "KV", strict=True):
                 expect.close(part, other, hint, what, ATOL)
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.09)
     def test_shape(self, student):
         """Nine words, no window: K (2, 9, 4) and V (2, 9, 3), as a tuple."""
         got = self.raw(student)
@@ -657,25 +657,25 @@ class TestKeyValueCache:
         for part, shape, what in zip(got, ((2, 9, 4), (2, 9, 3)), "KV", strict=True):
             expect.shape(expect.array(part, what=what), shape, "One more word at a time. Along which axis?", what)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.22)
     def test_everything(self, student, reference):
         """Without a window every word is kept, in its order."""
         hint = "Where does the newest word go, and what becomes of those before it?"
         self.compare(student, reference, hint, (None, 0, 1), (None, 0, 5), (None, 2, 4))
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.19)
     def test_window(self, student, reference):
         """With a window, the last words are kept and no others."""
         hint = "After nine words, with a window of 4: which are the last four?"
         self.compare(student, reference, hint, (4, 0, 9), (3, 0, 5), (1, 0, 4))
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.18)
     def test_sinks(self, student, reference):
         """With sinks, the first words are kept beside the last ones, each of them once."""
         hint = "After nine words, with a window of 3 and two sinks: which five are left? And after four words?"
         self.compare(student, reference, hint, (3, 2, 9), (2, 1, 4), (1, 3, 6), (4, 2, 5))
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_length(self, student):
         """len(cache) is how many words are kept: 0 at first, and never more than window and sinks together."""
         self.looks_like_an_attempt(student)
@@ -1082,7 +1082,7 @@ class TestGatedFeedForward:
         """Five words of width 7 give five words of width 7."""
         expect.shape(expect.array(student.gated_feed_forward(*self.ARGS)), (5, 7), "Where does the width come back?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.46)
     def test_values(self, student, reference):
         """The gate, what it lets through, the last layer."""
         hint = (
@@ -1092,7 +1092,7 @@ class TestGatedFeedForward:
             args = [normal(seed + i, *arg.shape) / 1.5 for i, arg in enumerate(self.ARGS)]
             expect.close(self.forward(student, *args), reference.gated_feed_forward(*args), hint, atol=ATOL)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_last_layer(self, student):
         """W_down comes last: twice as large, and so is the result."""
         self.looks_like_an_attempt(student)
@@ -1100,7 +1100,7 @@ class TestGatedFeedForward:
         hint = "What is the last thing that the formula does?"
         expect.close(self.forward(student, *others, 2 * W_down), 2 * self.forward(student, *self.ARGS), hint, atol=ATOL)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_large(self, student):
         """A gate that is far open or far shut gives finite numbers."""
         self.looks_like_an_attempt(student)
