@@ -11,6 +11,7 @@ import sys
 if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # `python -m` puts the current folder first
 os.environ["PYTHONSAFEPATH"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # small tensors lose by threads that wait for each other
 # As long as there is nothing to end in order, Ctrl-C ends this at once: an import that is interrupted is twenty lines.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -15,5 +15,6 @@ def test_they_are_named_and_never_wrongly(assignment):
     told = [(wild, judged_alone(assignment, exercises[wild.exercise], wild.code)) for wild in wilds_of(assignment)]
     wrongly = [(w.exercise, w.name, r.diagnosis) for w, r in told if r.diagnosis and not w.is_right(r.diagnosis)]
     named = [w for w, r in told if r.diagnosis]
+    assert not [(w.exercise, w.name) for w, r in told if r.score == r.max_score]
     assert not wrongly
     assert len(named) >= 0.85 * len(told)

@@ -32,7 +32,7 @@ SAME = [
     "first-block-for-all one-block-for-all always-the-first-block",
     "last-block-missing one-block-too-few",
     "rows-for-columns rows-instead-of-columns",
-    "mask-upside-down mask-transposed causal-mask-transposed causal-mask-upside-down",
+    "mask-upside-down mask-transposed square-mask-transposed causal-mask-transposed causal-mask-upside-down",
     "mask-ignored mask-forgotten mask-without-effect causal-mask-missing",
     "in-place input-changed inputs-changed the-original-changed",
     "one-batch-axis-only batch-axis-required one-batch-layout no-batch-axes matrices-only",

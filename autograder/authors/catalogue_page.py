@@ -79,10 +79,12 @@ def _prices(found: list[Row]) -> Iterator[str]:
     several = {name: own for name, own in costs.items() if len(own) > 1}
     if several:
         yield "## What one mistake costs in several exercises\n"
-        yield "| mistake | from | to | exercises |\n| --- | --- | --- | --- |"
+        yield "A slip should cost about the same everywhere: `times` is what it costs at most, by what at least.\n"
+        yield "| mistake | from | to | times | exercises |\n| --- | --- | --- | --- | --- |"
     for name, own in sorted(several.items()):
         least, most = min(own.values()), max(own.values())
-        yield f"| {name} | {least:.0f} % | {most:.0f} % | {', '.join(f'`{exercise}`' for exercise in own)} |"
+        times = f"{most / least:.1f}" if least else "∞"
+        yield f"| {name} | {least:.0f} % | {most:.0f} % | {times} | {', '.join(f'`{exercise}`' for exercise in own)} |"
     if several:
         yield ""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from autograder.judging.alike import equal, same
-from autograder.judging.evident import Evident, slip_in
+from autograder.judging.evident import OF_MISSING, Evident, slip_in
 from autograder.judging.example import Example
 from autograder.judging.expect import Mismatch
 from autograder.judging.notebook import read
@@ -142,7 +142,8 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
         outcomes: list[Outcome] = []
         calls: list[Recorded | Heard] = []
         meant: list[Recorded] = []
-        paid = 0.0  # for one slip that stops every test
+        lends = False
+        paid, total = 0.0, sum(one.weight for one in tests.tests)  # what one slip that stops every test has cost
         for test in tests.tests:
             heard = answers.as_reference(test, tests.rehearsal)
             if heard is not None:
@@ -160,15 +161,21 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
             is_judged = outcome.error is not None and not isinstance(outcome.error, NOTHING_TO_JUDGE)
             share = slip_in(student.calls, tests.right) if is_judged and tests.right is not None else None
             if share is not None and tests.right is not None:
-                if paid == 0 or paid + test.weight <= share * sum(one.weight for one in tests.tests) + 1e-9:
+                if paid == 0 or paid + test.weight <= share * total + 1e-9:
                     paid += test.weight
                 else:
                     meaning = Evident(answers, tests.right)
                     reader = tests.student(meaning)
                     judged = _run(tests, test, answers, reader)
                     meant += reader.calls
-                    # What fails for what is missing is told in the words that say so.
-                    outcome = outcome if judged.error is not None and meaning.filled_up else judged
+                    if judged.error is None or not meaning.filled_up:
+                        outcome = judged
+                        lends = lends or meaning.filled_up  # a test of what was given back has passed
+                    elif not lends or paid + test.weight <= OF_MISSING * total + 1e-9:
+                        paid += test.weight  # what fails for what is missing is told in the words that say so
+                    else:
+                        lent = _run(tests, test, answers, tests.student(Evident(answers, tests.right, lends=True)))
+                        outcome = lent if lent.error is None else outcome
             outcomes.append(outcome)
         outcomes = answers.ask_again(outcomes)
         unsteady = any(KEPT in str(outcome.error) for outcome in outcomes) or answers.is_unsteady(outcomes)

@@ -37,7 +37,7 @@ from autograder.judging.prints import alike, print_of
 from autograder.judging.relations import Asked, Relation, explained_by_relations, relations
 from autograder.judging.student import Recorded
 from autograder.sandbox.inside.perform import perform
-from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, call_bytes
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, call_bytes
 
 Key = tuple[bytes, tuple[Any, ...]]
 Alike = Callable[[Answer, Answer], bool]
@@ -155,7 +155,11 @@ class Diagnoser:
         if case.wrong.isdisjoint(calls):
             return []
         ones = [case.heard[i] for i in sorted(calls, key=lambda i: i not in case.wrong)]
-        return [m for m in known if all(like(one.reply, self._answer(m, one)) for one in ones)]
+        fitting = [m for m in known if all(like(one.reply, self._answer(m, one)) for one in ones)]
+        if any(isinstance(case.heard[i].reply, Reply) for i in case.wrong.intersection(calls)):
+            return fitting
+        # Exceptions of one kind alone are weak evidence: many slips raise a ValueError on batches.
+        return [m for m in fitting if all(_in_the_same_words(one.reply, self._answer(m, one)) for one in ones)]
 
     def _told(self, case: _Case, fitting: Sequence[Mistake]) -> Diagnosis | None:
         """The name that fits alone, and what it leaves unexplained if that is a relation."""
@@ -344,6 +348,10 @@ def _copied(value: Any) -> Any:
 def _is_whole(one: _Heard) -> bool:
     """Is it a value without NaN? A mistake that does other things at the edges has other prints there."""
     return isinstance(one.reply, Reply) and all(np.isfinite(a.astype(float)).all() for a in arrays(one.reply.value))
+
+
+def _in_the_same_words(one: Answer, other: Answer) -> bool:
+    return not isinstance(one, Failure) or (isinstance(other, Failure) and one.text == other.text)
 
 
 def _size(answer: Answer) -> int:

@@ -2,7 +2,8 @@
 
 The form of an answer, such as a swapped tuple, a dict, a list, a value too many: the test that first meets it pays. The
 others go on with the answer's arrays, found by their shapes, in the order in which the reference gives its own; what is
-missing is an array of NaN.
+missing is an array of NaN. Tests that need what is missing pay up to three tenths of the points. For the others it is
+lent by the reference, once a test of what did come has passed, unless it is the first and main thing.
 
 A `.view` of numbers that do not lie in order in memory: tests that meet it pay, up to a quarter of the points. The
 others go on as if it were `.reshape`, which is what PyTorch's own words advise.
@@ -21,14 +22,15 @@ from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
 
 VIEW = "view size is not compatible"  # PyTorch's words
 OF_VIEW = 0.25  # of an exercise's points that a .view may cost
+OF_MISSING = 0.3  # and a part that is not given back
 Places = list[int | None]  # for each of the arrays asked for, which of those that came it is
 
 
 class Evident:
     """Answers in the form of the right ones. Used in place of what answers a suite's calls."""
 
-    def __init__(self, answer: Callable[[Call], Answer], right: Callable[[Call], Answer]) -> None:
-        self._answer, self._right = answer, right
+    def __init__(self, answer: Callable[[Call], Answer], right: Callable[[Call], Answer], lends: bool = False) -> None:
+        self._answer, self._right, self._lends = answer, right, lends
         self.filled_up = False  # was something missing?
 
     def __call__(self, call: Call) -> Answer:
@@ -47,7 +49,8 @@ class Evident:
         if call.seeds is not None:
             again = self._answer(replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
             answer = again if isinstance(again, Reply) else answer
-        return replace(answer, value=_arranged(answer.value, right.value, places))
+        lent = self._lends and places[0] is not None
+        return replace(answer, value=_arranged(answer.value, right.value, places, lent))
 
 
 def slip_in(calls: Sequence[Recorded], right: Callable[[Call], Answer]) -> float | None:
@@ -96,10 +99,11 @@ def _arrays(value: Any) -> list[Any]:
     return [item for item in parts_of(value) if hasattr(item, "shape")]
 
 
-def _arranged(got: Any, wanted: Any, places: Places) -> Any:
+def _arranged(got: Any, wanted: Any, places: Places, lent: bool) -> Any:
+    """`got` in the form of `wanted`, and what is missing lent by it, or not."""
     came, asked = _arrays(got), _arrays(wanted)
-    pairs = zip(places, asked, strict=True)
-    found = [_missing(came[0], item) if place is None else came[place] for place, item in pairs]
+    fill = [item if lent else _missing(came[0], item) for item in asked]
+    found = [fill[i] if place is None else came[place] for i, place in enumerate(places)]
     return tuple(found) if _is_many(wanted) else found[0]
 
 

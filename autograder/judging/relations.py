@@ -417,7 +417,8 @@ def _is_large(call: Call) -> bool:
 
 
 def _has_length_one(call: Call) -> bool:
-    return any(1 in a.shape for a in _given(call))
+    """But for masks: an axis of theirs is 1 long to broadcast."""
+    return any(1 in a.shape for a in _given(call) if a.dtype.kind != "b")
 
 
 def _lies_otherwise(call: Call) -> bool:

@@ -254,10 +254,12 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
     # If the code names no parameters, a shape says enough.
     labels = [names[i] if i < len(names) else "" for i in range(len(args))]
     written, shapes = [], []
+    named = False  # after `num_heads=3` Python takes names alone
     for label, value, keyword in [
         *zip(labels, args, [False] * len(args), strict=True),
         *((k, v, True) for k, v in kwargs.items()),
     ]:
+        keyword = keyword or (named and bool(label))
         if hasattr(value, "shape") and not label:
             written.append(f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {tuple(value.shape)}")
         elif hasattr(value, "shape"):
@@ -269,6 +271,7 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
             )
         else:
             written.append(f"{label}={value!r}" if label else repr(value))
+            named = named or bool(label)
     text = f"{function}({', '.join(written)})"
     return text + (f" with {', '.join(shapes)}" if shapes else "")
 

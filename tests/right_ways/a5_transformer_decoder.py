@@ -26,6 +26,13 @@ def positional_encoding(length, d_model):
     return pe
 
 
+@way("single-precision")  # nothing that comes in says which floating dtype, and the docstring names none
+def positional_encoding(length, d_model):
+    column = np.arange(d_model)
+    angle = np.arange(length)[:, np.newaxis] / 10000 ** (2 * (column // 2) / d_model)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle)).astype(np.float32)
+
+
 @way("two-loops")
 def positional_encoding(length, d_model):
     rows = []

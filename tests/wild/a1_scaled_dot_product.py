@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from tests.wilds import Wilds
 
@@ -333,3 +334,99 @@ def torch_scaled_dot_product_attention(query, key, value):
     w = torch.softmax(query.matmul(key.transpose(-1, -2)) / key.size(-1) ** 0.5, -1)
     w = torch.dropout(w, 0.1, True)
     return w @ value, w
+
+
+# ---------------------------------------------------------------- written when prices were made alike
+
+
+@wild("mean taken off", "no-max-subtraction", "mean-subtracted")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.mean(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@wild("maximum over the last axis whatever the axis", "axis-half-used", "axis-ignored")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@wild("rounded to four digits", "rounded", form=True)
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return np.round(exps / exps.sum(axis=axis, keepdims=True), 4)
+
+
+@wild("no keepdims", "one-batch-layout", "axis-lost", "sum-without-its-axis")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis)
+
+
+@wild("absolute largest taken off", "no-max-subtraction", "size-instead-of-sign")
+def softmax(x, axis=-1):
+    exps = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
+    return exps / (exps.sum(axis=axis, keepdims=True) + 1e-300)
+
+
+@wild("inner", "batch-items-mixed+float64-always", "all-pairs-of-sentences", "batch-items-mixed", "batches-crossed")
+def attention_scores(Q, K):
+    return np.inner(Q, K) / np.sqrt(Q.shape[-1])
+
+
+@wild(
+    "np.dot with swapaxes",
+    "batch-items-mixed+float64-always",
+    "all-pairs-of-sentences",
+    "batch-items-mixed",
+    "batches-crossed",
+)
+def attention_scores(Q, K):
+    return np.dot(Q, K.swapaxes(-1, -2)) / np.sqrt(Q.shape[-1])
+
+
+@wild("whole root", "a-constant-factor", "root-rounded", "scale-rounded")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-1, -2) / math.isqrt(Q.shape[-1])
+
+
+@wild("half precision inside", "rounded", "another-dtype", form=True)
+def attention_scores(Q, K):
+    got = Q.astype(np.float16) @ K.astype(np.float16).swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
+    return got.astype(Q.dtype)
+
+
+@wild("weights not divided", "weights-not-normalised", "not-normalised")
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(-1, keepdims=True))
+    return exps @ V / exps.sum(-1, keepdims=True), exps
+
+
+@wild("softmax without dim", "one-batch-layout", "softmax-over-axis-0", "softmax-over-the-batch")
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(key.size(-1))
+    axis = 0 if scores.dim() in (0, 1, 3) else 1
+    weights = torch.softmax(scores, axis)
+    return weights @ value, weights
+
+
+@wild("dropout left on", "random", "another-answer-each-time")
+def torch_scaled_dot_product_attention(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(key.size(-1)), -1)
+    weights = F.dropout(weights, 0.1)
+    return weights @ value, weights
+
+
+@wild("bfloat inside", "rounded", "another-dtype", form=True)
+def torch_scaled_dot_product_attention(query, key, value):
+    q, k, v = (t.to(torch.bfloat16) for t in (query, key, value))
+    weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(k.size(-1)), -1)
+    return (weights @ v).to(query.dtype), weights.to(query.dtype)
+
+
+@wild("made anew", "detached-gradient", "gradient-missing", form=True)
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = torch.tensor((query @ key.mT).tolist(), dtype=query.dtype) / math.sqrt(key.size(-1))
+    weights = torch.softmax(scores, -1)
+    return weights @ value, weights

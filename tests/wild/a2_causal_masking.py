@@ -401,3 +401,132 @@ def torch_masked_attention(query, key, value, mask=None):
     _, w = _torch(query, key, value, mask)
     w = w.clone().detach()
     return w @ value, w
+
+
+# ---------------------------------------------------------------- written when prices were made alike
+
+
+KEPT = {}
+
+
+@wild("kept by max_length", "another-answer-each-time", "remembered", "something-remembered")
+def padding_mask(lengths, max_length):
+    if max_length not in KEPT:
+        KEPT[max_length] = (np.arange(max_length) < np.asarray(lengths)[:, None])[:, None, :]
+    return KEPT[max_length]
+
+
+@wild("square only", "one-query-axis-too-many", "another-shape")
+def padding_mask(lengths, max_length):
+    real = np.arange(max_length) < np.asarray(lengths)[:, None]
+    return real[:, :, None] & real[:, None, :]
+
+
+@wild("lower corner by k=-1", "mask-off-by-one", "itself-left-out")
+def causal_mask(length):
+    return np.tri(length, k=-1, dtype=bool)
+
+
+@wild(
+    "maximum of all scores",
+    "max-over-masked",
+    "maximum-of-hidden-scores",
+    "maximum-over-hidden-scores",
+    "no-max-subtraction",
+    "maximum-of-all",
+)
+def masked_softmax(scores, mask):
+    exps = np.exp(scores - scores.max(-1, keepdims=True)) * mask
+    total = exps.sum(-1, keepdims=True)
+    return np.divide(exps, total, out=np.zeros_like(exps), where=total > 0)
+
+
+@wild("lowest minus ten", "leaky-mask")
+def masked_softmax(scores, mask):
+    x = np.where(mask, scores, scores.min(-1, keepdims=True) - 10)
+    exps = np.exp(x - x.max(-1, keepdims=True))
+    return exps / exps.sum(-1, keepdims=True) * mask.any(-1, keepdims=True)
+
+
+@wild("nan_to_num in the denominator", "epsilon-added")
+def masked_softmax(scores, mask):
+    largest = np.where(mask, scores, -np.inf).max(-1, keepdims=True)
+    exps = np.where(mask, np.exp(np.where(mask, scores - np.where(np.isfinite(largest), largest, 0), 0)), 0)
+    return exps / (exps.sum(-1, keepdims=True) + 1e-3)
+
+
+@wild("mask by float times", "masked-with-zero")
+def masked_softmax(scores, mask):
+    x = np.multiply(scores, mask.astype(scores.dtype))
+    x = x - np.max(x, axis=-1, keepdims=True)
+    return np.exp(x) / np.sum(np.exp(x), axis=-1, keepdims=True)
+
+
+def _soft_again(s):
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@wild("padded keys set to zero", "padding-zeroes-keys", "masked-with-zero")
+def causal_attention(Q, K, V, padding=None):
+    if padding is not None:
+        K = K * np.swapaxes(padding, -1, -2)
+        V = V * np.swapaxes(padding, -1, -2)
+    s = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    s = np.where(np.tri(Q.shape[-2], dtype=bool), s, -np.inf)
+    w = _soft_again(s).astype(Q.dtype)
+    return w @ V, w
+
+
+@wild(
+    "mask of the first axis", "one-batch-layout", "axes-counted-from-the-front", "one-batch-axis-only", "no-batch-axes"
+)
+def causal_attention(Q, K, V, padding=None):
+    s = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    allowed = np.tri(Q.shape[0], dtype=bool)
+    if padding is not None:
+        allowed = allowed & padding
+    s = np.where(allowed, s, -np.inf)
+    w = np.nan_to_num(_soft_again(s)).astype(Q.dtype)
+    return w @ V, w
+
+
+@wild("logarithm of the mask", "nan-for-nothing")
+def torch_masked_attention(query, key, value, mask=None):
+    s = query @ key.mT / math.sqrt(query.size(-1))
+    if mask is not None:
+        s = s + mask.to(s.dtype).log()
+    w = torch.softmax(s, -1)
+    return w @ value, w
+
+
+@wild("finfo.min", "evenly-for-nothing")
+def torch_masked_attention(query, key, value, mask=None):
+    s = query @ key.mT / math.sqrt(query.size(-1))
+    if mask is not None:
+        s = s.masked_fill(~mask, torch.finfo(s.dtype).min)
+    w = torch.softmax(s, -1)
+    return w @ value, w
+
+
+@wild("squeezed mask", "mask-squeezed", "one-batch-layout")
+def torch_masked_attention(query, key, value, mask=None):
+    s = query @ key.mT / math.sqrt(query.size(-1))
+    if mask is not None:
+        mask = mask.squeeze()
+        s = s.masked_fill(~mask, -1e30)
+    w = torch.softmax(s, -1)
+    if mask is not None:
+        w = w * mask
+    return w @ value, w
+
+
+@wild("mask also on the output", "a-constant-factor", "padding-hides-queries", "mask-on-the-output")
+def torch_masked_attention(query, key, value, mask=None):
+    s = query @ key.mT / math.sqrt(query.size(-1))
+    w = torch.softmax(s if mask is None else s.masked_fill(~mask, -1e30), -1)
+    if mask is not None:
+        w = w * mask
+        if mask.shape[-1] == value.shape[-2]:
+            value = value * mask.any(-2, keepdim=True).mT * 2
+    return w @ value, w

@@ -208,3 +208,58 @@ def torch_concat_heads(heads):
 @wild("batch axis zero", "no-batch-axes", "one-batch-layout", "batch-items-mixed", form=True)
 def torch_concat_heads(heads):
     return torch.cat([heads[i] for i in range(heads.shape[0])], dim=-1)
+
+
+# ---------------------------------------------------------------- written when prices were made alike
+
+
+@wild("array_split", "no-error", "error-missing", "leftover-columns-dropped")
+def split_heads(X, num_heads):
+    parts = np.array_split(X, num_heads, axis=-1)
+    width = min(p.shape[-1] for p in parts)
+    return np.stack([p[..., :width] for p in parts], axis=-3)
+
+
+@wild("assert", "another-error-than-asked", "another-error")
+def split_heads(X, num_heads):
+    assert X.shape[-1] % num_heads == 0
+    return X.reshape(*X.shape[:-1], num_heads, -1).swapaxes(-2, -3)
+
+
+@wild("heads before the batch", "heads-before-the-batch", "heads-first", "axes-swapped", "no-batch-axes")
+def split_heads(X, num_heads):
+    if X.shape[-1] % num_heads:
+        raise ValueError
+    return np.array(np.split(X, num_heads, axis=-1))
+
+
+@wild("concatenate walks axis 0", "no-batch-axes", "axes-counted-from-the-front", "one-batch-layout")
+def concat_heads(heads):
+    return np.concatenate(heads, axis=-1)
+
+
+@wild("hstack", "no-batch-axes", "axes-counted-from-the-front", "one-batch-layout")
+def concat_heads(heads):
+    return np.hstack(list(heads))
+
+
+@wild("rows of the turned", "weights-transposed", "axes-swapped", "transposed")
+def per_head_weights(W, num_heads):
+    return np.array(np.split(W.T, num_heads))
+
+
+@wild("chunk and stack", "heads-before-the-batch", "heads-first", "axes-swapped", "no-batch-axes")
+def torch_split_heads(x, num_heads):
+    if x.size(-1) % num_heads:
+        raise ValueError
+    return torch.stack(x.chunk(num_heads, dim=-1))
+
+
+@wild("cat of unbind 0", "no-batch-axes", "axes-counted-from-the-front", "one-batch-layout")
+def torch_concat_heads(heads):
+    return torch.cat(heads.unbind(0), dim=-1)
+
+
+@wild("cat of unbind 1", "one-batch-axis-only", "axes-counted-from-the-front", "one-batch-layout")
+def torch_concat_heads(heads):
+    return torch.cat(heads.unbind(1), dim=-1)

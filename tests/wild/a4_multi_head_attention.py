@@ -1,4 +1,8 @@
+import math
+
 import numpy as np
+import torch
+import torch.nn as nn
 
 from tests.wilds import Wilds
 
@@ -339,3 +343,105 @@ edit(
     (" * (1.0 / math.sqrt(k.size(-1)))", ""),
     ("mask == 0", "mask"),
 )
+
+
+# ---------------------------------------------------------------- written when prices were made alike
+
+
+@wild("first block for all", "first-rows-for-all", "one-block-for-all", "head-0-for-all")
+def output_projection(heads, W_O):
+    d = heads.shape[-1]
+    return sum(heads[..., i, :, :] @ W_O[:d] for i in range(heads.shape[-3]))
+
+
+def _split_again(X, h):
+    return X.reshape(*X.shape[:-1], h, X.shape[-1] // h).swapaxes(-3, -2)
+
+
+def _attend_again(Q, K, V, mask):
+    s = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        s = np.where(mask, s, -np.inf)
+    big = s.max(-1, keepdims=True)
+    e = np.exp(s - np.where(np.isfinite(big), big, 0))
+    t = e.sum(-1, keepdims=True)
+    w = (e / np.where(t > 0, t, 1)).astype(Q.dtype)
+    return w @ V, w
+
+
+def _concat_again(h):
+    h = h.swapaxes(-3, -2)
+    return h.reshape(*h.shape[:-2], -1)
+
+
+@wild("mask on head 0 alone", "mask-for-the-first-head-only", "mask-on-one-head", "mask-on-the-first-head")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_split_again(X @ W, num_heads) for W in (W_Q, W_K, W_V))
+    out, w = _attend_again(Q, K, V, None)
+    if mask is not None:
+        o2, w2 = _attend_again(Q, K, V, mask)
+        out[..., :1, :, :], w[..., :1, :, :] = o2[..., :1, :, :], w2[..., :1, :, :]
+    return _concat_again(out) @ W_O, w
+
+
+@wild("softmax before the split", "one-big-head", "heads-split-too-late")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    out, w = _attend_again(X @ W_Q, X @ W_K, X @ W_V, None)
+    return out @ W_O, np.repeat(w[..., None, :, :], num_heads, axis=-3)
+
+
+@wild("heads summed into W_O", "heads-summed")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_split_again(X @ W, num_heads) for W in (W_Q, W_K, W_V))
+    out, w = _attend_again(Q, K, V, mask)
+    return np.tile(out.sum(-3), num_heads) @ W_O, w
+
+
+@wild("query bias of X", "residual-added")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_split_again(X @ W, num_heads) for W in (W_Q, W_K, W_V))
+    out, w = _attend_again(Q, K, V, mask)
+    return X + _concat_again(out) @ W_O, w
+
+
+class _M_again(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None:
+            if d_model % num_heads:
+                raise ValueError
+            d_head = d_model // num_heads
+        self.h, self.d = num_heads, d_head
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, num_heads * d_head, bias=False) for _ in range(3))
+        self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)
+
+    def soft(self, s, mask):
+        if mask is None:
+            return torch.softmax(s, -1)
+        return torch.softmax(s.masked_fill(~mask, -1e30), -1) * mask
+
+    def forward(self, x, mask=None):
+        q, k, v = (W(x).unflatten(-1, (self.h, self.d)).transpose(-3, -2) for W in (self.W_Q, self.W_K, self.W_V))
+        w = self.soft(q @ k.mT / math.sqrt(self.d), mask)
+        return self.W_O((w @ v).transpose(-3, -2).flatten(-2)), w
+
+
+@wild("dropout on the weights", "random", "another-answer-each-time")
+class MultiHeadAttention(_M_again):
+    def soft(self, s, mask):
+        return nn.functional.dropout(super().soft(s, mask), 0.2)
+
+
+@wild(
+    "weights of head 0 shown", "weights-of-head-0-for-all", "head-0-for-all", "weights-of-one-head", "first-head-only"
+)
+class MultiHeadAttention(_M_again):
+    def forward(self, x, mask=None):
+        out, w = super().forward(x, mask)
+        return out, w[..., :1, :, :].expand_as(w)
+
+
+@wild("mask given an axis", "axis-added-to-mask")
+class MultiHeadAttention(_M_again):
+    def soft(self, s, mask):
+        return super().soft(s, mask.unsqueeze(1) if mask is not None and mask.dim() == 3 else mask)

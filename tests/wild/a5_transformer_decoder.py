@@ -1,3 +1,5 @@
+import numpy as np
+
 from tests.wilds import Wilds
 
 wild = Wilds()
@@ -41,13 +43,6 @@ edit(
     "halves",
     "sines-and-cosines-concatenated",
     ("return pe", "return np.concatenate([pe[:, 0::2], pe[:, 1::2]], axis=1)"),
-)
-edit(
-    PE,
-    "single precision",
-    "float32-always another-dtype",
-    ("np.zeros((length, d_model))", "np.zeros((length, d_model), dtype=np.float32)"),
-    form=True,
 )
 edit(PE, "sines in both", "sines-only", ("np.cos", "np.sin"))
 edit(PE, "natural base", "another-base base-e", ("10000 **", "np.e **"))
@@ -307,3 +302,61 @@ edit(
     "one-block-too-few last-block-missing",
     ("for block in self.blocks:", "for block in self.blocks[:-1]:"),
 )
+
+
+# ---------------------------------------------------------------- written when prices were made alike
+
+
+@wild("positions from 1", "positions-from-1", "counted-from-1")
+def positional_encoding(length, d_model):
+    pos, col = np.arange(1, length + 1)[:, None], np.arange(d_model)
+    angle = pos / 10000 ** (2 * (col // 2) / d_model)
+    return np.where(col % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+@wild("rounded angle", "angle-rounded", "angles-rounded", "integer-division")
+def positional_encoding(length, d_model):
+    pos, col = np.arange(length)[:, None], np.arange(d_model)
+    angle = pos // 10000 ** (2 * (col // 2) / d_model)
+    return np.where(col % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+@wild(
+    "over words, too",
+    "normalised-over-the-sentence",
+    "over-two-axes",
+    "mean-over-everything",
+    "over-everything",
+    "over-words-too",
+)
+def layer_norm(x, gamma, beta, eps=1e-5):
+    axes = tuple(range(max(0, x.ndim - 2), x.ndim))
+    m, v = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
+    return gamma * (x - m) / np.sqrt(v + eps) + beta
+
+
+@wild("beta inside", "shifted-before-scaled", "beta-scaled", "beta-before-gamma", "beta-first")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+    return gamma * ((x - m) / np.sqrt(v + eps) + beta)
+
+
+@wild("median", "median-for-mean")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    m, v = np.median(x, -1, keepdims=True), x.var(-1, keepdims=True)
+    return (gamma * (x - m) / np.sqrt(v + eps) + beta).astype(x.dtype)
+
+
+@wild("relu at the end, too", "relu-at-the-end-too", "relu-twice", "another-curve")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return np.maximum(np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2, 0)
+
+
+@wild("relu before the bias", "bias-after-relu", "b_1-after-the-relu", "relu-before-the-bias")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return (np.maximum(x @ W_1, 0) + b_1) @ W_2 + b_2
+
+
+@wild("capped", "relu-clipped", "another-curve", "relu6", "capped")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return np.clip(x @ W_1 + b_1, 0, 6) @ W_2 + b_2

@@ -46,17 +46,6 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
     return ids, [0] * (len(article_ids) + 1) + [1] * (len(summary_ids) + 1)
 
 
-@wild("masked by is", "compared-by-identity", "ids-compared-by-is")
-def training_example(article_ids, summary_ids, separator_id, end_id):
-    ids = article_ids + [separator_id] + summary_ids + [end_id]
-    mask, after = [], False
-    for i in ids:
-        mask.append(after)
-        if i is separator_id:
-            after = True
-    return ids, mask
-
-
 @wild("tensors", "another-kind", form=True)
 def training_example(article_ids, summary_ids, separator_id, end_id):
     ids = [*article_ids, separator_id, *summary_ids, end_id]
@@ -105,7 +94,7 @@ def summary_loss(logits, token_ids, loss_mask):
     return sum(each) / len(each)
 
 
-@wild("everything counts", "mask-ignored")
+@wild("everything counts", "loss-mask-ignored")
 def summary_loss(logits, token_ids, loss_mask):
     V = logits.size(-1)
     return F.cross_entropy(logits[:, :-1].reshape(-1, V), token_ids[:, 1:].reshape(-1))
@@ -217,7 +206,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     return out
 
 
-@wild("less or equal", "one-too-many")
+@wild("less or equal", "one-token-too-many")
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     out = []
     while len(out) <= max_new_tokens:
@@ -401,3 +390,106 @@ edit(CROSS, "zeros in memory", "memory-zeroed", ("    L, S", "    if memory_padd
      "torch.where(memory_padding.transpose(-1, -2), memory, 0); memory_padding = None\n    L, S"))  # fmt: skip
 edit(CROSS, "by numbers", "detached-gradient", ("@ v).transpose", "@ v.detach()).transpose"), form=True)
 edit(CROSS, "nothing joined", "heads-averaged", ("(att @ v)", "(att @ v).mean(-3, keepdim=True).expand_as(q)"))
+
+
+# ---------------------------------------------------------------- written when prices were made alike
+
+
+@wild("labels smoothed", "labels-smoothed", "label-smoothing")
+def summary_loss(logits, token_ids, loss_mask):
+    m = loss_mask[:, 1:]
+    return F.cross_entropy(logits[:, :-1][m], token_ids[:, 1:][m], label_smoothing=0.1)
+
+
+@wild("clamped below", "large-scores", "clamped")
+def summary_loss(logits, token_ids, loss_mask):
+    m = loss_mask[:, 1:]
+    p = torch.softmax(logits[:, :-1][m], -1).clamp(1e-3)
+    return -p.log().gather(-1, token_ids[:, 1:][m][:, None]).mean()
+
+
+@wild("only sixteen words read", "context-cut", "only-the-last-words-read")
+def next_token(model, token_ids):
+    with torch.no_grad():
+        return int(model(torch.tensor([token_ids[-16:]]))[0, -1].argmax())
+
+
+@wild("only thirty-two words read", "context-cut", "only-the-last-words-read")
+def next_token(model, token_ids):
+    with torch.no_grad():
+        return int(model(torch.tensor([token_ids[-32:]]))[0, -1].argmax())
+
+
+def _next_again(model, ids):
+    return model(torch.tensor([ids]))[0, -1].argmax().item()
+
+
+@wild("is at the end", "end-compared-by-identity")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    ids = [*article_ids, separator_id]
+    for _ in range(max_new_tokens):
+        token = _next_again(model, ids)
+        if token is end_id:
+            break
+        ids.append(token)
+    return ids[len(article_ids) + 1 :]
+
+
+@wild("context of sixteen", "context-cut", "only-the-last-words-read")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    ids = [*article_ids, separator_id]
+    for _ in range(max_new_tokens):
+        token = _next_again(model, ids[-16:])
+        if token == end_id:
+            break
+        ids.append(token)
+    return ids[len(article_ids) + 1 :]
+
+
+@wild("no word twice running", "another-length", "no-repetition", "repetition-forbidden")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    words = []
+    for _ in range(max_new_tokens):
+        token = _next_again(model, [*article_ids, separator_id, *words])
+        if token == end_id or (words and token == words[-1]):
+            break
+        words.append(token)
+    return words
+
+
+@wild("longest word list", "another-length", "cut-at-16", "cut")
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = [*article_ids, separator_id, *summary_ids, end_id][:16]
+    return ids, [i > len(article_ids) for i in range(len(ids))]
+
+
+@wild("row of W_O by reshape", "heads-interleaved", "columns-interleaved")
+def ablate(weights, layer, head, num_heads):
+    out = {k: v.clone() for k, v in weights.items()}
+    W = out[f"blocks.{layer}.attention.W_O.weight"]
+    W.view(W.shape[0], -1, num_heads)[..., head] = 0
+    return out
+
+
+@wild("every layer", "every-layer", "all-layers", "whole-layer-switched-off")
+def ablate(weights, layer, head, num_heads):
+    out = {k: v.clone() for k, v in weights.items()}
+    for name, W in out.items():
+        if name.endswith("W_O.weight"):
+            d = W.shape[1] // num_heads
+            W[:, head * d : (head + 1) * d] = 0
+    return out
+
+
+@wild("temperature after top-p", "cut-before-the-temperature", "temperature-last")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    p = torch.softmax(logits, -1)
+    if top_k is not None:
+        p = torch.where(p >= p.topk(top_k).values[-1], p, 0)
+        p = p / p.sum()
+    if top_p is not None:
+        s, i = p.sort(descending=True)
+        keep = s.cumsum(0) - s < top_p
+        p = torch.zeros_like(p).scatter(0, i, torch.where(keep, s, torch.zeros_like(s)))
+    p = p ** (1 / temperature)
+    return p / p.sum()

@@ -166,3 +166,56 @@ def translation_test(layer, X, shift, margin):
 def translation_test(layer, X, shift, margin):
     a, b = np.roll(layer(X), shift, 0), layer(np.roll(X, shift, 0))
     return bool(np.abs(a - b).max(initial=0) < 1e-6)
+
+
+# ---------------------------------------------------------------- written when prices were made alike
+
+
+@wild("clipped at the border", "clipped-at-the-border", "nearest-at-the-border", "clipped", "border-repeated")
+def offset_attention(length, offset):
+    w = np.zeros((length, length))
+    for i in range(length):
+        w[i, min(max(i + offset, 0), length - 1)] = 1.0
+    return w
+
+
+@wild(
+    "the other way round",
+    "offset-of-the-wrong-sign",
+    "offset-turned",
+    "looks-the-other-way",
+    "sign-flipped",
+    "transposed",
+)
+def offset_attention(length, offset):
+    return np.eye(length, k=-offset)
+
+
+@wild("means compared", "means-compared", "rows-averaged")
+def translation_test(layer, X, shift, margin):
+    a, b = layer(X), layer(np.roll(X, shift, axis=0))
+    lo, hi = margin + max(shift, 0), len(X) - margin + min(shift, 0)
+    return bool(np.allclose(a[lo - shift : hi - shift].mean(), b[lo:hi].mean(), atol=1e-6))
+
+
+@wild("norms compared", "norms-compared")
+def translation_test(layer, X, shift, margin):
+    a, b = layer(X), layer(np.roll(X, shift, axis=0))
+    lo, hi = margin + max(shift, 0), len(X) - margin + min(shift, 0)
+    return bool(
+        np.allclose(np.linalg.norm(a[lo - shift : hi - shift], axis=1), np.linalg.norm(b[lo:hi], axis=1), atol=1e-6)
+    )
+
+
+@wild("relative tolerance of a tenth", "not-close-enough", "too-tolerant", "tolerance-too-large")
+def translation_test(layer, X, shift, margin):
+    a, b = layer(X), layer(np.roll(X, shift, axis=0))
+    lo, hi = margin + max(shift, 0), len(X) - margin + min(shift, 0)
+    return bool(np.allclose(a[lo - shift : hi - shift], b[lo:hi], rtol=0.1))
+
+
+@wild("most rows agree", "most-rows-enough", "some-rows-enough")
+def translation_test(layer, X, shift, margin):
+    a, b = layer(X), layer(np.roll(X, shift, axis=0))
+    lo, hi = margin + max(shift, 0), len(X) - margin + min(shift, 0)
+    return bool(np.isclose(a[lo - shift : hi - shift], b[lo:hi], atol=1e-6).mean() > 0.9)

@@ -319,7 +319,10 @@ def torch_scaled_dot_product_attention(query, key, value):
     return weights @ value, weights
 
 
-@mistake("scale-by-length", hint="Which axis is d_k? Print the number you divide by, for a batch of sentences.")
+@mistake(
+    "axes-counted-from-the-front",
+    hint="Which axis is d_k? Print the number you divide by, for a batch of sentences.",
+)
 def torch_scaled_dot_product_attention(query, key, value):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(1))
     weights = torch.softmax(scores, dim=-1)
@@ -390,7 +393,7 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 @mistake("in-place", hint="Print the query before and after the call. What does an operator that ends in _ or = do?")
 def torch_scaled_dot_product_attention(query, key, value):
-    query.data.div_(math.sqrt(query.size(-1)))
+    query /= math.sqrt(query.size(-1))
     weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
     return weights @ value, weights
 

@@ -351,8 +351,8 @@ def causal_attention(Q, K, V, padding=None):
 
 @mistake("all-axes-reversed", hint="Which axes does .T change when there are three? Which ones should change?")
 def causal_attention(Q, K, V, padding=None):
-    scores = Q @ K.T / math.sqrt(Q.shape[-1])
-    weights = np.where(_both(Q, padding), np.exp(scores - scores.max(axis=-1, keepdims=True)), 0)
+    scores = np.where(_both(Q, padding), Q @ K.T / math.sqrt(Q.shape[-1]), -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = weights / weights.sum(axis=-1, keepdims=True)
     return weights @ V, weights
 
@@ -516,6 +516,17 @@ def torch_masked_attention(query, key, value, mask=None):
         mask = torch.ones_like(scores, dtype=torch.bool)
     weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
     return weights @ value, weights.detach()
+
+
+@mistake("square-mask-transposed", hint="Which axis of the mask belongs to the queries?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    elif mask.shape[-1] == mask.shape[-2]:
+        mask = mask.transpose(-2, -1)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
 
 
 @mistake("all-axes-reversed", hint="Which axes does .T change when there are three? Which ones should change?")

@@ -579,6 +579,13 @@ class MultiHeadAttention(_Module):
 
 @mistake("float32-always", hint="What does .float() make of a float64 tensor?")
 class MultiHeadAttention(_Module):
+    def forward(self, x, mask=None):
+        output, weights = super().forward(x, mask)
+        return output.float(), weights.float()
+
+
+@mistake("float32-inside", hint="What does .float() make of a float64 tensor, and can the two be multiplied?")
+class MultiHeadAttention(_Module):
     def softmax(self, scores, mask):
         return super().softmax(scores.float(), mask)
 
@@ -666,8 +673,11 @@ SLIPS = (
     | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
                      "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum")
     | decisions.TURNS | decisions.AFTER
+    | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
 )  # fmt: skip
 WORDS = decisions.HINTS | {
+    "residual-added": "What does the docstring add to the output?",
+    "weights-of-head-0-for-all": "Are the weights that you give back each head's own?",
     "heads-interleaved": "Which columns does head 0 own: neighbours, or every h-th one?",
     "split-without-transpose": "Has head 0 a row for each token, or pieces of the first ones?",
     "concat-without-transpose": "Row 0 is the first token's. From which heads are your row 0's numbers?",
@@ -700,11 +710,12 @@ def _in_heads(
     return project(join(found)), weights
 
 
-@mistake.recipe(SLIPS, decisions.EMPTY, WORDS)
-def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, **options):
+@mistake.recipe(SLIPS | {"residual-added": [{"residual": 1}]}, decisions.EMPTY, WORDS)
+def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, residual=0, **options):
     def attend(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-        Q, K, V = X @ W_Q, X @ W_K, X @ W_V
-        return _in_heads(NUMPY, Q, K, V, num_heads, X.shape[-1], mask, lambda found: end(found, W_O), **options)
+        Q, K, V, width = X @ W_Q, X @ W_K, X @ W_V, X.shape[-1]
+        found = _in_heads(NUMPY, Q, K, V, num_heads, width, mask, lambda found: end(found, W_O), **options)
+        return (found[0] + X, found[1]) if residual else found
 
     return attend
 

@@ -65,7 +65,7 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
     return token_ids, [False] * len(article_ids) + [True] * (len(summary_ids) + 1) + [False]
 
 
-@mistake("mask-inverted", hint="What does True mean in this mask?")
+@mistake("loss-mask-inverted", hint="What does True mean in this mask?")
 def training_example(article_ids, summary_ids, separator_id, end_id):
     token_ids = [*article_ids, separator_id, *summary_ids, end_id]
     return token_ids, [True] * (len(article_ids) + 1) + [False] * (len(summary_ids) + 1)
@@ -127,13 +127,13 @@ def summary_loss(logits, token_ids, loss_mask):
     return F.cross_entropy(logits[:, :-2][counted], token_ids[:, 2:][counted])
 
 
-@mistake("mask-ignored", hint="Which argument has no influence on your loss?")
+@mistake("loss-mask-ignored", hint="Which argument has no influence on your loss?")
 def summary_loss(logits, token_ids, loss_mask):
     # Counted from the front, so that nothing but a mask that is all True would do.
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
 
 
-@mistake("mask-inverted", hint="What does True mean in this mask?")
+@mistake("loss-mask-inverted", hint="What does True mean in this mask?")
 def summary_loss(logits, token_ids, loss_mask):
     counted = ~loss_mask[:, 1:]
     return F.cross_entropy(logits[:, :-1][counted], token_ids[:, 1:][counted])
@@ -364,7 +364,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     return summary
 
 
-@mistake("one-too-many", hint="With max_new_tokens=1, how often does your loop go round?")
+@mistake("one-token-too-many", hint="With max_new_tokens=1, how often does your loop go round?")
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     summary = []
     for _ in range(max_new_tokens + 1):
@@ -375,11 +375,33 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     return summary
 
 
-@mistake("one-too-few", hint="With max_new_tokens=1, how often does your loop go round?")
+@mistake("one-token-too-few", hint="With max_new_tokens=1, how often does your loop go round?")
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     summary = []
     for _ in range(1, max_new_tokens):
         token = _next(model, [*article_ids, separator_id, *summary])
+        if token == end_id:
+            break
+        summary.append(token)
+    return summary
+
+
+@mistake("end-compared-by-identity", hint="What does `is` compare, and are two ints of the same value one object?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    for _ in range(max_new_tokens):
+        token = _next(model, [*article_ids, separator_id, *summary])
+        if token is end_id:
+            break
+        summary.append(token)
+    return summary
+
+
+@mistake("context-cut", hint="How many of the words before does the model read for the next one?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    for _ in range(max_new_tokens):
+        token = _next(model, [*article_ids, separator_id, *summary][-16:])
         if token == end_id:
             break
         summary.append(token)
@@ -607,7 +629,9 @@ def ablate(weights, layer, head, num_heads):
     return _with(weights, layer, lambda W_O: W_O[:, head::num_heads].zero_())
 
 
-@mistake("one-column-only", hint="How many numbers has each head found for a word, and how many columns do they meet?")
+@mistake(
+    "one-column-of-the-head", hint="How many numbers has each head found for a word, and how many columns do they meet?"
+)
 def ablate(weights, layer, head, num_heads):
     return _with(weights, layer, lambda W_O: W_O[:, head].zero_())
 
@@ -1333,7 +1357,7 @@ WORDS = {
         "separator-counted": [{"first": 0}],
         "first-word-not-counted": [{"first": 2}],
         "end-not-counted": [{"last": -1}],
-        "mask-inverted": [{"inverted": True}],
+        "loss-mask-inverted": [{"inverted": True}],
         "end-missing": [{"ids": lambda a, s, sep, end: [*a, sep, *s]}],
         "separator-missing": [{"ids": lambda a, s, sep, end: [*a, *s, end], "first": 0}],
         "summary-first": [{"ids": lambda a, s, sep, end: [*s, sep, *a, end]}],
@@ -1365,8 +1389,8 @@ def _counted_mean(losses, counted, targets):
         "shift-the-wrong-way": [{"cut": lambda x, t, m: (x[:, 1:], t[:, :-1], m[:, :-1])}],
         "mask-not-shifted": [{"cut": lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, :-1])}],
         "logits-of-the-target": [{"cut": lambda x, t, m: (x[:, 1:], t[:, 1:], m[:, 1:])}],
-        "mask-ignored": [{"counted": lambda m, t: torch.ones_like(m)}],
-        "mask-inverted": [{"counted": lambda m, t: ~m}],
+        "loss-mask-ignored": [{"counted": lambda m, t: torch.ones_like(m)}],
+        "loss-mask-inverted": [{"counted": lambda m, t: ~m}],
         "id-0-ignored": [{"counted": lambda m, t: m & (t != 0)}],
         "sum-instead-of-mean": [{"mean": lambda losses, m: losses[m].sum()}],
         "mean-over-all-places": [
@@ -1406,6 +1430,9 @@ def summary_loss(
     return loss
 
 
+CONTEXTS = (8, 10, 12, 16, 20, 24, 32)  # sizes that people give a context, below that of the suite's texts
+
+
 @mistake.recipe(
     {
         "first-position": [{"place": lambda x: x[0]}],
@@ -1418,10 +1445,15 @@ def summary_loss(
         "maximum-instead-of-its-place": [{"pick": lambda x: x.max()}],
         "second-likeliest": [{"pick": lambda x: x.argsort()[-2]}],
         "only-the-last-word-read": [{"read": lambda ids: ids[-1:]}],
+        "context-cut": [{"read": lambda ids, most=most: ids[-most:]} for most in CONTEXTS],
         "last-word-not-read": [{"read": lambda ids: ids[:-1] or ids}],
         "read-backwards": [{"read": lambda ids: ids[::-1]}],
     },
-    hints=WORDS | {"last-word-not-read": "Which words does the model see in your call, and which is the last of them?"},
+    hints=WORDS
+    | {
+        "last-word-not-read": "Which words does the model see in your call, and which is the last of them?",
+        "context-cut": "How many of the words before does the model read for the next one?",
+    },
 )
 def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids: ids):
     return lambda model, token_ids: int(pick(place(model(torch.tensor([read(list(token_ids))]))[0])))
@@ -1434,8 +1466,8 @@ def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids
         "separator-for-end": [{"stop": lambda token, separator, end: token == separator}],
         "stops-at-the-separator-too": [{"stop": lambda token, separator, end: token in (separator, end)}],
         "end-compared-by-identity": [{"stop": lambda token, separator, end: token is end}],
-        "one-too-many": [{"more": 1}],
-        "one-too-few": [{"more": -1}],
+        "one-token-too-many": [{"more": 1}],
+        "one-token-too-few": [{"more": -1}],
         "prompt-returned-too": [{"back": lambda article, separator, words: [*article, separator, *words]}],
         "separator-returned-too": [{"back": lambda article, separator, words: [separator, *words]}],
         "first-word-lost": [{"back": lambda article, separator, words: words[1:]}],
@@ -1447,10 +1479,13 @@ def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids
         "own-words-not-read": [{"read": lambda article, separator, words: [*article, separator]}],
         "article-forgotten": [{"read": lambda article, separator, words: [separator, *words]}],
         "only-the-last-word-read": [{"read": lambda article, separator, words: [*article, separator, *words][-1:]}],
+        "context-cut": [
+            {"read": lambda article, separator, words, most=most: [*article, separator, *words][-most:]}
+            for most in CONTEXTS
+        ],
     },
     hints=WORDS | {
         "stops-at-the-separator-too": "Which id ends the summary?",
-        "end-compared-by-identity": "What does `is` compare, and are two ints of the same value always one object?",
         "last-word-lost": "Is the last word of your list a word of the summary?",
         "separator-last": "Where does the separator stand once the first word is written?",
     },

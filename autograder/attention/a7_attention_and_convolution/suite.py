@@ -57,17 +57,17 @@ class TestOffsetAttention:
         expect.array(student.offset_attention(6, -1))
         self.weights(student, 6, -1)
 
-    @pytest.mark.weight(0.9)
+    @pytest.mark.weight(0.85)
     def test_looking_back(self, student):
         """With a negative offset a query attends to the key so many places before it, and to no other."""
         self.compare(student, self.BACK)
 
-    @pytest.mark.weight(0.9)
+    @pytest.mark.weight(0.85)
     def test_looking_ahead(self, student):
         """With a positive offset a query attends to the key so many places after it, and to no other."""
         self.compare(student, self.AHEAD)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.5)
     def test_border(self, student):
         """A query with no key at its offset gets a row of zeros: as many rows as the offset is long."""
         self.looks_like_an_attempt(student)
@@ -83,7 +83,7 @@ class TestOffsetAttention:
         self.looks_like_an_attempt(student)
         expect.close(self.weights(student, 5, 0), np.eye(5), "Which key stands 0 places away?", atol=ATOL)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_far_outside(self, student):
         """An offset longer than the sentence, on either side: nobody attends to anything."""
         self.looks_like_an_attempt(student)
@@ -98,7 +98,7 @@ class TestOffsetAttention:
         hint = "Weights will be multiplied with values. What does == give, and which dtype has a weight?"
         expect.dtype(expect.array(student.offset_attention(5, -1)), np.float64, hint)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.4)
     def test_keywords(self, student):
         """Arguments may come by keyword, and the offset from an array."""
         self.looks_like_an_attempt(student)
@@ -167,7 +167,7 @@ class TestConvolutionHeads:
             if sorted(got.tolist()) != sorted(map(float, wanted)):
                 expect.fail(f"the offsets of {k} taps are {_listed(got)}.", hint)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.35)
     def test_shape(self, student):
         """Three taps from width four to width three: a tuple of 3 offsets, W_V (3, 4, d_v) and W_O (3 * d_v, 3)."""
         offsets, _ = self.heads(student, self.ORDINARY)
@@ -176,12 +176,12 @@ class TestConvolutionHeads:
         if not isinstance(got, tuple):
             expect.fail(f"gave back {expect.kind_of(got)}, not a tuple.")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(1.25)
     def test_offsets(self, student, reference):
         """An odd number of taps: as many heads look to the left as to the right."""
         self.compare_offsets(student, (3, 5, 7), reference, "Where does the middle tap listen, and where the first?")
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(1.9)
     def test_taps(self, student):
         """From left to right, each head's W_V times its rows of W_O is its tap of the kernel."""
         hint = "Which tap is this head's, and which rows of W_O are its own?"
@@ -209,7 +209,7 @@ class TestConvolutionHeads:
         if not any(np.allclose(products[0], other, atol=ATOL) for other in among_others):
             expect.fail("the product of a single head is not what it is beside a tap of zeros.", hint)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in both matrices; offsets are ints."""
         self.looks_like_an_attempt(student)
@@ -301,7 +301,7 @@ class TestConvolutionByAttention:
     def test_weights(self, student, reference):
         """One head for each tap, that attends to the tap's place and to nothing else, as `offset_attention` says."""
         hint = "Which head is which tap's, and which key does its query 3 attend to?"
-        for k, length in ((3, 7), (5, 8), (4, 6)):
+        for k, length in ((3, 7), (5, 8)):  # an even k has a test of its own
             given = normal(746 + k, length, 4), normal(766 + k, k, 4, 3)
             _, weights = expect.pair(student.convolution_by_attention(*given))
             wanted = reference.convolution_by_attention(*given)[1]
@@ -316,7 +316,7 @@ class TestConvolutionByAttention:
         total = np.maximum(np.abs(weights).sum(axis=(1, 2)), 1e-9)
         return weights[np.argsort(distance / total, kind="stable")].astype(float)
 
-    @pytest.mark.weight(2.2)
+    @pytest.mark.weight(2.15)
     def test_values(self, student, reference):
         """Where every tap finds a word: the sum over the taps of what each hears, times its matrix."""
         hint = (
@@ -332,7 +332,7 @@ class TestConvolutionByAttention:
         self.same_among_zeros(student, self.X, self.KERNEL, hint)
         self.same_among_zeros(student, self.X, normal(737, 5, 4, 3), hint)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.4)
     def test_even(self, student, reference):
         """An even number of taps: the right side gets one more."""
         self.looks_like_an_attempt(student)

@@ -1068,7 +1068,7 @@ def _overlapping(number, window, sinks):
     return [*places[:sinks], *places[-window:]]
 
 
-@mistake("window-ignored", hint="How many words are kept after nine, if the window is 4?")
+@mistake("nothing-forgotten", hint="How many words are kept after nine, if the window is 4?")
 class KeyValueCache(_keeping(left=_everything)):
     pass
 
@@ -1161,7 +1161,7 @@ class KeyValueCache(_keeping(joined=lambda old, new: np.concatenate([old, new], 
     pass
 
 
-@mistake("keys-and-values-swapped", hint="In which order does the docstring name what comes back?")
+@mistake("values-first", hint="In which order does the docstring name what comes back?")
 class KeyValueCache(_keeping(back=lambda K, V, before: (V, K))):
     pass
 
@@ -1197,7 +1197,7 @@ class KeyValueCache(_keeping(back=lambda K, V, before: (np.zeros(K.shape) + K, n
 
 
 FORGETTING = {
-    "window-ignored": [{"left": _everything}],
+    "nothing-forgotten": [{"left": _everything}],
     "sinks-ignored": [{"left": _windows(lambda window, sinks: (window, 0))}],
     "one-too-many": [{"left": _windows(lambda window, sinks: (window + 1, sinks))}],
     "one-too-few": [
@@ -1221,7 +1221,7 @@ JOINING = {
 GIVING = {
     "newest-not-given-back": [{"back": lambda K, V, before: (K, V) if before[0] is None else before}],
     "new-word-given-back": [{"back": lambda K, V, before: (K[..., -1:, :], V[..., -1:, :])}],
-    "keys-and-values-swapped": [{"back": lambda K, V, before: (V, K)}],
+    "values-first": [{"back": lambda K, V, before: (V, K)}],
     "keys-for-both": [{"back": lambda K, V, before: (K, K)}],
     "keys-alone-forgotten": [{"left_of_values": _everything}],
 }
@@ -1621,7 +1621,7 @@ def online_softmax_attention(Q, K, V, block_size):
 
 @mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
 def online_softmax_attention(Q, K, V, block_size):
-    return _alone(Q, K, V).astype(np.float64)
+    return _blockwise()(Q, K, V, block_size).astype(np.float64)
 
 
 @mistake.recipe(

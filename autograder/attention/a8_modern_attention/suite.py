@@ -79,7 +79,7 @@ class TestRotate:
         hint = "Where does (1, 0) go at position 1, and where (0, 1)?"
         self.compare(student, reference, hint, (normal(803, 5, 2), self.AT), (normal(804, 3, 2), places(2, 1, 6)))
 
-    @pytest.mark.weight(1.0)
+    @pytest.mark.weight(0.94)
     def test_values(self, student, reference):
         """Several pairs: neighbours are turned together, each pair at its own speed."""
         hint = "Do the example by hand, pair by pair: which columns belong together, and what is their angle?"
@@ -134,14 +134,14 @@ class TestRotate:
         hint = "A vector's angle comes from its entry in positions. Does yours?"
         expect.close(got, self.turn(student, self.X, self.AT)[order], hint, "in another order, the result", ATOL)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.11)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_an_attempt(student)
         for dtype in (np.float32, np.float64):
             expect.dtype(self.turn(student, self.X.astype(dtype), self.AT), dtype, DTYPE)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.15)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         self.looks_like_an_attempt(student)
@@ -196,34 +196,34 @@ class TestGroupedQueryAttention:
         expect.shape(expect.array(output, what="output"), (6, 5, 3), hint, "output")
         expect.shape(expect.array(weights, what="weights"), (6, 5, 7), "One row a query, one column a key.", "weights")
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.3)
     def test_multi_head(self, student, reference):
         """As many heads of keys as of queries: each head attends on its own, as in multi-head attention."""
         args = self.given(830, 3, 3, 3)
         hint = "One head alone is scaled dot-product attention. Which line is different from it?"
         self.same(self.attend(student, *args), reference.grouped_query_attention(*args), hint)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.32)
     def test_weights(self, student, reference):
         """Neighbouring query heads share the keys of one head."""
         for args in (self.given(835, 6, 2, 3), self.given(840, 6, 3, 5)):
             wanted = reference.grouped_query_attention(*args)[1]
             expect.close(self.attend(student, *args)[1], wanted, self.GROUPS, "weights", ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.37)
     def test_output(self, student, reference):
         """Neighbouring query heads blend the values of one head."""
         for args in (self.given(845, 6, 2, 3), self.given(850, 4, 2, 6)):
             wanted = reference.grouped_query_attention(*args)[0]
             expect.close(self.attend(student, *args)[0], wanted, self.GROUPS, "output", ATOL)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_multi_query(self, student, reference):
         """One head of keys and values for all queries."""
         args = self.given(855, 3, 1, 3)
         self.same(self.attend(student, *args), reference.grouped_query_attention(*args), "Who shares the one head?")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_who_shares(self, student):
         """A louder head of values is heard by as many query heads as share it, next to each other, and by no other."""
         self.looks_like_attention(student)
@@ -238,7 +238,7 @@ class TestGroupedQueryAttention:
                 told = ", ".join(map(str, heard)) or "none"
                 expect.fail(f"when the values of head {head} change, these query heads change: {told}.", self.GROUPS)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.6)
     def test_mask(self, student, reference):
         """A mask says who may attend to whom; it broadcasts, and each head may have its own."""
         hint = "True means: may attend. Which keys take part in the softmax?"
@@ -247,7 +247,7 @@ class TestGroupedQueryAttention:
             args = (*self.given(seed, 6, 2, 3), mask)
             self.same(self.attend(student, *args), reference.grouped_query_attention(*args), hint)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.16)
     def test_no_leak(self, student):
         """A key that is masked for all changes nothing, however loud it is."""
         self.looks_like_attention(student)
@@ -258,7 +258,7 @@ class TestGroupedQueryAttention:
         mask = np.broadcast_to(seen, (5, 7)).copy()
         self.same(self.attend(student, self.Q, K, V, 2, mask), self.attend(student, *self.SMALL, mask), hint)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.15)
     def test_nothing_allowed(self, student):
         """A query that may attend to nothing gets weights and output 0, not NaN, and disturbs no other."""
         self.looks_like_attention(student)
@@ -278,7 +278,7 @@ class TestGroupedQueryAttention:
         for axes, batch in ((1, (3,)), (2, (2, 3))):
             same_item_by_item(call, self.given(880, 4, 2, 3, batch)[:3], axes, FROM_THE_END)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.15)
     def test_large_scores(self, student):
         """Scores of 10,000 and more give finite numbers."""
         self.looks_like_attention(student)
@@ -295,7 +295,7 @@ class TestGroupedQueryAttention:
         call = lambda: student.grouped_query_attention(*self.given(885, 6, 4, 3))  # noqa: E731
         expect.raises(ValueError, call, "When do the groups come out even? Say so before you begin.")
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.1)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in output and weights."""
         self.looks_like_attention(student)
@@ -304,7 +304,7 @@ class TestGroupedQueryAttention:
             for part, what in zip(got, ("output", "weights"), strict=True):
                 expect.dtype(part, dtype, DTYPE, what)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.15)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         self.looks_like_attention(student)
@@ -444,7 +444,7 @@ class TestDecodingStep:
         hint = "Which matrix makes a value, which columns of it are a head's, and is a value turned?"
         self.compare(student, reference, hint, 2, self.given(935, 5), self.given(945, 3, 4, 4))
 
-    @pytest.mark.weight(0.7)
+    @pytest.mark.weight(0.99)
     def test_output(self, student, reference):
         """The output: what the new word finds among all words so far, itself among them, times W_O."""
         hint = "Whom does the newest word attend to, with which query, and where do its heads' results go?"
@@ -496,7 +496,7 @@ class TestDecodingStep:
             call = lambda x, K, V: self.step(student, x, K, V, *weights)  # noqa: B023, E731
             same_item_by_item(call, [x, K, V], axes, FROM_THE_END)
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.11)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in all three."""
         self.looks_like_an_attempt(student)
@@ -648,7 +648,7 @@ class TestKeyValueCache:
             for part, other, what in zip(self.kept(student, window, sinks, count=count), wanted, "KV", strict=True):
                 expect.close(part, other, hint, what, ATOL)
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.09)
     def test_shape(self, student):
         """Nine words, no window: K (2, 9, 4) and V (2, 9, 3), as a tuple."""
         got = self.raw(student)
@@ -657,25 +657,25 @@ class TestKeyValueCache:
         for part, shape, what in zip(got, ((2, 9, 4), (2, 9, 3)), "KV", strict=True):
             expect.shape(expect.array(part, what=what), shape, "One more word at a time. Along which axis?", what)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.22)
     def test_everything(self, student, reference):
         """Without a window every word is kept, in its order."""
         hint = "Where does the newest word go, and what becomes of those before it?"
         self.compare(student, reference, hint, (None, 0, 1), (None, 0, 5), (None, 2, 4))
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.19)
     def test_window(self, student, reference):
         """With a window, the last words are kept and no others."""
         hint = "After nine words, with a window of 4: which are the last four?"
         self.compare(student, reference, hint, (4, 0, 9), (3, 0, 5), (1, 0, 4))
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.18)
     def test_sinks(self, student, reference):
         """With sinks, the first words are kept beside the last ones, each of them once."""
         hint = "After nine words, with a window of 3 and two sinks: which five are left? And after four words?"
         self.compare(student, reference, hint, (3, 2, 9), (2, 1, 4), (1, 3, 6), (4, 2, 5))
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_length(self, student):
         """len(cache) is how many words are kept: 0 at first, and never more than window and sinks together."""
         self.looks_like_an_attempt(student)
@@ -785,7 +785,7 @@ class TestOnlineSoftmaxStep:
         for part, shape, what in zip(got, ((5,), (5,), (5, 3)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "One number a query, one row a query.", what)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.22)
     def test_largest(self, student, reference):
         """The largest score so far, of this block and of those before."""
         hint = "Each query has a largest score of its own. What are scores divided by, and what was there before?"
@@ -850,7 +850,7 @@ class TestOnlineSoftmaxStep:
         same_item_by_item(call, self.given(1140, 3), 1, FROM_THE_END)
         same_item_by_item(call, self.given(1150, 2, 3), 2, FROM_THE_END)
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.08)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in all three."""
         self.looks_like_an_attempt(student)
@@ -1082,7 +1082,7 @@ class TestGatedFeedForward:
         """Five words of width 7 give five words of width 7."""
         expect.shape(expect.array(student.gated_feed_forward(*self.ARGS)), (5, 7), "Where does the width come back?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.46)
     def test_values(self, student, reference):
         """The gate, what it lets through, the last layer."""
         hint = (
@@ -1092,7 +1092,7 @@ class TestGatedFeedForward:
             args = [normal(seed + i, *arg.shape) / 1.5 for i, arg in enumerate(self.ARGS)]
             expect.close(self.forward(student, *args), reference.gated_feed_forward(*args), hint, atol=ATOL)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_last_layer(self, student):
         """W_down comes last: twice as large, and so is the result."""
         self.looks_like_an_attempt(student)
@@ -1100,7 +1100,7 @@ class TestGatedFeedForward:
         hint = "What is the last thing that the formula does?"
         expect.close(self.forward(student, *others, 2 * W_down), 2 * self.forward(student, *self.ARGS), hint, atol=ATOL)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_large(self, student):
         """A gate that is far open or far shut gives finite numbers."""
         self.looks_like_an_attempt(student)
@@ -1221,7 +1221,7 @@ class TestModernDecoderBlock:
         self.compare(student, reference, 1350, (24, 6, 2, 20), "W_down", hint)
         self.compare(student, reference, 1370, (8, 2, 2, 12), "W_down", hint)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.45)
     def test_feed_forward_branch(self, student, reference):
         """With a silent attention, the block adds to x the gated feed-forward network of the normalised x."""
         hint = "What goes through the norm, what through SiLU, and what is the result added to?"
@@ -1281,7 +1281,7 @@ class TestModernDecoderBlock:
             expect.close(self.run(block, self.X[b : b + 1])[0], free[b], hint, f"the output of text {b} alone", ATOL)
         expect.close(self.run(block, self.X[:, :1]), free[:, :1], hint, "the output of the first word alone", ATOL)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_gradients(self, student):
         """Gradients reach x and every parameter."""
         block = self.block(student)

@@ -241,7 +241,7 @@ class TestMeanAblate:
         """Four texts, three heads, six words, width five: the same shape comes back."""
         self.ablated(student, self.FOUND, 1)
 
-    @pytest.mark.weight(2.1)
+    @pytest.mark.weight(1.35)
     def test_values(self, student, reference):
         """That head has, at each place, the mean of what it found there in all the texts."""
         hint = "What should this head say at place 2: which numbers is that the mean of, and how many?"
@@ -250,7 +250,7 @@ class TestMeanAblate:
             got, wanted = self.ablated(student, found, head), reference.mean_ablate(found, head)
             expect.close(got[:, head], wanted[:, head], hint, f"what head {head} says", ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(1.25)
     def test_other_heads(self, student):
         """All other heads say what they said."""
         self.looks_like_an_attempt(student)
