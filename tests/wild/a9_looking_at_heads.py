@@ -62,7 +62,6 @@ edit(AGAIN, "summed", "sum-for-mean", ("np.mean(looks)", "np.sum(looks)"))
 edit(AGAIN, "key then query", "rows-and-columns-swapped", ("head[i, i - period + 1]", "head[i - period + 1, i]"))
 edit(AGAIN, "everybody", "first-round-counted", ("range(period, L)", "range(L)"))
 edit(AGAIN, "best one", "largest-for-mean", ("np.mean(looks)", "np.max(looks)"))
-edit(AGAIN, "double", "float64-always another-dtype", (", dtype=weights.dtype", ""), form=True)
 
 # ---------------------------------------------------------------- mean_ablate
 
