@@ -444,7 +444,7 @@ class TestDecodingStep:
         hint = "Which matrix makes a value, which columns of it are a head's, and is a value turned?"
         self.compare(student, reference, hint, 2, self.given(935, 5), self.given(945, 3, 4, 4))
 
-    @pytest.mark.weight(0.99)
+    @pytest.mark.weight(0.67)
     def test_output(self, student, reference):
         """The output: what the new word finds among all words so far, itself among them, times W_O."""
         hint = "Whom does the newest word attend to, with which query, and where do its heads' results go?"
@@ -496,7 +496,7 @@ class TestDecodingStep:
             call = lambda x, K, V: self.step(student, x, K, V, *weights)  # noqa: B023, E731
             same_item_by_item(call, [x, K, V], axes, FROM_THE_END)
 
-    @pytest.mark.weight(0.11)
+    @pytest.mark.weight(0.08)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in all three."""
         self.looks_like_an_attempt(student)
