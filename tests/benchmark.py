@@ -47,6 +47,9 @@ GOALS = {
 }
 
 
+FEW, MORE = 4, 24  # submissions of each assignment, for what one more costs
+USUAL = 7  # assignments, with whose median those after them are compared
+
 Scores = dict[tuple[str, str, str], float]  # by student, assignment and exercise
 
 
@@ -244,6 +247,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     lines += growth(rows, count, small, 4 * options.small, options.rounds)
     loops = build(folder / "loops", options.small, loops=1)
     lines += looping(loops, small, 4 * options.small)
+    lines += of_each(folder / "each")
     if options.simulated:
         lines += simulation(options.simulated)
     return lines
@@ -308,6 +312,34 @@ def growth(rows: dict[str, Timed], many: int, small: Course, few: int, rounds: i
         seconds = f"{one.median * few:.0f} s | {ten.median * many:.0f} s"
         lines.append(f"| {name} | {seconds} | {times:.1f} times | {memory:.2f} times |")
     return [*lines, "", "Goals for ten times as many: at most 10.5 times the time, at most 1.2 times the memory."]
+
+
+def of_each(folder: Path) -> list[str]:
+    """What one more right submission of each assignment costs with one worker, start-up left out."""
+    course, cost = Course(ROOT), {}
+    for name, assignment in course.assignments().items():
+        seconds = []
+        for count in (FEW, MORE):
+            submitted = folder / f"{name}-{count}"
+            for number in range(count):
+                answers = {e: f"# student {number}\n{code}" for e, code in model_answers(assignment).items()}
+                released = ROOT / "assignments" / name / assignment.notebook.name
+                hand_in(fill(released, answers), submitted, f"student-{number}", assignment)
+            words = ("autograder", "grade", str(submitted), "--json", f"{submitted}.json", "--quiet", "--jobs", "1")
+            seconds.append(timed(course, *words)[0])
+        cost[name] = (seconds[1] - seconds[0]) / (MORE - FEW)
+        print(name, f"{cost[name] * 1000:.0f} ms a submission more", flush=True)
+    usual = statistics.median(list(cost.values())[:USUAL])
+    lines = [
+        "",
+        "## A submission of each assignment",
+        "",
+        f"Right ones, one worker: {MORE} take so much longer than {FEW}, shared among {MORE - FEW}.",
+        "",
+        f"| | one more | against the median of the first {USUAL} |",
+        "| --- | --- | --- |",
+    ]
+    return [*lines, *(f"| {name} | {one * 1000:.0f} ms | {one / usual:.2f} |" for name, one in cost.items())]
 
 
 # ---------------------------------------------------------------- bookkeeping alone
