@@ -8,6 +8,7 @@ printed, so that a day can be had again.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
@@ -165,13 +166,10 @@ def a_signal(number: signal.Signals) -> Callable[[subprocess.Popen[str]], None]:
 
 def a_host_is_killed(running: subprocess.Popen[str]) -> None:
     """A warm process of the sandbox goes, as if the machine had no memory left."""
-    try:
+    with contextlib.suppress(psutil.NoSuchProcess):  # it has ended by itself
         below = psutil.Process(running.pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return
-    warm = [one for one in below if one.name().startswith("python")]
-    if warm:
-        random.choice(warm).kill()
+        if warm := [one for one in below if one.name().startswith("python")]:
+            random.choice(warm).kill()
 
 
 def a_second_grader(day: Day, way: str) -> Callable[[subprocess.Popen[str]], None]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import signal
 import sys
 import threading
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
@@ -43,7 +45,7 @@ def autograder(
 ) -> None:
     """Grade exercises on multi-head attention."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see `__main__`: now there will be something to end in order
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _asked_to_end)
 
 
 @app.command(epilog="Example: autograder grade submitted/ --json marks.json")
@@ -211,7 +213,7 @@ desk.register(app, dev)
 def main() -> None:
     """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
     # Asked to end, it ends what it has started: processes, control groups, folders. (A shell says 128 + 15, too.)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, _asked_to_end)
     sys.unraisablehook = _heard
     # Whoever started this may ignore what children say when they end; who waits for them, bubblewrap too, must hear it.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -229,6 +231,14 @@ def main() -> None:
         _end(f"{words}. What was done so far is kept; the same command goes on from there")
     finally:
         _leave_in_order()
+
+
+def _asked_to_end(number: int, frame: FrameType | None) -> NoReturn:
+    """Unwind. A library that is met in the midst of something may log what it then stumbles over: nobody asked."""
+    logging.disable()
+    if number == signal.SIGINT:
+        signal.default_int_handler(number, frame)
+    sys.exit(143)
 
 
 def _heard(lost: sys.UnraisableHookArgs) -> None:
