@@ -165,7 +165,7 @@ def test_what_hypotheses_answer_is_kept(assignment):
     for exercise in kept:
         diagnoser.prepare(exercise)
     now = diagnoser.prints()
-    assert [name for name in kept if not np.array_equal(now[name].pairs, kept[name].pairs)] == []
+    assert [name for name in kept if not np.array_equal(now[name].singles, kept[name].singles)] == []
 
 
 def test_what_is_kept_is_what_hypotheses_answer():

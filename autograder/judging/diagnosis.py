@@ -92,7 +92,7 @@ class Diagnoser:
         foreseen: Mapping[str, Sequence[Call]],
         kept: Mapping[str, Prints] = MappingProxyType({}),
     ) -> None:
-        self._catalogue, self._names, self._foreseen, self._prints = catalogue, names, foreseen, kept
+        self._catalogue, self._names, self._foreseen, self._known = catalogue, names, foreseen, kept
         self._right = answering(names)
         self._answering: dict[Mistake, Callable[[Call], Answer]] = {}
         self._tables: dict[str, _Table] = {}
@@ -108,7 +108,7 @@ class Diagnoser:
         pairs = [m for m in self._catalogue.pairs if m.exercise == exercise]
         of = digest([one.key[0] for one in telling], [m.name for m in (*singles, *pairs)])
         right = np.array([print_of(self._answer(None, one)) for one in telling])
-        prints = self._prints.get(exercise)
+        prints = self._known.get(exercise)
         if prints is None or not prints.fits(of, right):
             prints = Prints(of, right, self._asked(singles, telling), self._asked(pairs, telling[:OF_PAIRS]))
         self._tables[exercise] = _Table(singles, pairs, {one.key: i for i, one in enumerate(telling)}, prints)
