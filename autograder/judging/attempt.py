@@ -141,9 +141,7 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
         student = tests.student(answers)
         outcomes: list[Outcome] = []
         calls: list[Recorded | Heard] = []
-        meant: list[Recorded] = []
-        lends = False
-        paid, total = 0.0, sum(one.weight for one in tests.tests)  # what one slip that stops every test has cost
+        slip = _Slip(tests, answers)
         for test in tests.tests:
             heard = answers.as_reference(test, tests.rehearsal)
             if heard is not None:
@@ -158,37 +156,60 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
                 continue
             outcome = _run(tests, test, answers, student)
             calls += student.calls
-            is_judged = outcome.error is not None and not isinstance(outcome.error, NOTHING_TO_JUDGE)
-            share = slip_in(student.calls, tests.right) if is_judged and tests.right is not None else None
-            if share is not None and tests.right is not None:
-                if paid == 0 or paid + test.weight <= share * total + 1e-9:
-                    paid += test.weight
-                else:
-                    meaning = Evident(answers, tests.right)
-                    reader = tests.student(meaning)
-                    judged = _run(tests, test, answers, reader)
-                    meant += reader.calls
-                    if judged.error is None or not meaning.filled_up:
-                        outcome = judged
-                        lends = lends or meaning.filled_up  # a test of what was given back has passed
-                    elif not lends or paid + test.weight <= OF_MISSING * total + 1e-9:
-                        paid += test.weight  # what fails for what is missing is told in the words that say so
-                    else:
-                        lent = _run(tests, test, answers, tests.student(Evident(answers, tests.right, lends=True)))
-                        outcome = lent if lent.error is None else outcome
-            outcomes.append(outcome)
+            outcomes.append(slip.paid_once(outcome, student.calls))
         outcomes = answers.ask_again(outcomes)
         unsteady = any(KEPT in str(outcome.error) for outcome in outcomes) or answers.is_unsteady(outcomes)
         started = any(not outcome.untouched for outcome in outcomes)
     asked = frozenset(exercise.questions.asked)
     drawn = picture if started else None
-    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, drawn, meant, unsteady)
+    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, drawn, slip.meant, unsteady)
 
 
 def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outcome:
     student.calls = Calls()
     answers.begin(test)
     return tests.suite.run(test, student, tests.reference)
+
+
+class _Slip:
+    """A slip that stops every test, such as a swapped tuple: the tests that meet it first pay, the others go on.
+
+    meant: calls and answers as they were meant
+    """
+
+    def __init__(self, tests: Tests, answers: _Answers) -> None:
+        self.meant: list[Recorded] = []
+        self._tests, self._answers = tests, answers
+        self._paid, self._total = 0.0, sum(one.weight for one in tests.tests)
+        self._lends = False  # has a test of what was given back passed?
+
+    def paid_once(self, outcome: Outcome, calls: Sequence[Recorded]) -> Outcome:
+        """The outcome of a test that made `calls`; a better one if it failed for a slip that is paid for."""
+        right = self._tests.right
+        if right is None or outcome.error is None or isinstance(outcome.error, NOTHING_TO_JUDGE):
+            return outcome
+        share = slip_in(calls, right)
+        if share is None or self._pays(outcome.test, share, at_least_once=True):
+            return outcome
+        meaning = Evident(self._answers, right)
+        reader = self._tests.student(meaning)
+        judged = _run(self._tests, outcome.test, self._answers, reader)
+        self.meant += reader.calls
+        if judged.error is None or not meaning.filled_up:
+            self._lends = self._lends or meaning.filled_up
+            return judged
+        # What fails for what is missing is told in the words that say so.
+        if self._pays(outcome.test, OF_MISSING if self._lends else 1):
+            return outcome
+        lender = self._tests.student(Evident(self._answers, right, lends=True))
+        lent = _run(self._tests, outcome.test, self._answers, lender)
+        return lent if lent.error is None else outcome
+
+    def _pays(self, test: Test, share: float, at_least_once: bool = False) -> bool:
+        """Does this test pay, so that no more than `share` of the points is paid in all?"""
+        pays = (at_least_once and self._paid == 0) or self._paid + test.weight <= share * self._total + 1e-9
+        self._paid += test.weight if pays else 0
+        return pays
 
 
 class _Answers:
