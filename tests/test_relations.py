@@ -45,7 +45,7 @@ def changed(x):
         (lambda x: x.ravel(), lambda x: x, "another-shape", "joined or cut"),
         (lambda x: x[None], lambda x: x, "another-shape", "too many"),
         (lambda x: x[..., ::-1], lambda x: x, "another-order", "backwards along axis"),
-        (lambda x: np.roll(x, 1, -1), lambda x: x, "another-order", "moved along axis"),
+        (lambda x: np.roll(x, 1, -1), lambda x: x, "another-order", "1 place too late, in a circle"),
         (lambda x: x[..., [2, 0, 1, 4, 3]], lambda x: x, "another-order", "another order"),
         (lambda x: x[..., :-1], lambda x: x, "another-length", "cut short"),
         (lambda x: x < 0, lambda x: x >= 0, "complement", "opposite"),

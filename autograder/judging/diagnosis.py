@@ -34,7 +34,7 @@ from autograder.judging.catalogue import Catalogue, Mistake
 from autograder.judging.here import answering, quiet
 from autograder.judging.index import Prints, digest
 from autograder.judging.prints import alike, print_of
-from autograder.judging.relations import Asked, Relation, explained_by_relations, relations
+from autograder.judging.relations import Asked, Relation, explained_by_relations, of_form, relations
 from autograder.judging.student import Recorded
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, call_bytes
@@ -171,10 +171,10 @@ class Diagnoser:
         if rest:
             related = self._rest(case, mistake, rest)
             if related is not None:
-                return _with(mistake, related, len(given), len(case.wrong))
+                return _with(mistake, related, case.evidence(given))
             if len(rest) > len(given):
                 return None
-        return Diagnosis(mistake.name, mistake.hint, _evidence(len(given), len(case.wrong)))
+        return Diagnosis(mistake.name, mistake.hint, case.evidence(given))
 
     def _rest(self, case: _Case, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""
@@ -198,8 +198,7 @@ class Diagnoser:
         if len(pairs) != 1:
             return None
         ((one, other),) = pairs.values()
-        evidence = _evidence(len(wrong), len(case.wrong))
-        return Diagnosis(f"{one.name}+{other.name}", f"{one.hint} And: {other.hint}", evidence)
+        return Diagnosis(f"{one.name}+{other.name}", f"{one.hint} And: {other.hint}", case.evidence(wrong))
 
     def _explained(self, mistake: Mistake, case: _Case, values: Iterable[int]) -> frozenset[int]:
         """The wrong answers that this mistake gives, too; none where it is wrong and the student right."""
@@ -219,7 +218,7 @@ class Diagnoser:
             rest = case.wrong - gives[mistake]
             related = self._rest(case, mistake, rest) if gives[mistake] and rest else None
             if related is not None:
-                return _with(mistake, related, len(gives[mistake]), len(case.wrong))
+                return _with(mistake, related, case.evidence(gives[mistake]))
         return None
 
     def _gives(self, mistake: Mistake, one: _Heard) -> bool:
@@ -313,6 +312,16 @@ class _Case:
         """Relations that explain all that is wrong; looked for once."""
         return explained_by_relations(self.asked, self.wrong)
 
+    def evidence(self, given: frozenset[int]) -> str:
+        """How many of the wrong answers a mistake gives, and what is wrong with them if it is not their numbers."""
+        form = [of_form(self.asked[i]) for i in sorted(given)]
+        if not all(form):
+            return _evidence(len(given), len(self.wrong))
+        if len(self.wrong) == 1:
+            return f"{form[0]} This mistake does the same."
+        of = f"all {len(given)}" if given == self.wrong else f"{len(given)} of the {len(self.wrong)}"
+        return f"{form[0]} This mistake does the same in {of} calls where your answer is not what is asked for."
+
 
 def _of_relations(related: Sequence[Relation], wrong: int) -> Diagnosis:
     return Diagnosis(
@@ -323,8 +332,8 @@ def _of_relations(related: Sequence[Relation], wrong: int) -> Diagnosis:
     )
 
 
-def _with(mistake: Mistake, related: Relation, given: int, wrong: int) -> Diagnosis:
-    evidence = f"{_evidence(given, wrong)} The others differ from it in one way. {related.evidence}"
+def _with(mistake: Mistake, related: Relation, evidence: str) -> Diagnosis:
+    evidence = f"{evidence} The others differ from it in one way. {related.evidence}"
     return Diagnosis(f"{mistake.name}+{related.name}", f"{mistake.hint} And: {related.hint}", evidence)
 
 

@@ -180,6 +180,15 @@ def differs(one: Any, other: Any, hint: str, what: str = "the result") -> None:
         fail(f"{what} stays the same.", hint)
 
 
+def holds(check: Callable[[], Any]) -> bool:
+    """Does a check pass? For a test that asks another question if something plainer is wrong."""
+    try:
+        check()
+    except (Mismatch, StudentError):
+        return False
+    return True
+
+
 def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> None:
     """The call raises `kind`. Only `ValueError` crosses the wall as itself, so only that can be asked for."""
     try:

@@ -9,6 +9,7 @@ has only what a suite made, and nothing that came back from anybody.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -20,6 +21,9 @@ from autograder.sandbox.protocol.calls import Call
 
 FEW = 48  # numbers that are written out
 DIGITS = 6  # of what a suite scales by
+MANY = 3  # arrays drawn alike, from which on the drawing is given a name
+DRAWN = re.compile(r"np\.random\.default_rng\((\d+)\)\.normal\(size=\((.*?),?\)\)")
+OF_TORCH = re.compile(rf"(\w+ = )torch\.from_numpy\(((?:[\d.e-]+ \* )?{DRAWN.pattern}(?: [+-] [\d.e-]+)?)\)")
 CLOSE = 1e-6  # float32 is within it
 _made: dict[tuple[int, ...], list[tuple[np.ndarray, str]]] = defaultdict(list)
 
@@ -42,7 +46,21 @@ def line(call: Call, names: Callable[[str], Sequence[str]]) -> str:
     if len(labels) < len(call.args) or any(map(callable, given.values())):
         return ""
     made = {name: _code(value) for name, value in given.items() if hasattr(value, "shape")}
-    return "; ".join(f"{name} = {code}" for name, code in made.items()) if made and all(made.values()) else ""
+    return _shortened([f"{name} = {code}" for name, code in made.items()]) if made and all(made.values()) else ""
+
+
+def _shortened(parts: Sequence[str]) -> str:
+    """Lines of code in one; what is made in many of them the same way has a name of its own."""
+    whole = "; ".join(parts)
+    if len(DRAWN.findall(whole)) < MANY:
+        return whole
+    of_torch = all(OF_TORCH.fullmatch(part) for part in parts if DRAWN.search(part))
+    if of_torch:
+        whole = "; ".join(OF_TORCH.sub(r"\1\2", part) for part in parts)
+    drawn = "np.random.default_rng(seed).normal(size=size)"
+    made = f"torch.from_numpy({drawn})" if of_torch else drawn
+    whole = DRAWN.sub(r"normal(\1, \2)", whole)
+    return f"normal = lambda seed, *size: {made}; {whole}"
 
 
 def _code(value: Any) -> str:

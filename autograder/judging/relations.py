@@ -261,7 +261,9 @@ def _order(a: np.ndarray, b: np.ndarray) -> str:
             return f"The numbers are right, but backwards along axis {axis}."
         by = next((by for by in range(1, n) if _close(a, np.roll(b, by, axis))), 0)
         if by:
-            return f"The numbers are right, but moved along axis {axis} by {min(by, n - by)}."
+            far, when = min(by, n - by), "late" if by <= n - by else "early"
+            places = f"{far} place{'s' if far > 1 else ''}"
+            return f"The numbers are right, but along axis {axis} they stand {places} too {when}, in a circle."
         if n >= 3 and b.size > n and _is_shuffled(np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)):
             return f"The numbers are right, but axis {axis} stands in another order."
     return ""
@@ -384,10 +386,16 @@ def _gradients(one: Asked) -> str:
     return f"The values are right, but {len(kinds)} of {len(right)} gradients are not."
 
 
+def of_form(one: Asked) -> str:
+    """What is wrong with an answer whose numbers are right: its kind, its dtype, what it left behind. Else empty."""
+    found = (find(one) for find in (_kind, _dtype, _inputs_changed, _gradients))
+    return next((said for said in found if said), "")
+
+
 OF_ONE: dict[str, tuple[Callable[[Asked], str], str]] = {
     "tuple-swapped": (_parts_swapped, "In which order does the docstring name what comes back?"),
     "another-kind": (_kind, "What is the type of what you give back, and which one does the docstring promise?"),
-    "another-dtype": (_dtype, "Which dtype goes in, and on which line does it change?"),
+    "another-dtype": (_dtype, "Print the dtype after each line. Where does it part from the one that is asked for?"),
     "complement": (_complement, "Which of the two does True stand for here?"),
     "axes-in-another-order": (_turned, "Which axis does the docstring name first, and which is first in yours?"),
     "another-shape": (_reshaped, "Write down the shape after each step: where does it part from the docstring's?"),

@@ -217,13 +217,13 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * ((x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta)
 
 
-@mistake("in-place", hint="Whose array does an operator like -= change?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 def layer_norm(x, gamma, beta, eps=1e-5):
     x -= x.mean(axis=-1, keepdims=True)
     return gamma * x / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def layer_norm(x, gamma, beta, eps=1e-5):
     result = np.zeros(x.shape)
     result += gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
@@ -297,14 +297,14 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
     return x + np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def feed_forward(x, W_1, b_1, W_2, b_2):
     result = np.zeros(x.shape)
     result += np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2
     return result
 
 
-@mistake("in-place", hint="Whose array does an operator like *= change?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 def feed_forward(x, W_1, b_1, W_2, b_2):
     hidden = x @ W_1
     b_1 *= 1.5
@@ -605,19 +605,22 @@ class DecoderBlock(_Block):
         return x + self.feed_forward(self.norm_2(x)), weights
 
 
-@mistake("detached-attention", hint="Is there a .detach() or torch.no_grad() around the attention?")
+@mistake(
+    "detached-attention",
+    hint="Print requires_grad of what the attention gives you. Which of your lines turns it False?",
+)
 class DecoderBlock(_Block):
     def attend(self, x, padding):
         return super().attend(x, padding).detach()
 
 
-@mistake("float32-always", hint="What does .float() make of a float64 tensor?")
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
 class DecoderBlock(_Block):
     def forward(self, x, padding=None):
         return super().forward(x, padding).float()
 
 
-@mistake("in-place", hint="Whose tensor does an operator like += change?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 class DecoderBlock(_Block):
     def forward(self, x, padding=None):
         attended = self.attend(self.norm_1(x), padding)
@@ -921,13 +924,16 @@ class TransformerDecoder(_Decoder):
         self.output = nn.Linear(d_model, vocab_size, bias=False)
 
 
-@mistake("gradients-end-at-the-embedding", hint="Is there a .detach(), .data or torch.no_grad() around the embedding?")
+@mistake(
+    "gradients-end-at-the-embedding",
+    hint="Print requires_grad of what goes into the first block. Which of your lines turns it False?",
+)
 class TransformerDecoder(_Decoder):
     def embed(self, token_ids):
         return super().embed(token_ids).detach()
 
 
-@mistake("float32-always", hint="What does .float() make of a float64 tensor?")
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
 class TransformerDecoder(_Decoder):
     def logits(self, x):
         return super().logits(x).float()

@@ -327,6 +327,15 @@ PADDING = np.array([[0, 1, 1, 1, 1], [0, 0, 1, 0, 1]], dtype=bool)[:, np.newaxis
 class TestDecoderBlock:
     X = 1.3 * normal(401, 2, 5, 12) + 0.6  # two texts of five words; neither normalised
     WEIGHTS = block_weights(410)
+    # A seed, sizes, layers of zeros, and the question
+    ATTENTION_ALONE = (
+        440, (12, 3, 48), FEED_FORWARD_SILENT,
+        "What goes into the attention, what comes out, and what is it added to? Where does each arrow start?",
+    )  # fmt: skip
+    FEED_FORWARD_ALONE = (
+        480, (8, 2, 30), ATTENTION_SILENT,
+        "What goes into the feed-forward network, through which norm, and what is its result added to?",
+    )  # fmt: skip
 
     def block(self, student, d_model=12, num_heads=3, d_ff=48):
         return Module(student.DecoderBlock, d_model, num_heads, d_ff)
@@ -375,19 +384,20 @@ class TestDecoderBlock:
     @pytest.mark.weight(1.1)
     def test_attention_branch(self, student, reference):
         """With a feed-forward network of zeros, the block adds to x the causal attention of the normalised x."""
-        hint = "What goes into the attention, what comes out, and what is it added to? Where does each arrow start?"
-        self.compare(student, reference, 440, (12, 3, 48), FEED_FORWARD_SILENT, hint)
+        self.compare(student, reference, *self.ATTENTION_ALONE)
 
     @pytest.mark.weight(1.1)
     def test_feed_forward_branch(self, student, reference):
         """With an attention of zeros, the block adds to x the feed-forward network of the normalised x."""
-        hint = "What goes into the feed-forward network, through which norm, and what is its result added to?"
-        self.compare(student, reference, 480, (8, 2, 30), ATTENTION_SILENT, hint)
+        self.compare(student, reference, *self.FEED_FORWARD_ALONE)
 
     @pytest.mark.weight(0.7)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
-        hint = "Each branch alone is judged by other tests. What does the second one start from?"
+        # If a branch alone is wrong, that is told, and nothing is asked about both.
+        self.compare(student, reference, *self.ATTENTION_ALONE)
+        self.compare(student, reference, *self.FEED_FORWARD_ALONE)
+        hint = "Each branch alone is right. What does the second one start from?"
         self.compare(student, reference, 520, (12, 3, 48), (), hint)
 
     @pytest.mark.weight(0.45)

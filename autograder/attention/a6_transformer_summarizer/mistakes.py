@@ -85,14 +85,16 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
     return token_ids, [0] * (len(article_ids) + 1) + [1] * (len(summary_ids) + 1)
 
 
-@mistake("article-changed", hint="Whose list does += make longer?")
+@mistake(
+    "article-changed", hint="Print article_ids before and after the call. Which of your lines makes that list longer?"
+)
 def training_example(article_ids, summary_ids, separator_id, end_id):
     given = len(article_ids) + 1
     article_ids += [separator_id, *summary_ids, end_id]
     return article_ids, [False] * given + [True] * (len(article_ids) - given)
 
 
-@mistake("lists-nested", hint="What is the difference between append and extend?")
+@mistake("lists-nested", hint="Print token_ids. Is each of its entries a number?")
 def training_example(article_ids, summary_ids, separator_id, end_id):
     token_ids = list(article_ids)
     token_ids.append(separator_id)
@@ -215,18 +217,19 @@ def summary_loss(logits, token_ids, loss_mask):
 
 
 @mistake(
-    "detached-gradient", hint="Is there a .detach(), .data or torch.no_grad() on the way from the logits to the loss?"
+    "detached-gradient",
+    hint="Print requires_grad after each step from the logits to the loss. Where does it turn False?",
 )
 def summary_loss(logits, token_ids, loss_mask):
     return _losses(logits.detach(), token_ids)[loss_mask[:, 1:]].mean()
 
 
-@mistake("float32-always", hint="What does .float() make of a float64 tensor?")
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
 def summary_loss(logits, token_ids, loss_mask):
     return _losses(logits.float(), token_ids)[loss_mask[:, 1:]].mean()
 
 
-@mistake("in-place", hint="Whose tensor does a function that ends in an underscore change?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 def summary_loss(logits, token_ids, loss_mask):
     loss = _losses(logits, token_ids)[loss_mask[:, 1:]].mean()
     token_ids.masked_fill_(~loss_mask, -100)
@@ -309,7 +312,7 @@ def next_token(model, token_ids):
     return _logits(model, token_ids)[-1].argmax()
 
 
-@mistake("text-changed", hint="Whose list does append make longer?")
+@mistake("text-changed", hint="Print token_ids before and after the call. Which of your lines makes that list longer?")
 def next_token(model, token_ids):
     token = int(_logits(model, token_ids)[-1].argmax())
     token_ids.append(token)
@@ -508,7 +511,9 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     return summary
 
 
-@mistake("article-forgotten", hint="When the model writes its second word, is the article still there to be read?")
+@mistake(
+    "article-forgotten", hint="Print what the model reads for each word that it writes. Where in it is the article?"
+)
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     summary, token_ids = [], [*article_ids, separator_id]
     for _ in range(max_new_tokens):
@@ -561,7 +566,9 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     return summary
 
 
-@mistake("article-changed", hint="Whose list does append make longer?")
+@mistake(
+    "article-changed", hint="Print article_ids before and after the call. Which of your lines makes that list longer?"
+)
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     given = len(article_ids) + 1
     article_ids.append(separator_id)
@@ -720,7 +727,7 @@ def ablate(weights, layer, head, num_heads):
     return _with(weights, layer, lambda W_O: W_O[:, head * d : (head + 1) * d].fill_(W_O.mean()))
 
 
-@mistake("float32-always", hint="What does .float() make of a float64 tensor?")
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
 def ablate(weights, layer, head, num_heads):
     d = weights[_name(layer)].shape[1] // num_heads
     W_O = weights[_name(layer)].float()
@@ -783,7 +790,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return result
 
 
-@mistake("least-likely-kept", hint="In which direction does your sort run? Which words come first?")
+@mistake("least-likely-kept", hint="With top_k 3, which words are left in yours: the three likeliest?")
 def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     scaled = logits / temperature
     order = scaled.argsort()
@@ -959,7 +966,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return result
 
 
-@mistake("float32-always", hint="Which dtype has a tensor that torch.zeros makes?")
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
 def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     scaled = logits / temperature
     order = scaled.argsort(descending=True)
@@ -1306,7 +1313,7 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 
 
 @mistake(
-    "detached-gradient", hint="Is there a .detach(), .data or torch.no_grad() on the way from memory to the output?"
+    "detached-gradient", hint="Print requires_grad after each step from memory to the output. Where does it turn False?"
 )
 def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
     memory = memory.detach()
@@ -1315,14 +1322,14 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
     return _side_by_side(weights @ value) @ W_O, weights
 
 
-@mistake("float32-always", hint="What does .float() make of a float64 tensor?")
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
 def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
     query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
     weights = _shares(_scores(query, key).float(), _for_heads(memory_padding))
     return _side_by_side(weights @ value.float()) @ W_O.float(), weights
 
 
-@mistake("in-place", hint="Whose tensor does a function that ends in an underscore change?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
     query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
     weights = _shares(_scores(query, key), _for_heads(memory_padding))

@@ -213,7 +213,13 @@ class TestSummaryLoss:
     @pytest.mark.weight(2.1)
     def test_values(self, student, reference):
         """The mean cross-entropy of the next token, over the tokens that the mask counts."""
-        hint = "Take one counted token. At which place are the logits that predict it? And how many tokens are counted?"
+        hint = "Take one counted token: at which place are the logits that predict it, and what does it cost alone?"
+        logits, ids, mask = batch_of(11)
+        mask[:] = False
+        mask[1, 6] = True
+        wanted = reference.summary_loss(logits, ids, mask)
+        if expect.holds(lambda: expect.close(self.loss(student, logits, ids, mask), wanted, atol=ATOL)):
+            hint = "With one counted token alone your loss is right. With more: what is summed, and divided by what?"
         for seed in (11, 12):
             batch = batch_of(seed)
             expect.close(self.loss(student, *batch), reference.summary_loss(*batch), hint, "the loss", ATOL)
@@ -311,7 +317,8 @@ class TestNextToken:
             some, self.ids(student, model, some), self.ids(reference, model, some), strict=True
         ):
             if one != right:
-                expect.fail(f"for the ids {text} it is {one}, which is not right.", hint)
+                student.next_token(model, list(text))  # once more, so that it is the call that the message speaks of
+                expect.fail(f"it is {one}, which is not right.", hint)
 
     def looks_like_a_prediction(self, student):
         """Other texts and another model get other tokens; the same ones the same. The answers to the first four."""
@@ -430,7 +437,12 @@ class TestGreedySummary:
         hint = "What does the model read when it writes the second word?"
         got = [self.summary(student, *pair) for pair in zip(TELLERS, ARTICLES, strict=True)]
         wanted = [self.summary(reference, *pair) for pair in zip(TELLERS, ARTICLES, strict=True)]
-        for one, right in zip(got, wanted, strict=True):
+        for pair, one, right in zip(zip(TELLERS, ARTICLES, strict=True), got, wanted, strict=True):
+            if one != right:
+                self.summary(student, *pair)  # once more, so that it is the call that the message speaks of
+            if one and len(one) < len(right) and one == right[: len(one)]:
+                text = f"the summary ends after {len(one)} word{'s' if len(one) > 1 else ''}, and these are right."
+                expect.fail(text, "What can end your summary, beside the end and max_new_tokens?")
             same_list(one, right, hint, "the summary")
 
     @pytest.mark.weight(0.25)
@@ -657,7 +669,10 @@ class TestNextWordProbabilities:
         for number, case in enumerate(cases):
             logits = 1.5 * normal(673 + number, 9 + number)
             wanted = self.probabilities(reference, logits, *case)
-            expect.close(self.probabilities(student, logits, *case), wanted, hint, "the probabilities", ATOL)
+            got = self.probabilities(student, logits, *case)
+            if (got > 0).sum() == (wanted > 0).sum() and ((got > 0) != (wanted > 0)).any():
+                hint = "So many words should be left, but not these. In which order do they stand where you cut?"
+            expect.close(got, wanted, hint, "the probabilities", ATOL)
 
     @pytest.mark.weight(0.2)
     def test_shape(self, student):

@@ -81,7 +81,7 @@ def offset_attention(length, offset):
     return weights
 
 
-@mistake("truth-values", hint="What does == give: numbers?")
+@mistake("truth-values", hint="Which dtype has your table: are those numbers that values can be multiplied with?")
 def offset_attention(length, offset):
     place = np.arange(length)
     return place == place[:, None] + offset
@@ -184,7 +184,7 @@ def convolution_heads(kernel):
     return _rule(k), W_V, np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))
 
 
-@mistake("float64-always", hint="Which dtype has np.eye when you do not say?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def convolution_heads(kernel):
     k, _, d_out = kernel.shape
     return _rule(k), kernel.copy(), np.tile(np.eye(d_out), (k, 1))
@@ -220,7 +220,7 @@ def convolution_by_attention(X, kernel):
     return _right(X, kernel[::-1])
 
 
-@mistake("wraps-around", hint="What does np.roll put at the place of what went out?")
+@mistake("wraps-around", hint="A tap listens before the first word. Which word does it hear in yours?")
 def convolution_by_attention(X, kernel):
     return _by_taps(X, kernel, _rule(len(kernel)), _wrapped)
 
@@ -309,7 +309,7 @@ def convolution_by_attention(X, kernel):
     return _right(X, kernel.swapaxes(1, 2).reshape(k, d_in, d_out))
 
 
-@mistake("float64-always", hint="Which dtype has np.eye when you do not say?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def convolution_by_attention(X, kernel):
     heads = np.stack([np.eye(len(X), k=o) for o in _rule(len(kernel))])
     return sum(A @ X @ tap for A, tap in zip(heads, kernel, strict=True)), heads
@@ -474,7 +474,7 @@ def translation_test(layer, X, shift, margin):
     return _near(output[i], output[i + shift])
 
 
-@mistake("columns-roll-along", hint="Look at np.roll(X, 1) for a small X: where did the last number of row 0 go?")
+@mistake("columns-roll-along", hint="Move a small X by 1 as you do it there. Where did the last number of row 0 go?")
 def translation_test(layer, X, shift, margin):
     i = _compared(len(X), shift, margin)
     return _near(layer(X)[i], layer(np.roll(X, shift))[i + shift])
@@ -487,7 +487,7 @@ def translation_test(layer, X, shift, margin):
     return _near(before[margin : L - margin - shift], after[margin + shift : L - margin])
 
 
-@mistake("no-shift-breaks", hint="What does before[:-shift] hold for a shift of 0?")
+@mistake("no-shift-breaks", hint="Which rows do you compare for a shift of 0? Print them.")
 def translation_test(layer, X, shift, margin):
     before, after = layer(X), layer(np.roll(X, shift, axis=0))
     if shift > 0:
@@ -498,7 +498,7 @@ def translation_test(layer, X, shift, margin):
     return _near(before[margin:end], after[margin:end])
 
 
-@mistake("margin-0-compares-nothing", hint="What does output[margin:-margin] hold for a margin of 0?")
+@mistake("margin-0-compares-nothing", hint="Which rows do you compare for a margin of 0? Print them.")
 def translation_test(layer, X, shift, margin):
     expected = np.roll(layer(X), shift, axis=0)
     got = layer(np.roll(X, shift, axis=0))
@@ -541,7 +541,9 @@ def translation_test(layer, X, shift, margin):
     return _near(layer(X).mean(), layer(np.roll(X, shift, axis=0)).mean())
 
 
-@mistake("last-row-left-out", hint="Does your range end where the margin begins, or one row before?")
+@mistake(
+    "last-row-left-out", hint="Which is the last row that you compare, and which is the last one inside the margin?"
+)
 def translation_test(layer, X, shift, margin):
     i = _compared(len(X), shift, margin)[:-1]
     return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])

@@ -165,13 +165,13 @@ def rotate(x, positions, base=10000.0):
     return _woven(*turned)
 
 
-@mistake("float64-always", hint="Which dtype have the sines of whole numbers, and what is a float32 times a float64?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def rotate(x, positions, base=10000.0):
     angles = positions[:, None] * _speeds(x, base)
     return _woven(*_right_turn(*_side_by_side(x), np.cos(angles), np.sin(angles)))
 
 
-@mistake("in-place", hint="Whose array do you write the turned pairs into?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 def rotate(x, positions, base=10000.0):
     x[...] = _rotation()(x, positions, base)
     return x
@@ -440,7 +440,7 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     return _grouped(Q, K, V, num_kv_heads, mask)[::-1]
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     output, weights = _grouped(Q, K, V, num_kv_heads, mask)
     return np.zeros(output.shape) + output, np.zeros(weights.shape) + weights
@@ -778,7 +778,7 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     return _stepping()(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     return tuple(np.zeros(part.shape) + part for part in _stepping()(x, K, V, W_Q, W_K, W_V, W_O, num_heads))
 
@@ -1191,7 +1191,7 @@ class KeyValueCache(_keeping(count=lambda K, number: K.shape[-2])):
     pass
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 class KeyValueCache(_keeping(back=lambda K, V, before: (np.zeros(K.shape) + K, np.zeros(V.shape) + V))):
     pass
 
@@ -1401,14 +1401,14 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
     return _online(shrink_total=shrink, shrink_mixed=shrink)(largest, total, mixed, Q, K, V)
 
 
-@mistake("in-place", hint="Whose arrays do operators like *= and += change?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 def online_softmax_step(largest, total, mixed, Q, K, V):
     found, new_total, new_mixed = _online()(largest, total, mixed, Q, K, V)
     total[...], mixed[...] = new_total, new_mixed
     return found, total, mixed
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def online_softmax_step(largest, total, mixed, Q, K, V):
     return tuple(np.zeros(part.shape) + part for part in _online()(largest, total, mixed, Q, K, V))
 
@@ -1619,7 +1619,7 @@ def online_softmax_attention(Q, K, V, block_size):
     return output, exps / exps.sum(axis=-1, keepdims=True)
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def online_softmax_attention(Q, K, V, block_size):
     return _blockwise()(Q, K, V, block_size).astype(np.float64)
 
@@ -1778,13 +1778,13 @@ def rms_norm(x, gamma, eps=1e-5):
     return gamma * x / np.sqrt((x**2).mean(axis=-1) + eps)
 
 
-@mistake("in-place", hint="Whose array does an operator like /= change?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 def rms_norm(x, gamma, eps=1e-5):
     x /= np.sqrt(_mean_square(x) + eps)
     return gamma * x
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def rms_norm(x, gamma, eps=1e-5):
     return np.zeros(x.shape) + _normed()(x, gamma, eps)
 
@@ -1959,7 +1959,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
     return x
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def gated_feed_forward(x, W_gate, W_up, W_down):
     return np.zeros(x.shape) + _feeding()(x, W_gate, W_up, W_down)
 
@@ -2250,7 +2250,7 @@ class ModernDecoderBlock(_Block):
         return super().forward(x), self.attend(x)
 
 
-@mistake("in-place", hint="What does an operator like += do to the tensor in front of it, and whose tensor is it?")
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 class ModernDecoderBlock(_Block):
     def forward(self, x):
         result = super().forward(x)

@@ -1198,6 +1198,17 @@ class TestModernDecoderBlock:
         wanted = Module(reference.ModernDecoderBlock, *sizes).value(weights, x, dtype=np.float64)
         expect.close(self.run(self.block(student, *sizes), x, weights), wanted, hint, "the output", ATOL)
 
+    def attention_alone(self, student, reference):
+        """The output without a feed-forward network."""
+        hint = "Which of the three is turned, by which positions, and when? Who shares keys with whom?"
+        self.compare(student, reference, 1350, (24, 6, 2, 20), "W_down", hint)
+        self.compare(student, reference, 1370, (8, 2, 2, 12), "W_down", hint)
+
+    def feed_forward_alone(self, student, reference):
+        """The output without attention."""
+        hint = "Which two layers get the normalised words, what goes through SiLU, and what is the result added to?"
+        self.compare(student, reference, 1390, (8, 2, 1, 12), "W_O", hint)
+
     @pytest.mark.weight(0.15)
     def test_shape(self, student):
         """A batch of two texts of five words comes out in the shape it went in: (2, 5, 24)."""
@@ -1217,20 +1228,20 @@ class TestModernDecoderBlock:
     @pytest.mark.weight(0.8)
     def test_attention_branch(self, student, reference):
         """With a silent feed-forward network, the block adds to x the attention of the normalised x."""
-        hint = "Which of the three is turned, by which positions, and when? Who shares keys with whom?"
-        self.compare(student, reference, 1350, (24, 6, 2, 20), "W_down", hint)
-        self.compare(student, reference, 1370, (8, 2, 2, 12), "W_down", hint)
+        self.attention_alone(student, reference)
 
     @pytest.mark.weight(0.45)
     def test_feed_forward_branch(self, student, reference):
         """With a silent attention, the block adds to x the gated feed-forward network of the normalised x."""
-        hint = "What goes through the norm, what through SiLU, and what is the result added to?"
-        self.compare(student, reference, 1390, (8, 2, 1, 12), "W_O", hint)
+        self.feed_forward_alone(student, reference)
 
     @pytest.mark.weight(0.25)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
-        hint = "Each branch alone is judged by other tests. What does the second one start from?"
+        # If a branch alone is wrong, that is told, and nothing is asked about both.
+        self.attention_alone(student, reference)
+        self.feed_forward_alone(student, reference)
+        hint = "Each branch alone is right. What does the second one start from?"
         self.compare(student, reference, 1410, (24, 6, 3, 20), "", hint)
 
     @pytest.mark.weight(0.05)

@@ -97,7 +97,7 @@ def previous_token_score(weights):
     return [float(head.mean()) for head in np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)]
 
 
-@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def previous_token_score(weights):
     return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).mean(axis=-1).astype(np.float64)
 
@@ -225,7 +225,7 @@ def induction_score(weights, period):
     return [float(head[query, query - period + 1].mean()) for head in weights]
 
 
-@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def induction_score(weights, period):
     query = np.arange(period, weights.shape[-1])
     return weights[:, query, query - period + 1].mean(axis=-1).astype(np.float64)
@@ -371,7 +371,7 @@ def mean_ablate(found, head):
     return np.broadcast_to(found[:, head].mean(axis=0), found[:, head].shape).copy()
 
 
-@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def mean_ablate(found, head):
     result = np.zeros(found.shape)
     result[:] = found
@@ -522,7 +522,7 @@ def patch_head(found, other, head, place):
     return result
 
 
-@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def patch_head(found, other, head, place):
     patched = found.copy()
     patched[..., head, place, :] = other[..., head, place, :]
@@ -641,7 +641,7 @@ def qk_circuit(W_Q, W_K, num_heads):
     return M[: max(1, num_heads - 1)]
 
 
-@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def qk_circuit(W_Q, W_K, num_heads):
     Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
     K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
@@ -788,7 +788,7 @@ def ov_circuit(W_V, W_O, num_heads):
     return (V @ rows)[: max(1, num_heads - 1)]
 
 
-@mistake("float64-always", hint="Which dtype has an array that np.zeros makes?")
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def ov_circuit(W_V, W_O, num_heads):
     V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
     rows = W_O.reshape(num_heads, -1, W_O.shape[1])

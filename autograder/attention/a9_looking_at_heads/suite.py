@@ -63,8 +63,14 @@ class Scores:
     def score(self, student: Any, weights: np.ndarray, *more: Any, **named: Any) -> np.ndarray:
         """The scores as numbers."""
         got = self.loosely(student, weights, *more, **named)
-        expect.shape(got, (len(weights),), "One number a head.")
+        self.one_a_head(got, weights)
         return got
+
+    def one_a_head(self, got: np.ndarray, weights: np.ndarray) -> None:
+        """The shape; of whatever size, it is one cause."""
+        if got.shape != (len(weights),):
+            text = f"the result has shape {got.shape}, it should be {(len(weights),)}."
+            expect.fail(text, "One number a head.", "the shape of the scores", got, (len(weights),))
 
     def loosely(self, student: Any, weights: np.ndarray, *more: Any, **named: Any) -> np.ndarray:
         """The same in whatever shape, where another one is not to cost marks once more."""
@@ -82,7 +88,10 @@ class Scores:
         other[:, rows] = self.W(903)[:, rows]
         if rows == slice(0, 1):  # the first word can look at nobody else; here it does
             other[:, 0] = np.linspace(0.1, 0.7, 7)
-        expect.close(self.loosely(student, other), self.loosely(student, weights), hint, "a score", ATOL)
+        got, plain = self.loosely(student, other), self.loosely(student, weights)
+        if got.shape != plain.shape or not np.allclose(got, plain, atol=ATOL):
+            self.one_a_head(got, weights)  # another shape is the plainer reason
+        expect.close(got, plain, hint, "a score", ATOL)
 
     def heads_apart(self, student: Any) -> None:
         """A head's score hangs on that head alone."""
