@@ -156,6 +156,61 @@ def test_a_mistake_about_a_function_given_as_an_argument_is_named():
     assert judged(a7, {"translation_test": translation_test})["translation_test"].diagnosis == "borders-compared"
 
 
+def norm(x, gamma, beta, eps, axis):
+    mean, variance = x.mean(axis=axis, keepdims=True), x.var(axis=axis, keepdims=True)
+    return gamma * (x - mean) / np.sqrt(variance + eps) + beta
+
+
+def layer_norm_over_all_words_of_a_batch(x, gamma, beta, eps=1e-5):
+    return norm(x, gamma, beta, eps, (-2, -1) if x.ndim > 2 else -1)
+
+
+def layer_norm_in_place(x, gamma, beta, eps=1e-5):
+    result = norm(x, gamma, beta, eps, -1)
+    x -= x.mean(axis=-1, keepdims=True)
+    return result
+
+
+def layer_norm_lost_in_batches(x, gamma, beta, eps=1e-5):
+    return np.cos(x) if x.ndim > 2 else norm(x, gamma, beta, eps, -1)
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "words"),
+    [
+        (layer_norm_over_all_words_of_a_batch, "normalised-over-the-sentence", "both of your wrong answers"),
+        (layer_norm_over_all_words_of_a_batch, "normalised-over-the-sentence", "Your other answers are right."),
+        (layer_norm_in_place, "in-place", "The answer is right, but after the call an argument is no longer what"),
+        (layer_norm_lost_in_batches, None, ""),
+    ],
+)
+def test_a_mistake_in_some_calls_is_told_as_such_and_evidence_says_what_is_wrong(code, name, words):
+    found = judged(COURSE.assignment("a5_transformer_decoder"), {"layer_norm": code})["layer_norm"]
+    assert found.diagnosis == name
+    assert words in found.evidence
+    assert ("number for number" in found.evidence) == (name == "normalised-over-the-sentence")
+
+
+def test_what_is_wrong_beside_a_mistake_is_not_said_to_come_of_it():
+    """No scale, and a memory of padding alone is looked at evenly: the scale does not explain that."""
+
+    def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+        def split(t):
+            return t.unflatten(-1, (num_heads, -1)).transpose(-2, -3)
+
+        scores = split(x @ W_Q) @ split(memory @ W_K).mT
+        if memory_padding is not None:
+            scores = scores.masked_fill(~memory_padding.unsqueeze(-3), -1e9)
+        weights = scores.softmax(-1)
+        return (weights @ split(memory @ W_V)).transpose(-2, -3).flatten(-2) @ W_O, weights
+
+    a6 = COURSE.assignment("a6_transformer_summarizer")
+    found = judged(a6, {"cross_attention": cross_attention})["cross_attention"]
+    assert "no-scaling" in found.diagnosis
+    assert "all" not in found.evidence
+    assert "something more is wrong" in found.evidence
+
+
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_what_hypotheses_answer_is_kept(assignment):
     """Else a class would wait for five thousand wrong functions first, as it does for a catalogue just changed."""

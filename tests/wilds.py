@@ -1,6 +1,7 @@
 """Wrong implementations that nobody wrote for the catalogue, and what a teacher would call each.
 
-`tests/wild/` has a file an assignment. An entry is a function or class as a student would write it:
+`tests/wild/` has a file an assignment, and `..._later.py` for what was written later. An entry is a function or class
+as a student would write it:
 
     @wild("root of the length", "scale-by-length", "a-constant-factor")
     def attention_scores(Q, K): ...
@@ -59,6 +60,7 @@ SAME = [
     "mask-multiplied masked-with-zero",
     "truth-values another-dtype",
     "wrong-matrix W_Q-for-W_O another-matrix",
+    "last-but-one-position last-word-not-read",
 ]
 FOLDER = Path(__file__).parent / "wild"
 
@@ -114,8 +116,8 @@ class Wilds(list[Wild]):
 
 
 def wilds_of(assignment: Assignment) -> Wilds:
-    """What is in the assignment's file."""
-    module = load(FOLDER / f"{assignment.name}.py")
-    found = module.wild
-    assert isinstance(found, Wilds)
+    """What is in the assignment's files."""
+    found = Wilds()
+    for path in sorted(FOLDER.glob(f"{assignment.name}*.py")):
+        found += load(path).wild
     return found

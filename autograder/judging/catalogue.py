@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +27,7 @@ class Mistake:
     """One known mistake. `hint` is a question or a place to look, and never the fix.
 
     is_written: is it written out, and not composed by a recipe?
+    plain: the same in the first of a recipe's styles, if this one is in another
     """
 
     name: str
@@ -34,6 +35,7 @@ class Mistake:
     hint: str
     code: Callable[..., Any]
     is_written: bool = False
+    plain: Mistake | None = None
 
 
 Options = dict[str, Any]
@@ -79,9 +81,13 @@ class Catalogue:
         def enter(make: Callable[..., Any]) -> Callable[..., Any]:
             asks = {**hints, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
             for name, ways in slips.items():
-                for options, style in product(ways, styles):
-                    code = make(**{**style, **options})
-                    self.variants.append(Mistake(name, make.__name__, asks[name], code))
+                for options in ways:
+                    plain = None
+                    for style in styles:
+                        code = make(**{**style, **options})
+                        found = Mistake(name, make.__name__, asks[name], code, plain=plain)
+                        self.variants.append(found)
+                        plain = plain or found
             for (one, ways), (other, others) in combinations(slips.items(), 2):
                 if not ways[0].keys() & others[0].keys():
                     code = make(**{**styles[0], **ways[0], **others[0]})

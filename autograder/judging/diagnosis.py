@@ -12,7 +12,9 @@ of them are out at once. Of the rest, in this order, and each time only where on
    that explain all wrong answers together;
 5. one, or two in one function, that give the student's answers on ordinary input, whatever happens at the edges
    (empty rows, huge scores);
-6. two relations, or a mistake and a relation between the student's answers and that mistake's.
+6. two relations, or a mistake and a relation between the student's answers and that mistake's;
+7. a mistake that gives every wrong answer, though it would be wrong elsewhere, too: the student's code makes it in some
+   of the calls, with a batch axis, say.
 
 What 2 to 5 leave unexplained, such as an exception on batches, is told as well if it is a relation. It is never more
 than what is explained. Otherwise there is no guess. Equal answers are strong evidence: a suite's inputs are random
@@ -43,6 +45,7 @@ Key = tuple[bytes, tuple[Any, ...]]
 Alike = Callable[[Answer, Answer], bool]
 TELLING, OF_PAIRS = 5, 2  # calls of an exercise whose answers are known beforehand; and those of pairs, which are many
 SMALLEST = 4  # numbers in an answer that tells much
+ENOUGH = 2  # such answers, to tell of a mistake that is made in some calls only
 # Relations that are a cause of their own beside a mistake. At the edges a mistake may do as it likes.
 BESIDE = ("one-batch-layout", "another-dtype", "another-kind", "another-shape", "inputs-changed", "gradient-missing")
 NEAREST = 4  # mistakes whose rest is compared with relations
@@ -128,7 +131,7 @@ class Diagnoser:
             self.prepare(exercise, [one.call for one in heard])
         asked = [Asked(one.call, one.reply, self._answer(None, one)) for one in heard]
         case = _Case(heard, asked, wrong, *self._plausible(self._tables[exercise], heard))
-        return self._alone(case) or self._together(case)
+        return self._alone(case) or self._together(case) or self._in_some_calls(case)
 
     def _alone(self, case: _Case) -> Diagnosis | None:
         """One cause for all, or one and what it leaves."""
@@ -149,6 +152,17 @@ class Diagnoser:
             if told := self._told(case, self._fitting(case, known, ordinary, _same_where_finite)):
                 return told
         return _of_relations(case.related, len(case.wrong)) if case.related else self._with_relation(case)
+
+    def _in_some_calls(self, case: _Case) -> Diagnosis | None:
+        """A mistake that gives every wrong answer, two ordinary values among them, whatever it gives elsewhere."""
+        wrong = [case.heard[i] for i in sorted(case.wrong)]
+        if sum(_is_whole(one) and _size(one.reply) >= SMALLEST for one in wrong) < ENOUGH:
+            return None
+        fitting = [m for m in case.wherever_wrong if all(same(one.reply, self._answer(m, one)) for one in wrong)]
+        if len({mistake.name for mistake in fitting}) != 1:
+            return None
+        evidence = f"{case.evidence(case.wrong)} Your other answers are right. What have these calls in common?"
+        return Diagnosis(fitting[0].name, fitting[0].hint, evidence)
 
     def _fitting(self, case: _Case, known: Sequence[Mistake], calls: Sequence[int], like: Alike) -> list[Mistake]:
         """Those that give the student's answer to all of `calls`; none if nothing there is wrong."""
@@ -174,7 +188,13 @@ class Diagnoser:
                 return _with(mistake, related, case.evidence(given))
             if len(rest) > len(given):
                 return None
-        return Diagnosis(mistake.name, mistake.hint, case.evidence(given))
+        alone = given
+        if mistake.plain is not None:
+            alone = frozenset(i for i in given if self._gives(mistake.plain, case.heard[i]))
+        evidence = case.evidence(alone)
+        if alone != given:  # this style of it does something else there that is wrong, too
+            evidence += " Where it does not, something more is wrong: see what the tests say of the edges."
+        return Diagnosis(mistake.name, mistake.hint, evidence)
 
     def _rest(self, case: _Case, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""
@@ -227,13 +247,13 @@ class Diagnoser:
 
     def _plausible(self, table: _Table, heard: Sequence[_Heard]) -> tuple[list[Mistake], ...]:
         """Singles that are right or give the student's answer to every telling call; those that give it to all; pairs
-        that do; and singles that give a wrong one."""
+        that do; singles that give a wrong one; and those that give every wrong one."""
         mine = {
             table.columns[one.key]: print_of(one.reply) for one in heard if one.key in table.columns and _is_whole(one)
         }
         columns, prints = list(mine), np.array(list(mine.values()))
         if not columns:
-            return list(table.singles), list(table.singles), list(table.pairs), list(table.singles)
+            return *[list(table.singles)] * 2, list(table.pairs), *[list(table.singles)] * 2
         right = alike(table.prints.right[columns], prints)
         like = alike(table.prints.singles[:, columns], prints)
         harmless = alike(table.prints.singles[:, columns], table.prints.right[columns])
@@ -246,6 +266,7 @@ class Diagnoser:
             [m for m, ok in zip(table.singles, like.all(axis=1), strict=True) if ok],
             [m for m, ok in zip(table.pairs, pairs, strict=True) if ok],
             [m for m, ok in zip(table.singles, near, strict=True) if ok],
+            [m for m, ok in zip(table.singles, (like | right).all(axis=1), strict=True) if ok],
         )
 
     def _asked(self, mistakes: Sequence[Mistake], telling: Sequence[_Heard]) -> np.ndarray:
@@ -306,6 +327,7 @@ class _Case:
     exact: Sequence[Mistake] = field(default_factory=list)
     pairs: Sequence[Mistake] = field(default_factory=list)
     near: Sequence[Mistake] = field(default_factory=list)
+    wherever_wrong: Sequence[Mistake] = field(default_factory=list)
 
     @cached_property
     def related(self) -> tuple[Relation, ...]:
@@ -319,7 +341,8 @@ class _Case:
             return _evidence(len(given), len(self.wrong))
         if len(self.wrong) == 1:
             return f"{form[0]} This mistake does the same."
-        of = f"all {len(given)}" if given == self.wrong else f"{len(given)} of the {len(self.wrong)}"
+        count = len(self.wrong)
+        of = f"{len(given)} of the {count}" if given != self.wrong else "both" if count == 2 else f"all {count}"
         return f"{form[0]} This mistake does the same in {of} calls where your answer is not what is asked for."
 
 
@@ -340,9 +363,9 @@ def _with(mistake: Mistake, related: Relation, evidence: str) -> Diagnosis:
 def _evidence(given: int, wrong: int) -> str:
     if given < wrong:
         return f"It gives {given} of your {wrong} wrong answers, number for number."
-    return "It gives your wrong answer, number for number." if wrong == 1 else (
-        f"It gives all {wrong} of your wrong answers, number for number."
-    )  # fmt: skip
+    if wrong == 1:
+        return "It gives your wrong answer, number for number."
+    return f"It gives {'both' if wrong == 2 else f'all {wrong}'} of your wrong answers, number for number."
 
 
 def _copied(value: Any) -> Any:

@@ -972,7 +972,13 @@ def _pairs(column, d_model):
         "base-1000": [{"base": 1000}],
         "another-base": [{"base": base} for base in (10, 100, 1e5, 1e6, math.e, 2)],
         "multiplied-by-the-power": [{"sign": 1}],
-        "position-by-length": [{"by_length": True}],
+        "position-by-length": [{"place": lambda at, length: at / length},
+                               {"place": lambda at, length: at / max(length - 1, 1)}],
+        "positions-backwards": [{"place": lambda at, length: at[::-1]}],
+        "turns-for-angles": [{"unit": 2 * math.pi}],
+        "degrees-for-angles": [{"unit": math.pi / 180}],
+        "power-of-the-whole": [{"whole": True}],
+        "cosine-of-the-sine": [{"order": "twice"}],
         "transposed": [{"end": np.transpose}],
     },
     hints={
@@ -980,18 +986,28 @@ def _pairs(column, d_model):
         "exponent-off-by-one": "Columns 0 and 1 are a pair. Which exponent has each of them in yours?",
         "exponent-rounded-down": "What is 2 // 6 in Python, and what is 2 / 6?",
         "another-base": "Which number is raised to a power in the formula, and which one in yours?",
+        "positions-backwards": "Which row of your table is that of position 0?",
+        "turns-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
+        "degrees-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
+        "power-of-the-whole": "What is raised to the power: 10000 alone, or the position, too?",
+        "cosine-of-the-sine": "Of what is the cosine taken in yours: of the angle?",
         "transposed": "Which axis does the docstring name first: positions, or columns?",
     },
-)
+)  # fmt: skip
 def positional_encoding(
-    order="right", exponent=_pairs, first=0, base=10000, sign=-1, by_length=False, end=lambda encoding: encoding
-):
+    order="right", exponent=_pairs, first=0, base=10000, sign=-1, place=lambda at, length: at, unit=1.0, whole=False,
+    end=lambda encoding: encoding,
+):  # fmt: skip
     def encode(length, d_model):
         column = np.arange(d_model)
-        position = np.arange(length)[:, None] + first
-        angles = position / (length if by_length else 1) * float(base) ** (sign * exponent(column, d_model))
+        position = place(np.arange(length), length)[:, None] + first
+        angles = unit * position * float(base) ** (sign * exponent(column, d_model))
+        if whole:
+            angles = (position / base) ** exponent(column, d_model)
         if order == "concatenated":
             return end(np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1))
+        if order == "twice":
+            return end(np.where(column % 2 == 0, np.sin(angles), np.cos(np.sin(angles))))
         if order in ("sines", "cosines"):
             return end(np.sin(angles) if order == "sines" else np.cos(angles))
         return end(np.where(column % 2 == (order == "swapped"), np.sin(angles), np.cos(angles)))
@@ -1020,6 +1036,12 @@ def _root_of(variance, eps):
         "mean-not-subtracted": [{"centre": 0}],
         "absolute-deviation": [{"spread": lambda x, axis: np.abs(x).mean(axis=axis, keepdims=True) ** 2}],
         "sum-of-squares": [{"spread": lambda x, axis: (x**2).sum(axis=axis, keepdims=True)}],
+        "variance-of-x-itself": [{"of": lambda x, mean: x}],
+        "variance-over-everything": [{"spread_axis": None}],
+        "variance-over-the-batch": [{"spread_axis": 0}],
+        "median-for-mean": [{"middle": np.median}],
+        "eps-as-a-floor": [{"below": lambda variance, eps: np.sqrt(np.maximum(variance, eps))}],
+        "range-for-spread": [{"spread": lambda x, axis: np.ptp(x, axis=axis, keepdims=True) ** 2}],
         "gamma-and-beta-swapped": [{"affine": lambda y, gamma, beta: beta * y + gamma}],
         "shifted-before-scaled": [{"affine": lambda y, gamma, beta: gamma * (y + beta)}],
         "gamma-missing": [{"affine": lambda y, gamma, beta: y + beta}],
@@ -1035,14 +1057,26 @@ def _root_of(variance, eps):
         "gamma-missing": "Which of gamma and beta is in your formula?",
         "beta-missing": "Which of gamma and beta is in your formula?",
         "gamma-added": "What is left of a vector if gamma is 0?",
+        "variance-of-x-itself": "Of what do you take squares for the variance: of x, or of what is left of it?",
+        "variance-over-everything": "How many means do you have for five words, and how many variances?",
+        "variance-over-the-batch": "Over which axis is your mean, and over which one your variance?",
+        "median-for-mean": "Which of the two is a mean: the middle one, or the sum divided by how many there are?",
+        "eps-as-a-floor": "Does eps change a large variance, too?",
+        "range-for-spread": "Is it the distance from the smallest to the largest that you divide by?",
     },
 )
-def layer_norm(axis=-1, ddof=0, below=_root_of, centre=1, spread=None, affine=lambda y, gamma, beta: gamma * y + beta):
+def layer_norm(
+    axis=-1, ddof=0, below=_root_of, centre=1, spread=None, affine=lambda y, gamma, beta: gamma * y + beta,
+    of=lambda x, mean: x - mean, middle=np.mean, spread_axis=-1,
+):  # fmt: skip
     def norm(x, gamma, beta, eps=1e-5):
         along = tuple(a for a in axis if -a <= x.ndim) if isinstance(axis, tuple) else axis
         along = -1 if axis in (0, -2) and x.ndim == 1 else along
-        mean = x.mean(axis=along, keepdims=True)
-        variance = spread(x - mean, along) if spread else x.var(axis=along, keepdims=True, ddof=ddof)
+        mean = middle(x, axis=along, keepdims=True)
+        along = along if spread_axis == -1 or x.ndim == 1 else spread_axis
+        squares = of(x, mean) ** 2
+        count = squares.size / squares.mean(axis=along, keepdims=True).size
+        variance = spread(x - mean, along) if spread else squares.sum(axis=along, keepdims=True) / (count - ddof)
         return affine((x - centre * mean) / below(variance, eps), gamma, beta)
 
     return norm
@@ -1059,7 +1093,8 @@ ANOTHER = [
 @mistake.recipe(
     {
         "relu-missing": [{"curve": lambda y: y}],
-        "relu-at-the-end": [{"curve": lambda y: y, "end": lambda y: np.maximum(y, 0)}],
+        "relu-at-the-end": [{"curve": lambda y: y, "end": lambda y: np.maximum(y, 0)},
+                            {"curve": lambda y: y, "late": lambda y: np.maximum(y, 0)}],
         "relu-twice": [{"end": lambda y: np.maximum(y, 0)}],
         "relu-first": [{"curve": lambda y: y, "begin": lambda x: np.maximum(x, 0)}],
         "another-curve": [{"curve": curve} for curve in ANOTHER]
@@ -1077,7 +1112,12 @@ ANOTHER = [
         "b_2-missing": [{"second": 0}],
         "b_1-subtracted": [{"first": -1}],
         "b_2-subtracted": [{"second": -1}],
+        "b_1-twice": [{"first": 2}],
+        "b_2-twice": [{"second": 2}],
         "relu-before-the-bias": [{"early": True}],
+        "relu-asks-without-the-bias": [{"asks": lambda hidden, b_1: hidden > 0}],
+        "relu-asks-the-word": [{"asks": lambda hidden, b_1: (hidden + b_1).sum(-1, keepdims=True) > 0},
+                               {"asks": lambda hidden, b_1: (hidden + b_1).max(-1, keepdims=True) > 0}],
         "residual-added": [{"rest": 1}],
     },
     hints={
@@ -1089,15 +1129,23 @@ ANOTHER = [
         "softmax-for-relu": "Does one hidden unit know of the others in a ReLU?",
         "b_1-subtracted": "Is the bias added or taken off?",
         "b_2-subtracted": "Is the bias added or taken off?",
+        "b_1-twice": "How often is each bias added?",
+        "b_2-twice": "How often is each bias added?",
+        "relu-asks-without-the-bias": "What does your ReLU ask whether it is below zero: numbers with b_1 or without?",
+        "relu-asks-the-word": "May one hidden number be set to zero and its neighbour not?",
     },
-)
+)  # fmt: skip
 def feed_forward(
-    curve=lambda y: np.maximum(y, 0), begin=lambda x: x, end=lambda y: y, first=1, second=1, early=False, rest=0
-):
+    curve=lambda y: np.maximum(y, 0), begin=lambda x: x, end=lambda y: y, first=1, second=1, early=False, rest=0,
+    asks=None, late=lambda y: y,
+):  # fmt: skip
     def forward(x, W_1, b_1, W_2, b_2):
         hidden = begin(x) @ W_1
-        hidden = curve(hidden) + first * b_1 if early else curve(hidden + first * b_1)
-        return end(hidden @ W_2 + second * b_2) + rest * x
+        if asks is not None:
+            hidden = (hidden + first * b_1) * asks(hidden, b_1)
+        else:
+            hidden = curve(hidden) + first * b_1 if early else curve(hidden + first * b_1)
+        return end(late(hidden @ W_2) + second * b_2) + rest * x
 
     return forward
 
@@ -1128,8 +1176,17 @@ def _norm_2(block, x):
 
 @mistake.recipe(
     {
-        "post-norm": [{"norm": "post"}],
-        "norm-behind-the-branch": [{"norm": "behind"}],
+        "post-norm": [{"norm": ("post", "post")}],
+        "post-norm-in-one-branch": [{"norm": ("post", "pre")}, {"norm": ("pre", "post")}],
+        "norm-behind-the-branch": [
+            {"norm": ("behind", "behind")}, {"norm": ("behind", "pre")}, {"norm": ("pre", "behind")}
+        ],
+        "normed-on-both-sides": [{"norm": ("both", "both")}, {"norm": ("both", "pre")}, {"norm": ("pre", "both")}],
+        "second-norm-at-the-end": [{"norm_2": lambda block, x: x, "last": _norm_2}],
+        "normed-at-the-end-too": [{"last": _norm_2}, {"last": _norm_1}],
+        "second-residual-from-the-input": [{"start": lambda before, after: before}],
+        "input-added-again": [{"start": lambda before, after: before + after}],
+        "branches-side-by-side": [{"reads": lambda before, after: before}],
         "no-residual-around-attention": [{"first": lambda x, n, branch: branch}],
         "no-residual-around-feed-forward": [{"second": lambda x, n, branch: branch}],
         "attention-lost": [{"first": lambda x, n, branch: x}],
@@ -1180,12 +1237,18 @@ def _norm_2(block, x):
         "multiplied-not-added": "If a branch gives zero, what should be left of x?",
         "residual-subtracted": "If a branch gives zero, and then one, how does the output change?",
         "residual-inside-the-argument": "What goes into the branch: the norm alone, or a sum?",
+        "post-norm-in-one-branch": "Do both norms stand at the same place: in front of the branch, or behind the sum?",
+        "normed-on-both-sides": "How often is each norm used in the formula?",
+        "second-norm-at-the-end": "What goes into the feed-forward network, and what happens to the sum behind it?",
+        "normed-at-the-end-too": "How often is each norm used in the formula?",
+        "input-added-again": "If both branches gave zeros, how often would x be in the output?",
     },
 )  # fmt: skip
 def DecoderBlock(
-    norm="pre", first=lambda x, n, branch: x + branch, second=lambda x, n, branch: x + branch,
+    norm=("pre", "pre"), first=lambda x, n, branch: x + branch, second=lambda x, n, branch: x + branch,
     into_first=lambda x, n: n, into_second=lambda x, n: n, norm_1=_norm_1, norm_2=_norm_2,
-    allowed=torch.tril, join=lambda causal, padding: causal & padding, curve=nn.ReLU,
+    allowed=torch.tril, join=lambda causal, padding: causal & padding, curve=nn.ReLU, last=lambda block, x: x,
+    start=lambda before, after: after, reads=lambda before, after: after,
 ):  # fmt: skip
     class Block(_Block):
         def __init__(self, d_model, num_heads, d_ff):
@@ -1197,16 +1260,19 @@ def DecoderBlock(
             return causal if padding is None else join(causal, padding.unsqueeze(-3))
 
         def forward(self, x, padding=None):
-            x = self.around(norm_1, into_first, lambda y: self.attend(y, padding), x, first)
-            return self.around(norm_2, into_second, self.feed_forward, x, second)
+            after = self.around(norm[0], norm_1, into_first, lambda y: self.attend(y, padding), x, x, first)
+            rest, read = start(x, after), reads(x, after)
+            return last(self, self.around(norm[1], norm_2, into_second, self.feed_forward, rest, read, second))
 
-        def around(self, layer, into, branch, x, together):
-            if norm == "post":
-                return layer(self, together(x, x, branch(x)))
-            if norm == "behind":
-                return together(x, x, layer(self, branch(x)))
+        def around(self, where, layer, into, branch, rest, x, together):
+            """`rest` is what the branch is added to, `x` what it reads."""
+            if where == "post":
+                return layer(self, together(rest, rest, branch(x)))
+            if where == "behind":
+                return together(rest, rest, layer(self, branch(x)))
             normed = layer(self, x)
-            return together(x, normed, branch(into(x, normed)))
+            found = branch(into(x, normed))
+            return together(rest, normed, layer(self, found) if where == "both" else found)
 
     return Block
 
@@ -1248,6 +1314,13 @@ def _of_each(blocks, x, padding):
         "log-softmax-on-the-logits": [{"end": lambda logits: F.log_softmax(logits, dim=-1)}],
         "padding-ignored": [{"padded": lambda padding: None}],
         "padding-inverted": [{"padded": lambda padding: None if padding is None else ~padding}],
+        "padding-for-one-block": [
+            {"through": lambda blocks, x, padding: _one_after_the_other(blocks[1:], blocks[0](x, padding), None)},
+            {"through": lambda blocks, x, padding: blocks[-1](_one_after_the_other(blocks[:-1], x, None), padding)},
+        ],
+        "norm-before-the-blocks": [{"before": lambda norm, x: norm(x), "normed": lambda norm, x: x}],
+        "normed-before-the-blocks-too": [{"before": lambda norm, x: norm(x)}],
+        "positions-doubled": [{"place": lambda x, positions, scale: x * scale + 2 * positions}],
         "always-the-first-block": [
             {"through": lambda blocks, x, padding: _one_after_the_other([blocks[0]] * len(blocks), x, padding)}
         ],
@@ -1281,18 +1354,22 @@ def _of_each(blocks, x, padding):
         "always-the-last-block": "Which block does your loop call in its second round?",
         "blocks-left-out": "Is what the blocks give used?",
         "residual-around-a-block": "The residual is inside a block already. How often is x added?",
+        "padding-for-one-block": "Which blocks are told about the padding: all of them?",
+        "norm-before-the-blocks": "Where does the last norm stand: in front of the blocks, or behind them?",
+        "normed-before-the-blocks-too": "How often does the last norm stand in the formula?",
+        "positions-doubled": "How often are positions added?",
     },
 )  # fmt: skip
 def TransformerDecoder(
     place=_placed, at=lambda positions, L: positions[:L], normed=lambda norm, x: norm(x), end=lambda logits: logits,
-    padded=lambda padding: padding, through=_one_after_the_other,
+    padded=lambda padding: padding, through=_one_after_the_other, before=lambda norm, x: x,
 ):  # fmt: skip
     class Decoder(_Decoder):
         def embed(self, token_ids):
             return place(self.embedding(token_ids), at(self.positions, token_ids.shape[-1]), math.sqrt(self.d_model))
 
         def stack(self, x, padding):
-            return through(self.blocks, x, padded(padding))
+            return through(self.blocks, before(self.norm, x), padded(padding))
 
         def logits(self, x):
             return end(self.output(normed(self.norm, x)))

@@ -20,7 +20,7 @@ from autograder.attention.hidden.modules import (
     same_each_time,
     with_any_weights,
 )
-from autograder.attention.hidden.properties import responds, same_item_by_item
+from autograder.attention.hidden.properties import responds, same_in_batches
 from autograder.judging import expect
 from autograder.judging.student import Raised
 
@@ -147,8 +147,7 @@ class TestLayerNorm:
         self.looks_like_norm(student)
         hint = "Over which axis is the mean? Count it from the end."
         call = lambda x: self.norm(student, x)  # noqa: E731
-        same_item_by_item(call, [normal(311, 2, 5, 12)], 1, hint)
-        same_item_by_item(call, [normal(312, 2, 3, 4, 12)], 2, hint)
+        same_in_batches(call, [[normal(311, 2, 5, 12)], [normal(312, 2, 3, 4, 12)]], hint)
 
     @pytest.mark.weight(0.25)
     def test_gamma_and_beta(self, student):
@@ -260,8 +259,8 @@ class TestFeedForward:
         """No batch axis, one or two: each word goes through on its own, also a single vector."""
         self.looks_like_layers(student)
         call = lambda x: self.forward(student, x, *self.ARGS[1:])  # noqa: E731
-        for x, axes in ((self.ARGS[0], 1), (normal(328, 2, 3, 5, 7), 2)):
-            same_item_by_item(call, [x], axes, "Is there an axis that your code counts on?")
+        batches = [[self.ARGS[0]], [normal(328, 2, 3, 5, 7)]]
+        same_in_batches(call, batches, "Is there an axis that your code counts on?")
 
     @pytest.mark.weight(0.1)
     def test_dtype(self, student):

@@ -71,7 +71,10 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
     return token_ids, [True] * (len(article_ids) + 1) + [False] * (len(summary_ids) + 1)
 
 
-@mistake("counted-by-word", hint="A word of the summary may stand in the article, too. Does it count there?")
+@mistake(
+    "counted-by-word",
+    hint="A word may stand in the article and in the summary. Do you ask for its place, or for its id?",
+)
 def training_example(article_ids, summary_ids, separator_id, end_id):
     token_ids = [*article_ids, separator_id, *summary_ids, end_id]
     return token_ids, [token in summary_ids or token == end_id for token in token_ids]
@@ -256,7 +259,8 @@ def next_token(model, token_ids):
 
 
 @mistake(
-    "last-but-one-position", hint="The logits at a place already speak of the next token. Which place is the last?"
+    "last-but-one-position",
+    hint="Your answer is what the model says before it has read the last word. Where does that word get lost?",
 )
 def next_token(model, token_ids):
     return int(_logits(model, token_ids)[-2].argmax())
@@ -1342,6 +1346,8 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # ---------------------------------------------------------------- one decision wrong, and two
 
 WORDS = {
+    "mask-without-its-first": "Does each token id have its entry in the mask, the first one, too?",
+    "separator-on-both-sides": "How many separators does a text have, and where?",
     "first-word-not-counted": "Who is to learn to write the first word of the summary?",
     "id-0-ignored": "Is 0 a word like others here? Which tokens count is said by the loss mask alone.",
     "id-compared-by-identity": "What does `is` compare, and are two ints of the same value always one object?",
@@ -1365,6 +1371,15 @@ WORDS = {
         "first-word-not-counted": [{"first": 2}],
         "end-not-counted": [{"last": -1}],
         "loss-mask-inverted": [{"inverted": True}],
+        "counted-by-word": [
+            {"counts": lambda i, token, a, s, sep: token not in {*a, sep}},
+            {"counts": lambda i, token, a, s, sep: token not in a and i > len(a)},
+            {"counts": lambda i, token, a, s, sep: token not in a or i > len(a) + len(s)},
+            {"counts": lambda i, token, a, s, sep: token in s or i > len(a) + len(s)},
+            {"counts": lambda i, token, a, s, sep: token in s},
+        ],
+        "mask-without-its-first": [{"whole": lambda mask: mask[1:]}],
+        "separator-on-both-sides": [{"ids": lambda a, s, sep, end: [sep, *a, sep, *s, end], "first": 2}],
         "end-missing": [{"ids": lambda a, s, sep, end: [*a, sep, *s]}],
         "separator-missing": [{"ids": lambda a, s, sep, end: [*a, *s, end], "first": 0}],
         "summary-first": [{"ids": lambda a, s, sep, end: [*s, sep, *a, end]}],
@@ -1372,12 +1387,17 @@ WORDS = {
     },
     hints=WORDS,
 )
-def training_example(ids=lambda a, s, sep, end: [*a, sep, *s, end], first=1, last=0, inverted=False):
+def training_example(
+    ids=lambda a, s, sep, end: [*a, sep, *s, end], first=1, last=0, inverted=False, counts=None,
+    whole=lambda mask: mask,
+):  # fmt: skip
     def example(article_ids, summary_ids, separator_id, end_id):
         token_ids = ids(article_ids, summary_ids, separator_id, end_id)
         begin = len(article_ids) + first
         mask = [begin <= i < len(token_ids) + last for i in range(len(token_ids))]
-        return token_ids, [not counted for counted in mask] if inverted else mask
+        if counts is not None:
+            mask = [counts(i, token, article_ids, summary_ids, separator_id) for i, token in enumerate(token_ids)]
+        return token_ids, whole([not counted for counted in mask] if inverted else mask)
 
     return example
 
@@ -1418,20 +1438,38 @@ def _counted_mean(losses, counted, targets):
         "mask-on-the-logits": [
             {"before": lambda x, m: x * m[..., None]},
             {"before": lambda x, m: x * m[..., None], "mean": lambda losses, m: losses.mean()},
+            {"masked": lambda x, m: x * m[..., None]},
+            {"masked": lambda x, m: x * m[..., None], "mean": lambda losses, m: losses.mean()},
         ],
+        "mask-on-the-ids": [{"aimed": lambda t, m: t * m, "counted": lambda m, t: torch.ones_like(m)}],
+        "label-smoothing": [{"smoothed": by} for by in (0.1, 0.05, 0.2)],
+        "perplexity": [{"mean": lambda losses, m: losses[m].mean().exp()}],
+        "divided-by-one-more": [{"mean": lambda losses, m: losses[m].sum() / (m.sum() + 1)}],
+        "largest-for-mean": [{"mean": lambda losses, m: losses[m].max()}],
+        "weighted-by-probability": [{"weigh": lambda losses: losses * (1 - torch.exp(-losses))},
+                                    {"weigh": lambda losses: losses * (1 - torch.exp(-losses)) ** 2}],
     },
     hints=WORDS | {
         "logits-of-the-target": "The logits at place t predict the token at which place?",
+        "mask-on-the-ids": "Which word is id 0, and what does a place cost at which you ask for it?",
+        "label-smoothing": "If the model is all but sure of the right word, is your loss near 0?",
+        "perplexity": "By hand: two words of probability 0.5 each cost 0.693. What does yours make of them?",
+        "divided-by-one-more": "A single counted token: by how many is its loss divided?",
+        "largest-for-mean": "Does each counted token have a say in your loss, or one of them alone?",
+        "weighted-by-probability": "Does a sure guess count for less than an unsure one? What is a mean?",
         "log-softmax-twice": "How often does a logit go through a softmax on its way into the loss?",
     },
 )  # fmt: skip
 def summary_loss(
     cut=lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, 1:]), counted=lambda m, t: m,
-    mean=lambda losses, m: losses[m].mean(), log=_log_softmax, before=lambda x, m: x,
+    mean=lambda losses, m: losses[m].mean(), log=_log_softmax, before=lambda x, m: x, masked=lambda x, m: x,
+    aimed=lambda t, m: t, smoothed=0.0, weigh=lambda losses: losses,
 ):  # fmt: skip
     def loss(logits, token_ids, loss_mask):
-        predictions, targets, mask = cut(logits, token_ids, loss_mask)
-        losses = -log(before(predictions, mask)).gather(-1, targets[..., None]).squeeze(-1)
+        predictions, targets, mask = cut(masked(logits, loss_mask), token_ids, loss_mask)
+        costs = -log(before(predictions, mask))
+        losses = costs.gather(-1, aimed(targets, mask)[..., None]).squeeze(-1)
+        losses = weigh((1 - smoothed) * losses + smoothed * costs.mean(-1))
         return mean(losses, counted(mask, targets))
 
     return loss
@@ -1443,7 +1481,8 @@ CONTEXTS = (8, 10, 12, 16, 20, 24, 32)  # sizes that people give a context, belo
 @mistake.recipe(
     {
         "first-position": [{"place": lambda x: x[0]}],
-        "last-but-one-position": [{"place": lambda x: x[max(-2, -len(x))]}, {"place": lambda x: x[len(x) - 2]}],
+        # A model that reads from left to right says the same there as after a text without its last word.
+        "last-but-one-position": [{"place": lambda x: x[max(-2, -len(x))]}],
         "mean-over-positions": [{"place": lambda x: x.mean(0)}],
         "surest-position": [{"place": lambda x: x.max(0).values}],
         "argmax-over-everything": [{"place": lambda x: x.reshape(-1)}],
@@ -1453,12 +1492,10 @@ CONTEXTS = (8, 10, 12, 16, 20, 24, 32)  # sizes that people give a context, belo
         "second-likeliest": [{"pick": lambda x: x.argsort()[-2]}],
         "only-the-last-word-read": [{"read": lambda ids: ids[-1:]}],
         "context-cut": [{"read": lambda ids, most=most: ids[-most:]} for most in CONTEXTS],
-        "last-word-not-read": [{"read": lambda ids: ids[:-1] or ids}],
         "read-backwards": [{"read": lambda ids: ids[::-1]}],
     },
     hints=WORDS
     | {
-        "last-word-not-read": "Which words does the model see in your call, and which is the last of them?",
         "context-cut": "How many of the words before does the model read for the next one?",
     },
 )
@@ -1472,6 +1509,18 @@ def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids
         "never-stops-at-the-end": [{"stop": lambda token, separator, end: False}],
         "separator-for-end": [{"stop": lambda token, separator, end: token == separator}],
         "stops-at-the-separator-too": [{"stop": lambda token, separator, end: token in (separator, end)}],
+        "stops-at-a-word-it-has-written": [
+            {"over": lambda token, words, article, most: token in words},
+            {"over": lambda token, words, article, most: words[-1:] == [token]},
+        ],
+        "stops-at-a-word-of-the-article": [{"over": lambda token, words, article, most: token in article}],
+        "stops-where-the-article-is-as-long": [
+            {"over": lambda token, words, article, most: len(words) >= len(article)}
+        ],
+        "the-given-counts-as-new": [
+            {"over": lambda token, words, article, most: len(article) + 1 + len(words) >= most},
+            {"over": lambda token, words, article, most: len(article) + len(words) >= most},
+        ],
         "end-compared-by-identity": [{"stop": lambda token, separator, end: token is end}],
         "one-token-too-many": [{"more": 1}],
         "one-token-too-few": [{"more": -1}],
@@ -1493,6 +1542,9 @@ def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids
     },
     hints=WORDS | {
         "stops-at-the-separator-too": "Which id ends the summary?",
+        "stops-at-a-word-it-has-written": "May a summary say a word twice? What does your code do then?",
+        "stops-at-a-word-of-the-article": "May a summary say a word of the article? What does your code do then?",
+        "stops-where-the-article-is-as-long": "May a summary be longer than its article? What ends yours?",
         "last-word-lost": "Is the last word of your list a word of the summary?",
         "separator-last": "Where does the separator stand once the first word is written?",
     },
@@ -1501,6 +1553,7 @@ def greedy_summary(
     stop=lambda token, separator, end: token == end, more=0, with_end=False,
     back=lambda article, separator, words: words,
     read=lambda article, separator, words: [*article, separator, *words],
+    over=lambda token, words, article, most: False,
 ):  # fmt: skip
     def summary(model, article_ids, separator_id, end_id, max_new_tokens):
         words = []
@@ -1508,6 +1561,8 @@ def greedy_summary(
             token = _next(model, read(article_ids, separator_id, words))
             if stop(token, separator_id, end_id):
                 words += [token] if with_end else []
+                break
+            if over(token, words, article_ids, max_new_tokens):
                 break
             words.append(token)
         return back(article_ids, separator_id, words)
@@ -1573,8 +1628,16 @@ def ablate(rows=False, shift=0, matrix="W_O", layer_shift=0, value=lambda W: 0 *
             {"within": lambda kept, p: (kept <= p) | (kept == kept[0])},
         ],
         "top-p-of-all-words": [{"among": False}],
+        "cut-in-another-order": [{"cut": "what top_k has left"}, {"cut": "all"}],
+        "not-sorted": [{"ordered": False}],
+        "order-not-undone": [{"back": "turned"}],
     },
-    hints={"one-word-less-than-k": "With top_k 3, how many words have a probability above zero in yours?"},
+    hints={
+        "one-word-less-than-k": "With top_k 3, how many words have a probability above zero in yours?",
+        "cut-in-another-order": "You know how many of the sorted words are left. Which words of logits are they?",
+        "not-sorted": "Which words come first in yours: the likeliest, or those with the smallest ids?",
+        "order-not-undone": "Take three words, the last the likeliest. Which number stands last in yours?",
+    },
 )
 def next_word_probabilities(
     heat=lambda logits, T: logits / T,
@@ -1584,16 +1647,30 @@ def next_word_probabilities(
     within=lambda kept, p: kept.cumsum(0) - kept < p,
     shared=True,
     back=True,
+    cut="",
+    ordered=True,
 ):
     def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         scaled = heat(logits, temperature)
-        order = scaled.argsort(descending=first_the_likeliest)
-        kept = torch.softmax(scaled[order], -1)[: most(top_k)]
+        order = scaled.argsort(descending=first_the_likeliest) if ordered else torch.arange(len(scaled))
+        everything = torch.softmax(scaled[order], -1)
+        kept = everything[: most(top_k)]
+        inside = torch.ones_like(kept, dtype=torch.bool)
         if top_p is not None:
-            share = kept / kept.sum() if among else kept
-            kept = torch.where(within(share, top_p), kept, torch.zeros_like(kept))
+            inside = within(kept / kept.sum() if among else kept, top_p)
+        if cut:
+            # What is left is known by rank, and picked by id: of those that top_k has left, or of all.
+            by_id = F.pad(inside, (0, len(logits) - len(kept)))[order]
+            kept = kept * by_id[: len(kept)] if cut == "what top_k has left" and top_p is not None else (
+                kept if cut == "what top_k has left" else everything * by_id
+            )  # fmt: skip
+        else:
+            kept = torch.where(inside, kept, torch.zeros_like(kept))
+        kept = kept / kept.sum() if shared else kept
+        if back == "turned":
+            return F.pad(kept, (0, len(logits) - len(kept)))[order]
         result = torch.zeros_like(logits)
-        result[order[: len(kept)] if back else slice(0, len(kept))] = kept / kept.sum() if shared else kept
+        result[order[: len(kept)] if back else slice(0, len(kept))] = kept
         return result
 
     return probabilities
@@ -1607,6 +1684,8 @@ def _onto(real, size):
 @mistake.recipe(
     decisions.SCALES
     | {"scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}]}
+    | {"scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.num_heads * size.d_k)}]}
+    | {"scale-by-num_heads": [{"scale": lambda size: math.sqrt(size.num_heads)}]}
     | {
         "keys-and-values-from-x": [{"texts": lambda x, m: (x, x, x)}],
         "queries-from-memory": [{"texts": lambda x, m: (m, m, m)}],
@@ -1668,7 +1747,7 @@ def cross_attention(
         if causal is not None:
             stairs = torch.ones(L, S, dtype=torch.bool).tril(causal)
             allowed = stairs if allowed is None else stairs & allowed
-        more = {"d_model": x.shape[-1]}
+        more = {"d_model": x.shape[-1], "num_heads": num_heads}
         heads, weights = decisions.attend(TORCH, query, key, value, allowed, more=more, **options)
         return end(join(heads), W_O), weights
 

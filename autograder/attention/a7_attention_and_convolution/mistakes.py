@@ -211,6 +211,37 @@ def _nearest(length, offset):
     return np.eye(length)[np.clip(np.arange(length) + offset, 0, length - 1)]
 
 
+def _mirrored(length, offset):
+    key = np.abs(np.arange(length) + offset)
+    key = np.where(key > length - 1, 2 * (length - 1) - key, key)
+    return (key[:, None] == np.arange(length)).astype(float)
+
+
+def _mirrored_with_the_last(length, offset):
+    """The word at the border comes twice."""
+    key = (np.arange(length) + offset) % (2 * length)
+    return np.eye(length)[np.where(key < length, key, 2 * length - 1 - key)]
+
+
+def _from_the_end(length, offset):
+    """What lies before the first counts from the end; what lies behind the last is left out."""
+    key = np.arange(length)[:, None] + offset
+    return ((key == np.arange(length)) | (key + length == np.arange(length))).astype(float)
+
+
+def _filled(what):
+    """A row without a key gets another one."""
+
+    def reach(length, offset):
+        weights = np.eye(length, k=offset)
+        return np.where(weights.any(axis=1, keepdims=True), weights, what(length))
+
+    return reach
+
+
+MIRRORED = [{"reach": _mirrored}, {"reach": _mirrored_with_the_last}]
+
+
 def _right(X, kernel):
     return _by_taps(X, kernel, _rule(len(kernel)), _shifted)
 
@@ -350,6 +381,14 @@ WORDS = {
     "first-key-missing": "May a query look at the first word? Where does your comparison begin?",
     "offset-doubled": "How far does a query look at offset 1, and how far at offset 2?",
     "first-tap-only": "How many taps has the kernel, and how many reach your sum?",
+    "mirrored-at-the-border": "The key would stand outside. Is the text a mirror, with its words once more behind it?",
+    "past-the-end-only": "Which keys lie outside: only those past the end?",
+    "itself-at-the-border": "A query whose key lies outside: does it look at itself in its place?",
+    "first-word-at-the-border": "A query whose key lies outside: does it look at another word in its place?",
+    "offset-without-its-sign": "Is offset -2 the same as 2?",
+    "identity-rows-repeated": "Print W_O. Which rows are head 0's, and what do they make of its first number?",
+    "W_O-of-one-head": "How many rows has W_O, and whose are they?",
+    "one-matrix-for-all-taps": "Take a kernel whose taps differ. Which matrix does the left neighbour meet in yours?",
 }
 
 
@@ -359,6 +398,17 @@ WORDS = {
         "heads-averaged": [{"mean": True}],
         "wraps-around": [{"reach": _wrapped}],
         "border-repeated": [{"reach": _nearest}],
+        "mirrored-at-the-border": MIRRORED,
+        "past-the-end-only": [{"reach": _from_the_end}],
+        "border-evened-out": [{"reach": _filled(lambda length: 1 / length)}],
+        "itself-at-the-border": [{"reach": _filled(np.eye)}],
+        "one-matrix-for-all-taps": [
+            {"matrices": lambda kernel: kernel.sum(axis=0)},
+            {"matrices": lambda kernel: kernel.mean(axis=0)},
+            {"matrices": lambda kernel: kernel[(len(kernel) - 1) // 2]},
+            {"matrices": lambda kernel: kernel[0]},
+            {"matrices": lambda kernel: kernel[-1]},
+        ],
         "offset-of-the-wrong-sign": [{"sign": -1}],
         "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}],
         "one-tap-too-few": [{"some": lambda k: k - 1}],
@@ -367,10 +417,12 @@ WORDS = {
     hints=WORDS,
 )
 def convolution_by_attention(
-    order=1, mean=False, reach=_shifted, before=lambda k: (k - 1) // 2, sign=1, seen=lambda w: w, some=lambda k: k
-):
+    order=1, mean=False, reach=_shifted, before=lambda k: (k - 1) // 2, sign=1, seen=lambda w: w, some=lambda k: k,
+    matrices=lambda kernel: kernel,
+):  # fmt: skip
     def convolution_by_attention(X, kernel):
         k = len(kernel)
+        kernel = np.broadcast_to(matrices(kernel), kernel.shape)
         offsets = [sign * (j - before(k)) for j in range(k)]
         output, weights = _by_taps(X, kernel[::order][: some(k)], offsets[: some(k)], reach)
         return output / (k if mean else 1), seen(weights)
@@ -386,35 +438,53 @@ def convolution_by_attention(
         "offset-doubled": [{"sign": 2}],
         "wraps-around": [{"reach": _wrapped}],
         "clipped-at-the-border": [{"reach": _nearest}],
+        "mirrored-at-the-border": MIRRORED,
+        "past-the-end-only": [{"reach": _from_the_end}],
+        "evened-out-at-the-border": [{"reach": _filled(lambda length: 1 / length)}],
+        "itself-at-the-border": [{"reach": _filled(np.eye)}],
+        "first-word-at-the-border": [{"reach": _filled(lambda length: np.eye(length)[0])}],
+        "offset-without-its-sign": [{"of": abs}, {"of": lambda offset: -abs(offset)}],
         "last-key-missing": [{"end": lambda weights: np.pad(weights[:, :-1], ((0, 0), (0, 1)))}],
         "first-key-missing": [{"end": lambda weights: np.pad(weights[:, 1:], ((0, 0), (1, 0)))}],
         "both-sides": [{"end": lambda weights: np.maximum(weights, weights.T)}],
     },
     hints=WORDS,
 )
-def offset_attention(sign=1, more=0, reach=_shifted, end=lambda weights: weights):
-    return lambda length, offset: end(reach(length, sign * offset + more))
+def offset_attention(sign=1, more=0, reach=_shifted, end=lambda weights: weights, of=lambda offset: offset):
+    return lambda length, offset: end(reach(length, sign * of(offset) + more))
 
 
 @mistake.recipe(
     {name: ways for name, ways in ORDERS.items() if name != "kernel-flipped"}
     | {
         "kernel-flipped": [{"order": -1}, {"sign": -1}, {"taps": -1}],
-        "heads-averaged": [{"mean": True}],
+        "heads-averaged": [{"out": lambda eye, k: np.tile(eye, (k, 1)) / k}],
+        "identity-rows-repeated": [{"out": lambda eye, k: np.repeat(eye, k, axis=0)}],
+        "W_O-of-one-head": [{"out": lambda eye, k: eye}],
+        "W_O-lies-down": [{"out": lambda eye, k: np.tile(eye, (1, k))}],
+        "one-tap-for-all": [
+            {"matrices": lambda kernel: kernel.sum(axis=0)},
+            {"matrices": lambda kernel: kernel.mean(axis=0)},
+            {"matrices": lambda kernel: kernel[(len(kernel) - 1) // 2]},
+            {"matrices": lambda kernel: kernel[0]},
+        ],
         "one-tap-too-few": [{"some": lambda k: k - 1}],
         "kernel-transposed": [{"turned": True}],
     },
+    ({}, {"listed": np.array}),
     hints=WORDS,
 )
 def convolution_heads(
-    order=1, taps=1, sign=1, mean=False, before=lambda k: (k - 1) // 2, some=lambda k: k, turned=False
-):
+    order=1, taps=1, sign=1, before=lambda k: (k - 1) // 2, some=lambda k: k, turned=False, listed=list,
+    out=lambda eye, k: np.tile(eye, (k, 1)), matrices=lambda kernel: kernel,
+):  # fmt: skip
     def convolution_heads(kernel):
         k, _, d_out = kernel.shape
+        kernel = np.broadcast_to(matrices(kernel), kernel.shape)
         offsets = [sign * (j - before(k)) for j in range(k)][::order][: some(k)]
-        W_O = np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1)) / (k if mean else 1)
+        W_O = out(np.eye(d_out, dtype=kernel.dtype), k)
         values = kernel[::taps]
-        return offsets, (values.swapaxes(1, 2) if turned else values).copy(), W_O.astype(kernel.dtype)
+        return listed(offsets), (values.swapaxes(1, 2) if turned else values).copy(), W_O.astype(kernel.dtype)
 
     return convolution_heads
 
@@ -598,6 +668,16 @@ def translation_test(layer, X, shift, margin):
     {
         "borders-compared": [{"inside": 0}],
         "border-on-one-side": [{"ends": (1, 0)}, {"ends": (0, 1)}],
+        "border-of-one-output": [{"pairs": "rows of the first"}, {"pairs": "rows of the second"}],
+        "what-came-in-compared": [{"pairs": "round the end"}, {"pairs": "round the beginning"}],
+        "margin-grows-with-the-shift": [{"inside": 2}],
+        "difference-with-a-sign": [
+            {"alike": lambda a, b: bool((a - b < 1e-6).all())},
+            {"alike": lambda a, b: bool((b - a < 1e-6).all())},
+        ],
+        "differences-averaged": [{"alike": lambda a, b: bool(abs((a - b).mean()) < 1e-6)}],
+        "not-close-enough": [{"alike": lambda a, b: bool(np.allclose(a, b, atol=0.1))}],
+        "last-row-left-out": [{"last": -1}],
         "rows-lost": [{"fill": "zeros"}],
         "shifted-the-wrong-way": [{"way": -1}],
         "input-not-moved": [{"way": 0}],
@@ -614,9 +694,15 @@ def translation_test(layer, X, shift, margin):
     hints={
         "output-moved-the-wrong-way": "Row i of the first output: at which row of the second is it found again?",
         "answer-turned-round": "For which of the two does your function say True?",
+        "what-came-in-compared": "Which rows of the moved X came in at the other end? Do you compare them?",
+        "margin-grows-with-the-shift": "Which is the first row that you leave out, and is it inside the margins?",
+        "difference-with-a-sign": "Is -3 a difference, too? What does your comparison make of it?",
+        "differences-averaged": "One row is off by 1, another by -1. What is the mean of that?",
     },
-)
-def translation_test(inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_near, columns=None):
+)  # fmt: skip
+def translation_test(
+    inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_near, columns=None, pairs="inside", last=None,
+):  # fmt: skip
     def translation_test(layer, X, shift, margin):
         L = len(X)
         moved = np.roll(X, way * shift, axis=0)
@@ -625,8 +711,17 @@ def translation_test(inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_n
             for i in range(L):
                 if 0 <= i + way * shift < L:
                     moved[i + way * shift] = X[i]
-        low, high = inside * margin * ends[0], L - inside * margin * ends[1]
-        i = np.array([i for i in range(low, high) if low <= i + back * shift < high], dtype=int)
-        return bool(alike(layer(X)[i, :columns], layer(moved)[i + back * shift, :columns]))
+        margin = margin + abs(shift) if inside == 2 else inside * margin
+        low, high = margin * ends[0], L - margin * ends[1]
+        i = np.arange(low, high)
+        if pairs in ("inside", "rows of the first"):
+            j, edge = i + back * shift, (low, high) if pairs == "inside" else (0, L)
+            i = i[(j >= edge[0]) & (j < edge[1])]
+        elif pairs == "rows of the second":
+            i = i[(i - back * shift >= 0) & (i - back * shift < L)] - back * shift
+        elif pairs == "round the end":
+            i = (i - back * shift) % L
+        i = i[:last]
+        return bool(alike(layer(X)[i, :columns], layer(moved)[(i + back * shift) % L, :columns]))
 
     return translation_test

@@ -460,12 +460,17 @@ GROUPS = {
 }
 WHOLE = {
     "scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.d_k * size.num_heads)}],
+    "scale-by-length": [
+        {"scale": scale}
+        for scale in (lambda size: math.sqrt(size.S), lambda size: math.sqrt(size.L), lambda size: size.S)
+    ],
     "scale-by-num_heads": [
         {"scale": lambda size: math.sqrt(size.num_heads)},
         {"scale": lambda size: math.sqrt(size.num_kv_heads)},
     ],
 }
 SHARING = {
+    "scale-by-length": "Write down the shape of K. Which of its numbers is the square root of?",
     "causal-mask-put-in": "May the first query look at the last key? Who says that it must not?",
     "last-head-for-all": "How many heads of keys are there, and how many does your code look at?",
     "values-of-the-first": "Do a head's keys and its values come from the same head?",
@@ -600,6 +605,15 @@ def _counting(
         "one-number-a-key": [{"numbers": lambda layers, heads, d, length: layers * heads * length}],
         "one-word": [{"numbers": lambda layers, heads, d, length: layers * heads * d}],
         "weights-kept": [{"numbers": lambda layers, heads, d, length: layers * heads * length**2}],
+        "caches-of-all-steps": [
+            {"numbers": lambda layers, heads, d, length: layers * heads * d * length * (length + 1) // 2},
+            {"numbers": lambda layers, heads, d, length: layers * heads * d * length * (length - 1) // 2},
+            {"numbers": lambda layers, heads, d, length: layers * heads * d * length**2},
+        ],
+        "one-word-more": [{"numbers": lambda layers, heads, d, length: layers * heads * d * (length + 1)}],
+        "one-word-less": [{"numbers": lambda layers, heads, d, length: layers * heads * d * (length - 1)}],
+        "layers-for-heads": [{"numbers": lambda layers, heads, d, length: layers**2 * d * length},
+                             {"numbers": lambda layers, heads, d, length: heads**2 * d * length}],
         "square-heads": [
             {"numbers": lambda layers, heads, d, length: layers * heads * d**2 * length},
             {"numbers": lambda layers, heads, d, length: layers * (heads * d) ** 2 * length},
@@ -610,8 +624,15 @@ def _counting(
         "megabytes": [{"end": lambda count: count / 1e6}, {"end": lambda count: count / 1024**2}],
         "gigabytes": [{"end": lambda count: count / 1e9}, {"end": lambda count: count / 1024**3}],
     },
-    hints={"megabytes": "Is it bytes that are asked for?", "gigabytes": "Is it bytes that are asked for?"},
-)
+    hints={
+        "megabytes": "Is it bytes that are asked for?",
+        "gigabytes": "Is it bytes that are asked for?",
+        "caches-of-all-steps": "After the last word, how many caches are there: one, or one from each step?",
+        "one-word-more": "Try one word. How many keys are kept of it in each head?",
+        "one-word-less": "Try one word. How many keys are kept of it in each head?",
+        "layers-for-heads": "Which of the arguments has no influence on your result?",
+    },
+)  # fmt: skip
 def cache_bytes(**options):
     return _counting(**options)
 
@@ -2056,6 +2077,9 @@ class _Block(nn.Module):
     ahead = 0  # by how many places queries are turned more than keys
     norms = ("norm_1", "norm_2")  # in front of which branch
     post = False  # or behind each branch
+    plain = ()  # layers that read the words in front of the norm
+    start_of_second = staticmethod(lambda before, after: after)
+    last = staticmethod(lambda block, x: x)
     early = False  # are queries and keys turned before they are split into heads?
     joined = staticmethod(lambda heads: heads.transpose(-3, -2).flatten(-2))
 
@@ -2075,11 +2099,11 @@ class _Block(nn.Module):
             if name.endswith("bias"):
                 nn.init.zeros_(parameter)  # the same answer each time
 
-    def attend(self, x):
+    def attend(self, x, plain):
         place = self.places(x.shape[-2])
         found = {}
         for name, layer in (("query", self.W_Q), ("key", self.W_K), ("value", self.W_V)):
-            projected = layer(x)
+            projected = layer(plain if f"W_{name[0].upper()}" in self.plain else x)
             at = place + (self.ahead if name == "query" else 0)
             if self.early and name in self.turned:
                 projected = self.turn(projected, at)
@@ -2095,15 +2119,20 @@ class _Block(nn.Module):
     def forward(self, x):
         one, two = (getattr(self, name) for name in self.norms)
         if self.post:
-            x = self.normed(x + self.attend(x), one)
-            return self.normed(x + self.fed(x), two)
+            x = self.normed(x + self.attend(x, x), one)
+            return self.normed(x + self.fed(x, x), two)
         normed = self.normed(x, one)
-        after = self.first(x, self.attend(normed), normed)
-        hidden = self.normed(self.input_of_second(x, after), two)
-        return self.second(after, self.fed(hidden), hidden)
+        after = self.first(x, self.attend(normed, x), normed)
+        read = self.input_of_second(x, after)
+        hidden = self.normed(read, two)
+        return self.last(self, self.second(self.start_of_second(x, after), self.fed(hidden, read), hidden))
 
-    def fed(self, hidden):
-        return self.W_down(self.gate_and_up(self.W_gate(hidden), self.W_up(hidden), self.curve))
+    def fed(self, hidden, plain):
+        gate, up = (
+            layer(plain if name in self.plain else hidden)
+            for name, layer in (("W_gate", self.W_gate), ("W_up", self.W_up))
+        )
+        return self.W_down(self.gate_and_up(gate, up, self.curve))
 
 
 @mistake("positions-missing", hint="Shuffle the words before the last one. Does the last one notice?")
@@ -2247,7 +2276,7 @@ class ModernDecoderBlock(_Block):
 @mistake("output-too-many", hint="How many things does forward give back?")
 class ModernDecoderBlock(_Block):
     def forward(self, x):
-        return super().forward(x), self.attend(x)
+        return super().forward(x), self.attend(x, x)
 
 
 @mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
@@ -2291,6 +2320,24 @@ class ModernDecoderBlock(_Block):
             {"may_see": lambda back, window: (back >= 0) & (True if window is None else back <= window)}
         ],
         "branches-side-by-side": [{"input_of_second": lambda before, after: before}],
+        "second-residual-from-the-input": [{"start_of_second": lambda before, after: before}],
+        "input-added-again": [{"start_of_second": lambda before, after: before + after}],
+        "first-norm-missing": [{"plain": ("W_Q", "W_K", "W_V")}],
+        "second-norm-missing": [{"plain": ("W_gate", "W_up")}],
+        "plain-words-read": [
+            {"plain": layers}
+            for layers in (("W_up",), ("W_gate",), ("W_V",), ("W_K",), ("W_Q",), ("W_K", "W_V"), ("W_Q", "W_K"))
+        ],
+        "attention-lost": [{"first": lambda x, branch, normed: x}],
+        "feed-forward-lost": [{"second": lambda x, branch, normed: x}],
+        "branch-doubled": [
+            {"first": lambda x, branch, normed: x + 2 * branch},
+            {"second": lambda x, branch, normed: x + 2 * branch},
+        ],
+        "normed-at-the-end-too": [{"last": lambda block, x: block.normed(x, block.norm_2)}],
+        "second-norm-at-the-end": [
+            {"plain": ("W_gate", "W_up"), "last": lambda block, x: block.normed(x, block.norm_2)}
+        ],
         "no-scaling": [{"scale": lambda d_head, d_model: 1.0}],
         "scale-by-d_model": [{"scale": lambda d_head, d_model: math.sqrt(d_model)}],
         "relu-for-silu": [{"curve": F.relu}],
@@ -2307,6 +2354,16 @@ class ModernDecoderBlock(_Block):
         "another-eps": "To what is epsilon added, and how large is it?",
         "turned-by-heads": "By what is a query turned: by its word's place, or by its head's number?",
         "mask-missing-with-a-window": "With a window, may word 0 see what comes later?",
+        "second-residual-from-the-input": "What is the second branch added to: does what attention gave survive?",
+        "input-added-again": "If both branches gave zeros, how often would x be in the output?",
+        "first-norm-missing": "What goes into the attention: x, or x brought to size one?",
+        "second-norm-missing": "What goes into the feed-forward network: its words, or its words brought to size one?",
+        "plain-words-read": "Go through the layers: which read the words behind a norm, and which as they came?",
+        "attention-lost": "Does a word's output change if an earlier word does?",
+        "feed-forward-lost": "Is the result of the feed-forward network used?",
+        "branch-doubled": "Set a branch to zero: what is left of x? And what is each branch multiplied by?",
+        "normed-at-the-end-too": "How often is each norm used?",
+        "second-norm-at-the-end": "What goes into the feed-forward network, and what happens to the sum behind it?",
     },
 )
 def ModernDecoderBlock(**options):

@@ -19,7 +19,7 @@ from autograder.attention.hidden.modules import (
     same_each_time,
     with_any_weights,
 )
-from autograder.attention.hidden.properties import responds, same_item_by_item
+from autograder.attention.hidden.properties import responds, same_in_batches, same_item_by_item
 from autograder.judging import expect
 from autograder.judging.student import HeldTooMuch
 
@@ -122,8 +122,7 @@ class TestRotate:
         """No batch axis, one or two: each text is turned by the same positions."""
         self.looks_like_an_attempt(student)
         call = lambda x: self.turn(student, x, self.AT)  # noqa: E731
-        same_item_by_item(call, [normal(809, 3, 5, 8)], 1, FROM_THE_END)
-        same_item_by_item(call, [normal(810, 2, 3, 5, 4)], 2, FROM_THE_END)
+        same_in_batches(call, [[normal(809, 3, 5, 8)], [normal(810, 2, 3, 5, 4)]], FROM_THE_END)
 
     @pytest.mark.weight(0.1)
     def test_these_positions(self, student):
@@ -275,8 +274,8 @@ class TestGroupedQueryAttention:
         """One batch axis or two: each text attends on its own."""
         self.looks_like_attention(student)
         call = lambda Q, K, V: self.attend(student, Q, K, V, 2)  # noqa: E731
-        for axes, batch in ((1, (3,)), (2, (2, 3))):
-            same_item_by_item(call, self.given(880, 4, 2, 3, batch)[:3], axes, FROM_THE_END)
+        batches = [self.given(880, 4, 2, 3, batch)[:3] for batch in ((3,), (2, 3))]
+        same_in_batches(call, batches, FROM_THE_END)
 
     @pytest.mark.weight(0.15)
     def test_large_scores(self, student):
@@ -847,8 +846,7 @@ class TestOnlineSoftmaxStep:
         """No batch axis, one or two: each text on its own."""
         self.looks_like_an_attempt(student)
         call = lambda *args: self.step(student, *args)  # noqa: E731
-        same_item_by_item(call, self.given(1140, 3), 1, FROM_THE_END)
-        same_item_by_item(call, self.given(1150, 2, 3), 2, FROM_THE_END)
+        same_in_batches(call, [self.given(1140, 3), self.given(1150, 2, 3)], FROM_THE_END)
 
     @pytest.mark.weight(0.08)
     def test_dtype(self, student):
@@ -1010,8 +1008,7 @@ class TestRmsNorm:
         """One batch axis or two: each word is normalised on its own, whatever stands beside it."""
         self.looks_like_an_attempt(student)
         call = lambda x: self.norm(student, x)  # noqa: E731
-        for x, axes in ((normal(1260, 2, 5, 12), 1), (normal(1261, 2, 3, 4, 12), 2)):
-            same_item_by_item(call, [x], axes, FROM_THE_END)
+        same_in_batches(call, [[normal(1260, 2, 5, 12)], [normal(1261, 2, 3, 4, 12)]], FROM_THE_END)
 
     @pytest.mark.weight(0.05)
     def test_gamma(self, student):
@@ -1113,8 +1110,8 @@ class TestGatedFeedForward:
         """No batch axis, one or two: each word goes through on its own, also a single vector."""
         self.looks_like_an_attempt(student)
         call = lambda x: self.forward(student, x, *self.ARGS[1:])  # noqa: E731
-        for x, axes in ((self.ARGS[0], 1), (normal(1310, 2, 3, 5, 7), 2)):
-            same_item_by_item(call, [x], axes, "Is there an axis that your code counts on?")
+        batches = [[self.ARGS[0]], [normal(1310, 2, 3, 5, 7)]]
+        same_in_batches(call, batches, "Is there an axis that your code counts on?")
 
     @pytest.mark.weight(0.05)
     def test_dtype(self, student):

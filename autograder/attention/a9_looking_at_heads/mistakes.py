@@ -805,6 +805,11 @@ def ov_circuit(W_V, W_O, num_heads):
 # ---------------------------------------------------------------- one decision wrong, and two
 
 HINTS = {
+    "mean-over-texts-and-heads": "Which numbers are in your mean: those of this head alone?",
+    "another-head-copied": "Which head says that in the texts as they were?",
+    "diagonal-of-other-axes": "Three axes: which two of them does your diagonal go down together?",
+    "divided-by-all-entries": "How many words have a word before them, or have been met before? Is that L * L?",
+    "axes-from-the-front": "With texts of texts in front, which index of yours still counts from the first axis?",
     "mean-over-heads": "How many scores are there: one for each head, or one for each word?",
     "of-another-text": "Does the head still tell of one text, if of another one? Over which axis is the mean?",
     "one-place-late": "Places are counted from 0. Which one has changed in your answer?",
@@ -840,6 +845,11 @@ def _mean(x):
     return x.mean(axis=-1)
 
 
+def _over_all(x):
+    """The sum, to be divided by the number of all weights of a head."""
+    return x.sum(axis=-1)
+
+
 ENDS = {
     "sum-for-mean": [{"end": lambda x: x.sum(axis=-1)}],
     "largest-for-mean": [{"end": lambda x: x.max(axis=-1)}],
@@ -850,6 +860,8 @@ ENDS = {
         {"heads": lambda x: float(x.mean())},
         {"heads": lambda x: np.full_like(x, x.mean())},
     ],
+    "divided-by-all-entries": [{"end": "all entries"}],
+    "diagonal-of-other-axes": [{"axes": (0, 1)}, {"axes": (0, 2)}],
     "head-0-for-all": [{"heads": lambda x: np.full_like(x, x[0])}],
     "rows-and-columns-swapped": [{"turned": True}],
 }
@@ -874,10 +886,15 @@ def _picked(weights, queries, keys, turned):
     },
     hints=HINTS,
 )
-def previous_token_score(back=1, start=1, stop=0, end=_mean, heads=lambda x: x, turned=False):
+def previous_token_score(back=1, start=1, stop=0, end=_mean, heads=lambda x: x, turned=False, axes=None):
+    end = _over_all if end == "all entries" else end
+
     def score(weights):
+        if axes is not None:
+            return np.diagonal(weights, -1, *axes).mean(axis=-1)
         query = np.arange(start, weights.shape[-1] + stop)
-        return heads(end(_picked(weights, query, query - back, turned)))
+        found = _picked(weights, query, query - back, turned)
+        return heads(end(found) / (weights.shape[-1] ** 2 if end is _over_all else 1))
 
     return score
 
@@ -901,9 +918,13 @@ def previous_token_score(back=1, start=1, stop=0, end=_mean, heads=lambda x: x, 
     hints=HINTS,
 )
 def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_mean, heads=lambda x: x, turned=False,
-                    length=lambda L, period: period, all_of_it=False):  # fmt: skip
+                    length=lambda L, period: period, all_of_it=False, axes=None):  # fmt: skip
+    end = _over_all if end == "all entries" else end
+
     def score(weights, period):
         L = weights.shape[-1]
+        if axes is not None:
+            return np.diagonal(weights, 1 - period, *axes).mean(axis=-1)
         period = length(L, period)
         if all_of_it:
             return weights[:, period:, :period].sum(axis=-1).mean(axis=-1)
@@ -911,7 +932,7 @@ def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_me
         found = _picked(weights, query, query - period + ahead, turned)
         if divided is not None:
             return heads(found.sum(axis=-1) / divided(L, period))
-        return heads(end(found))
+        return heads(end(found) / (L**2 if end is _over_all else 1))
 
     return score
 
@@ -921,6 +942,21 @@ def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_me
         "mean-over-places": [{"said": lambda own: own.mean(axis=1, keepdims=True)}],
         "mean-over-texts-and-places": [{"said": lambda own: own.mean(axis=(0, 1))}],
         "mean-over-the-width": [{"said": lambda own: own.mean(axis=-1, keepdims=True)}],
+        "mean-over-heads": [
+            {"of": lambda found, head: found.mean(axis=1)},
+            {"of": lambda found, head: np.delete(found, head, axis=1).mean(axis=1)},
+        ],
+        "mean-over-texts-and-heads": [
+            {"of": lambda found, head: found.mean(axis=(0, 1))},
+            {"of": lambda found, head: np.delete(found, head, axis=1).mean(axis=(0, 1))},
+        ],
+        "another-head-copied": [
+            {"of": lambda found, head: found[:, (head + 1) % found.shape[1]]},
+            {"of": lambda found, head: found[:, head - 1]},
+            {"of": lambda found, head: found[:, head - 1].mean(axis=0)},
+            {"of": lambda found, head: found[:, (head + 1) % found.shape[1]].mean(axis=0)},
+        ],
+        "mean-of-the-others": [{"said": lambda own: (own.sum(axis=0) - own) / max(len(own) - 1, 1)}],
         "one-number-for-all": [{"said": lambda own: own.mean()}],
         "zero-for-mean": [{"said": lambda own: 0 * own}],
         "sum-for-mean": [{"said": lambda own: own.sum(axis=0)}],
@@ -939,12 +975,12 @@ def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_me
     hints=HINTS,
 )
 def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: slice(head, head + 1),
-                given=lambda result, head: result):  # fmt: skip
+                given=lambda result, head: result, of=None):  # fmt: skip
     def ablated(found, head):
         result = found.copy()
         heads = np.arange(found.shape[1])[which(head - first)] if head >= first else [-1]
         for one in heads:
-            result[:, one] = said(found[:, one])
+            result[:, one] = said(found[:, one]) if of is None else of(found, one)
         return given(result, head)
 
     return ablated
@@ -969,6 +1005,7 @@ def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: s
         "silenced": [{"said": lambda here, there: 0 * there}],
         "difference-of-runs": [{"said": lambda here, there: there - here}],
         "one-number-only": [{"width": slice(0, 1)}],
+        "axes-from-the-front": [{"front": 1}, {"front": 0}],
     },
     hints=HINTS | {"from-the-head-on": "How many heads say something else?"},
 )
@@ -978,10 +1015,13 @@ def patch_head(
     runs=lambda found, other: (found, other),
     said=lambda here, there: there,
     width=slice(None),
+    front=None,
 ):
     def patched(found, other, head, place):
         here, there = runs(found, other)
         result, where = here.copy(), np.s_[..., heads(head), places(place), width]
+        if front is not None:  # axes in front that the code counts on, if there are any
+            where = (slice(None),) * min(front, here.ndim - 3) + (head, place)
         result[where] = said(here[where], there[where])
         return result
 

@@ -73,6 +73,17 @@ def same_item_by_item(call: Call, args: Sequence[Any], axes: int, hint: str) -> 
             expect.close(whole[index], single, hint, f"the result for batch item {index if axes > 1 else index[0]}")
 
 
+def same_in_batches(call: Call, batches: Sequence[Sequence[Any]], hint: str) -> None:
+    """As `same_item_by_item`, for arguments with one batch axis, then for those with two.
+
+    All are asked before one is judged, so that a diagnosis hears both.
+    """
+    for args in batches:
+        call(*args)
+    for axes, args in enumerate(batches, 1):
+        same_item_by_item(call, args, axes, hint)
+
+
 # A step, and how far autograd and central differences may lie apart at it: relative and absolute. Honest float64
 # agrees to 1e-8 at the fine step. Code that turns to float32 inside shows its slope at the coarse one only.
 STEPS = ((1e-5, 1e-5, 1e-5), (1e-2, 2e-2, 1e-3))
