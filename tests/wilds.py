@@ -61,6 +61,7 @@ SAME = [
     "truth-values another-dtype",
     "wrong-matrix W_Q-for-W_O another-matrix",
     "last-but-one-position last-word-not-read",
+    "repetition-forbidden no-repetition stops-at-a-word-it-has-written",
 ]
 FOLDER = Path(__file__).parent / "wild"
 

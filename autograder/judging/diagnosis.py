@@ -156,7 +156,7 @@ class Diagnoser:
     def _in_some_calls(self, case: _Case) -> Diagnosis | None:
         """A mistake that gives every wrong answer, two ordinary values among them, whatever it gives elsewhere."""
         wrong = [case.heard[i] for i in sorted(case.wrong)]
-        if sum(_is_whole(one) and _size(one.reply) >= SMALLEST for one in wrong) < ENOUGH:
+        if sum(_is_whole(one) and _different(one.reply) >= SMALLEST for one in wrong) < ENOUGH:
             return None
         fitting = [m for m in case.wherever_wrong if all(same(one.reply, self._answer(m, one)) for one in wrong)]
         if len({mistake.name for mistake in fitting}) != 1:
@@ -188,9 +188,8 @@ class Diagnoser:
                 return _with(mistake, related, case.evidence(given))
             if len(rest) > len(given):
                 return None
-        alone = given
-        if mistake.plain is not None:
-            alone = frozenset(i for i in given if self._gives(mistake.plain, case.heard[i]))
+        plain = mistake.plain or mistake
+        alone = frozenset(i for i in given if self._gives(plain, case.heard[i])) or given
         evidence = case.evidence(alone)
         if alone != given:  # this style of it does something else there that is wrong, too
             evidence += " Where it does not, something more is wrong: see what the tests say of the edges."
@@ -389,6 +388,11 @@ def _in_the_same_words(one: Answer, other: Answer) -> bool:
 def _size(answer: Answer) -> int:
     """How many numbers are in it."""
     return sum(a.size for a in arrays(answer.value)) if isinstance(answer, Reply) else 0
+
+
+def _different(answer: Answer) -> int:
+    """How many different numbers are in it: of zeros and ones there are many by chance."""
+    return len({float(n) for a in arrays(answer.value) for n in a.flat}) if isinstance(answer, Reply) else 0
 
 
 def _is_ordinary(one: _Heard, any_dtype: bool = False) -> bool:

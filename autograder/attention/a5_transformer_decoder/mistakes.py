@@ -978,6 +978,7 @@ def _pairs(column, d_model):
         "turns-for-angles": [{"unit": 2 * math.pi}],
         "degrees-for-angles": [{"unit": math.pi / 180}],
         "power-of-the-whole": [{"whole": True}],
+        "exponent-by-length": [{"width": lambda length, d: length}],
         "cosine-of-the-sine": [{"order": "twice"}],
         "transposed": [{"end": np.transpose}],
     },
@@ -990,6 +991,7 @@ def _pairs(column, d_model):
         "turns-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
         "degrees-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
         "power-of-the-whole": "What is raised to the power: 10000 alone, or the position, too?",
+        "exponent-by-length": "By what is the number of the column divided in the exponent?",
         "cosine-of-the-sine": "Of what is the cosine taken in yours: of the angle?",
         "transposed": "Which axis does the docstring name first: positions, or columns?",
     },
@@ -997,11 +999,12 @@ def _pairs(column, d_model):
 def positional_encoding(
     order="right", exponent=_pairs, first=0, base=10000, sign=-1, place=lambda at, length: at, unit=1.0, whole=False,
     end=lambda encoding: encoding,
+    width=lambda length, d: d,
 ):  # fmt: skip
     def encode(length, d_model):
         column = np.arange(d_model)
         position = place(np.arange(length), length)[:, None] + first
-        angles = unit * position * float(base) ** (sign * exponent(column, d_model))
+        angles = unit * position * float(base) ** (sign * exponent(column, width(length, d_model)))
         if whole:
             angles = (position / base) ** exponent(column, d_model)
         if order == "concatenated":
@@ -1013,6 +1016,10 @@ def positional_encoding(
         return end(np.where(column % 2 == (order == "swapped"), np.sin(angles), np.cos(angles)))
 
     return encode
+
+
+def _from_the_mean(x, middle):
+    return x - x.mean(axis=-1, keepdims=True)
 
 
 def _root_of(variance, eps):
@@ -1039,7 +1046,8 @@ def _root_of(variance, eps):
         "variance-of-x-itself": [{"of": lambda x, mean: x}],
         "variance-over-everything": [{"spread_axis": None}],
         "variance-over-the-batch": [{"spread_axis": 0}],
-        "median-for-mean": [{"middle": np.median}],
+        "median-for-mean": [{"middle": np.median}, {"middle": np.median, "of": _from_the_mean}],
+        "largest-for-mean": [{"middle": np.max}, {"middle": np.max, "of": _from_the_mean}],
         "eps-as-a-floor": [{"below": lambda variance, eps: np.sqrt(np.maximum(variance, eps))}],
         "range-for-spread": [{"spread": lambda x, axis: np.ptp(x, axis=axis, keepdims=True) ** 2}],
         "gamma-and-beta-swapped": [{"affine": lambda y, gamma, beta: beta * y + gamma}],
@@ -1061,6 +1069,7 @@ def _root_of(variance, eps):
         "variance-over-everything": "How many means do you have for five words, and how many variances?",
         "variance-over-the-batch": "Over which axis is your mean, and over which one your variance?",
         "median-for-mean": "Which of the two is a mean: the middle one, or the sum divided by how many there are?",
+        "largest-for-mean": "What is taken off each feature: the mean, or the largest?",
         "eps-as-a-floor": "Does eps change a large variance, too?",
         "range-for-spread": "Is it the distance from the smallest to the largest that you divide by?",
     },
@@ -1108,6 +1117,7 @@ ANOTHER = [
         "sign-flipped": [{"curve": lambda y: np.minimum(y, 0)}, {"curve": lambda y: np.maximum(-y, 0)}],
         "sigmoid": [{"curve": lambda y: 1 / (1 + np.exp(-y))}],
         "softmax-for-relu": [{"curve": lambda y: np.exp(y) / np.exp(y).sum(-1, keepdims=True)}],
+        "first-layer-turned-round": [{"back": lambda W_1, W_2: W_1.T}],
         "b_1-missing": [{"first": 0}],
         "b_2-missing": [{"second": 0}],
         "b_1-subtracted": [{"first": -1}],
@@ -1127,6 +1137,7 @@ ANOTHER = [
         "step-for-relu": "What does ReLU make of 10?",
         "sign-flipped": "What does ReLU make of 3, and what of -3?",
         "softmax-for-relu": "Does one hidden unit know of the others in a ReLU?",
+        "first-layer-turned-round": "Which of the arguments has no influence on your result?",
         "b_1-subtracted": "Is the bias added or taken off?",
         "b_2-subtracted": "Is the bias added or taken off?",
         "b_1-twice": "How often is each bias added?",
@@ -1138,6 +1149,7 @@ ANOTHER = [
 def feed_forward(
     curve=lambda y: np.maximum(y, 0), begin=lambda x: x, end=lambda y: y, first=1, second=1, early=False, rest=0,
     asks=None, late=lambda y: y,
+    back=lambda W_1, W_2: W_2,
 ):  # fmt: skip
     def forward(x, W_1, b_1, W_2, b_2):
         hidden = begin(x) @ W_1
@@ -1145,7 +1157,7 @@ def feed_forward(
             hidden = (hidden + first * b_1) * asks(hidden, b_1)
         else:
             hidden = curve(hidden) + first * b_1 if early else curve(hidden + first * b_1)
-        return end(late(hidden @ W_2) + second * b_2) + rest * x
+        return end(late(hidden @ back(W_1, W_2)) + second * b_2) + rest * x
 
     return forward
 
@@ -1187,6 +1199,7 @@ def _norm_2(block, x):
         "second-residual-from-the-input": [{"start": lambda before, after: before}],
         "input-added-again": [{"start": lambda before, after: before + after}],
         "branches-side-by-side": [{"reads": lambda before, after: before}],
+        "branch-alone-read": [{"reads": lambda before, after: after - before}],
         "no-residual-around-attention": [{"first": lambda x, n, branch: branch}],
         "no-residual-around-feed-forward": [{"second": lambda x, n, branch: branch}],
         "attention-lost": [{"first": lambda x, n, branch: x}],
@@ -1241,6 +1254,7 @@ def _norm_2(block, x):
         "normed-on-both-sides": "How often is each norm used in the formula?",
         "second-norm-at-the-end": "What goes into the feed-forward network, and what happens to the sum behind it?",
         "normed-at-the-end-too": "How often is each norm used in the formula?",
+        "branch-alone-read": "What does the feed-forward network read: the sum, or what attention found alone?",
         "input-added-again": "If both branches gave zeros, how often would x be in the output?",
     },
 )  # fmt: skip

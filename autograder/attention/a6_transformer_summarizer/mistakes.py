@@ -1346,6 +1346,8 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # ---------------------------------------------------------------- one decision wrong, and two
 
 WORDS = {
+    "article-backwards": "In which order does the model read the article?",
+    "summary-backwards": "In which order is the model to write the summary?",
     "mask-without-its-first": "Does each token id have its entry in the mask, the first one, too?",
     "separator-on-both-sides": "How many separators does a text have, and where?",
     "first-word-not-counted": "Who is to learn to write the first word of the summary?",
@@ -1382,6 +1384,8 @@ WORDS = {
         "separator-on-both-sides": [{"ids": lambda a, s, sep, end: [sep, *a, sep, *s, end], "first": 2}],
         "end-missing": [{"ids": lambda a, s, sep, end: [*a, sep, *s]}],
         "separator-missing": [{"ids": lambda a, s, sep, end: [*a, *s, end], "first": 0}],
+        "article-backwards": [{"ids": lambda a, s, sep, end: [*a[::-1], sep, *s, end]}],
+        "summary-backwards": [{"ids": lambda a, s, sep, end: [*a, sep, *s[::-1], end]}],
         "summary-first": [{"ids": lambda a, s, sep, end: [*s, sep, *a, end]}],
         "marks-swapped": [{"ids": lambda a, s, sep, end: [*a, end, *s, sep]}],
     },
@@ -1424,7 +1428,10 @@ def _counted_mean(losses, counted, targets):
             {"mean": lambda losses, m: (losses * m).mean()},
             {"mean": lambda losses, m: (losses * m).sum() / (m.shape[0] * (m.shape[1] + 1))},
         ],
-        "mean-of-means": [{"mean": lambda losses, m: torch.stack([x[n].mean() for x, n in zip(losses, m)]).mean()}],
+        "mean-of-means": [
+            {"mean": lambda losses, m: torch.stack([x[n].mean() for x, n in zip(losses, m)]).mean()},
+            {"mean": lambda losses, m: torch.stack([x[n].mean() for x, n in zip(losses.T, m.T) if n.any()]).mean()},
+        ],
         "divided-by-the-batch": [{"mean": lambda losses, m: losses[m].sum() / len(m)}],
         "first-text-only": [{"mean": lambda losses, m: losses[0][m[0]].mean()}],
         "no-reduction": [{"mean": lambda losses, m: losses[m]}, {"mean": lambda losses, m: losses * m}],
@@ -1528,6 +1535,7 @@ def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids
         "separator-returned-too": [{"back": lambda article, separator, words: [separator, *words]}],
         "first-word-lost": [{"back": lambda article, separator, words: words[1:]}],
         "last-word-lost": [{"back": lambda article, separator, words: words[:-1]}],
+        "repeated-words-taken-out": [{"back": lambda article, separator, words: list(dict.fromkeys(words))}],
         "written-backwards": [{"back": lambda article, separator, words: words[::-1]}],
         "separator-forgotten": [{"read": lambda article, separator, words: [*article, *words]}],
         "separator-last": [{"read": lambda article, separator, words: [*article, *words, separator]}],
@@ -1543,6 +1551,7 @@ def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids
     hints=WORDS | {
         "stops-at-the-separator-too": "Which id ends the summary?",
         "stops-at-a-word-it-has-written": "May a summary say a word twice? What does your code do then?",
+        "repeated-words-taken-out": "May a summary say a word twice? What does your code do then?",
         "stops-at-a-word-of-the-article": "May a summary say a word of the article? What does your code do then?",
         "stops-where-the-article-is-as-long": "May a summary be longer than its article? What ends yours?",
         "last-word-lost": "Is the last word of your list a word of the summary?",

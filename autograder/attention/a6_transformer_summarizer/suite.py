@@ -441,8 +441,9 @@ class TestGreedySummary:
             if one != right:
                 self.summary(student, *pair)  # once more, so that it is the call that the message speaks of
             if one and len(one) < len(right) and one == right[: len(one)]:
-                text = f"the summary ends after {len(one)} word{'s' if len(one) > 1 else ''}, and these are right."
-                expect.fail(text, "What can end your summary, beside the end and max_new_tokens?")
+                words = f"{len(one)} words, and these are" if len(one) > 1 else "1 word, and it is"
+                hint = "What ends your summary, or takes words out of it, beside the end and max_new_tokens?"
+                expect.fail(f"the summary has {words} right, but not the whole.", hint)
             same_list(one, right, hint, "the summary")
 
     @pytest.mark.weight(0.25)

@@ -239,6 +239,11 @@ def _filled(what):
     return reach
 
 
+def _softmaxed(length, offset):
+    exps = np.exp(np.eye(length, k=offset))
+    return exps / exps.sum(axis=1, keepdims=True)
+
+
 MIRRORED = [{"reach": _mirrored}, {"reach": _mirrored_with_the_last}]
 
 
@@ -385,6 +390,7 @@ WORDS = {
     "past-the-end-only": "Which keys lie outside: only those past the end?",
     "itself-at-the-border": "A query whose key lies outside: does it look at itself in its place?",
     "first-word-at-the-border": "A query whose key lies outside: does it look at another word in its place?",
+    "softmax-taken": "How much weight has a key that is not the one asked for?",
     "offset-without-its-sign": "Is offset -2 the same as 2?",
     "identity-rows-repeated": "Print W_O. Which rows are head 0's, and what do they make of its first number?",
     "W_O-of-one-head": "How many rows has W_O, and whose are they?",
@@ -402,6 +408,7 @@ WORDS = {
         "past-the-end-only": [{"reach": _from_the_end}],
         "border-evened-out": [{"reach": _filled(lambda length: 1 / length)}],
         "itself-at-the-border": [{"reach": _filled(np.eye)}],
+        "softmax-taken": [{"reach": _softmaxed}],
         "one-matrix-for-all-taps": [
             {"matrices": lambda kernel: kernel.sum(axis=0)},
             {"matrices": lambda kernel: kernel.mean(axis=0)},
@@ -442,6 +449,7 @@ def convolution_by_attention(
         "past-the-end-only": [{"reach": _from_the_end}],
         "evened-out-at-the-border": [{"reach": _filled(lambda length: 1 / length)}],
         "itself-at-the-border": [{"reach": _filled(np.eye)}],
+        "softmax-taken": [{"reach": _softmaxed}],
         "first-word-at-the-border": [{"reach": _filled(lambda length: np.eye(length)[0])}],
         "offset-without-its-sign": [{"of": abs}, {"of": lambda offset: -abs(offset)}],
         "last-key-missing": [{"end": lambda weights: np.pad(weights[:, :-1], ((0, 0), (0, 1)))}],
@@ -671,6 +679,7 @@ def translation_test(layer, X, shift, margin):
         "border-of-one-output": [{"pairs": "rows of the first"}, {"pairs": "rows of the second"}],
         "what-came-in-compared": [{"pairs": "round the end"}, {"pairs": "round the beginning"}],
         "margin-grows-with-the-shift": [{"inside": 2}],
+        "order-of-rows-lost": [{"alike": lambda a, b: _near(np.sort(a, axis=0), np.sort(b, axis=0))}],
         "difference-with-a-sign": [
             {"alike": lambda a, b: bool((a - b < 1e-6).all())},
             {"alike": lambda a, b: bool((b - a < 1e-6).all())},
@@ -695,6 +704,7 @@ def translation_test(layer, X, shift, margin):
         "output-moved-the-wrong-way": "Row i of the first output: at which row of the second is it found again?",
         "answer-turned-round": "For which of the two does your function say True?",
         "what-came-in-compared": "Which rows of the moved X came in at the other end? Do you compare them?",
+        "order-of-rows-lost": "Two outputs of the same rows in another order: are they the same?",
         "margin-grows-with-the-shift": "Which is the first row that you leave out, and is it inside the margins?",
         "difference-with-a-sign": "Is -3 a difference, too? What does your comparison make of it?",
         "differences-averaged": "One row is off by 1, another by -1. What is the mean of that?",

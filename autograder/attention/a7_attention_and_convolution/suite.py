@@ -461,6 +461,13 @@ def backwards(X: np.ndarray) -> np.ndarray:
     return X[::-1].copy()
 
 
+def two_rows_swapped(X: np.ndarray) -> np.ndarray:
+    """a convolution with two of its rows swapped, always the same two"""
+    result = circular(X)
+    result[[11, 12]] = result[[12, 11]]
+    return result
+
+
 def attention(X: np.ndarray) -> np.ndarray:
     """attention without positions, which looks at all rows"""
     scores = X @ X.T / 2
@@ -604,6 +611,8 @@ class TestTranslationTest:
         self.tells_apart(student)
         hint = "Is every row that lies inside the margins compared?"
         self.off_places(student, [(row, slice(None)) for row in (2, 9, 12, 21)], (3, -3), hint)
+        hint = "The same rows in another order: are they the same output?"
+        self.verdicts(student, [(two_rows_swapped, self.X, s, 2, False) for s in (3, -3)], hint)
 
     @pytest.mark.weight(0.35)
     def test_every_column(self, student):

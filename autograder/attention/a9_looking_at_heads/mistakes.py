@@ -805,6 +805,9 @@ def ov_circuit(W_V, W_O, num_heads):
 # ---------------------------------------------------------------- one decision wrong, and two
 
 HINTS = {
+    "divided-by-one-more": "How many texts are in your sum, and by how many is it divided?",
+    "divided-by-one-less": "How many texts are in your sum, and by how many is it divided?",
+    "largest-for-mean": "Which number does the text ask for: the largest, or the mean?",
     "mean-over-texts-and-heads": "Which numbers are in your mean: those of this head alone?",
     "another-head-copied": "Which head says that in the texts as they were?",
     "diagonal-of-other-axes": "Three axes: which two of them does your diagonal go down together?",
@@ -961,6 +964,9 @@ def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_me
         "zero-for-mean": [{"said": lambda own: 0 * own}],
         "sum-for-mean": [{"said": lambda own: own.sum(axis=0)}],
         "median-for-mean": [{"said": lambda own: np.median(own, axis=0)}],
+        "divided-by-one-more": [{"said": lambda own: own.sum(axis=0) / (len(own) + 1)}],
+        "divided-by-one-less": [{"said": lambda own: own.sum(axis=0) / max(len(own) - 1, 1)}],
+        "largest-for-mean": [{"said": lambda own: own.max(axis=0)}],
         "of-another-text": [
             {"said": lambda own: np.roll(own, 1, axis=0)},
             {"said": lambda own: np.roll(own, -1, axis=0)},
