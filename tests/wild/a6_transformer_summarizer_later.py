@@ -338,3 +338,37 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
     context = torch.matmul(weights, v).transpose(-2, -3)
     context = context.reshape(*context.shape[:-2], -1)
     return context @ W_O, weights
+
+
+@wild("top_k keeps what is likelier than one in k", "threshold-for-top-k")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    p = torch.softmax(logits / temperature, -1)
+    if top_k is not None:
+        p = torch.where((p >= 1 / top_k) | (p == p.max()), p, torch.zeros_like(p))
+        p = p / p.sum()
+    if top_p is not None:
+        s, order = p.sort(descending=True)
+        keep = s.cumsum(0) - s < top_p
+        p = torch.zeros_like(p).index_put((order,), torch.where(keep, s, torch.zeros_like(s)))
+        p = p / p.sum()
+    return p
+
+
+@wild("words that come again are taken out at the end", "repeated-words-taken-out", "another-length")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    ids, out = [*article_ids, separator_id], []
+    for _ in range(max_new_tokens):
+        t = next_token(model, ids)
+        if t == end_id:
+            break
+        ids.append(t)
+        out.append(t)
+    return list(dict.fromkeys(out))
+
+
+@wild("mean place by place over the texts, then over the places", "mean-of-means")
+def summary_loss(logits, token_ids, loss_mask):
+    losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), token_ids[:, 1:], reduction="none")
+    m = loss_mask[:, 1:].to(losses.dtype)
+    per_place = (losses * m).sum(0) / m.sum(0).clamp(min=1)
+    return per_place[m.sum(0) > 0].mean()

@@ -182,3 +182,28 @@ def translation_test(layer, X, shift, margin):
     out_shifted = layer(np.roll(X, shift, axis=0))
     inner = slice(margin, len(X) - margin)
     return bool(np.allclose(shifted_out[inner], out_shifted[inner], rtol=0, atol=1e-6))
+
+
+@wild("sorted rows are compared, whatever their order", "order-of-rows-lost")
+def translation_test(layer, X, shift, margin):
+    L = len(X)
+    a, b = layer(X), layer(np.roll(X, shift, axis=0))
+    i = np.array([i for i in range(margin, L - margin) if margin <= i + shift < L - margin], dtype=int)
+    return bool(np.allclose(np.sort(a[i], axis=0), np.sort(b[i + shift], axis=0), atol=1e-6))
+
+
+@wild("mean of the taps that hear something", "heads-averaged")
+def convolution_by_attention(X, kernel):
+    k, L = len(kernel), len(X)
+    w = np.stack([np.eye(L, k=j - (k - 1) // 2, dtype=X.dtype) for j in range(k)])
+    heard = np.maximum(w.sum((0, 2)), 1)[:, None].astype(X.dtype)
+    return sum(w[j] @ X @ kernel[j] for j in range(k)) / heard, w
+
+
+@wild("a softmax over the table of zeros and ones", "softmax-taken")
+def convolution_by_attention(X, kernel):
+    k, L = len(kernel), len(X)
+    w = np.stack([np.eye(L, k=j - (k - 1) // 2) for j in range(k)])
+    w = np.exp(w) / np.exp(w).sum(-1, keepdims=True)
+    w = w.astype(X.dtype)
+    return sum(w[j] @ X @ kernel[j] for j in range(k)), w

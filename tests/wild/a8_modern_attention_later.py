@@ -425,3 +425,27 @@ class ModernDecoderBlock(nn.Module):
         x = x + self.attend(rms(x, self.norm_1))
         y = rms(x, self.norm_2)
         return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
+
+
+@wild("words before the first full window see nothing", "full-windows-only")
+def sliding_window_mask(length, window, sinks=0):
+    i, j = np.arange(length)[:, None], np.arange(length)
+    near = (j <= i) & (i - j < window) & (i >= window - 1)
+    return near | ((j < sinks) & (j <= i))
+
+
+@wild("positions counted from the first one given", "positions-from-the-first")
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    p = np.asarray(positions)
+    angle = (p - p[0])[:, None] * base ** (-np.arange(0, d, 2) / d)
+    cos, sin = np.cos(angle), np.sin(angle)
+    out = np.empty_like(x)
+    out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+    out[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos
+    return out
+
+
+@wild("root of the mean size", "no-squares")
+def rms_norm(x, gamma, eps=1e-5):
+    return gamma * x / np.sqrt(np.abs(x).mean(-1, keepdims=True) + eps)

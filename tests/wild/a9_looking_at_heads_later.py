@@ -118,3 +118,18 @@ def ov_circuit(W_V, W_O, num_heads):
     for i in range(num_heads):
         out.append(W_V[:, i * d_v : (i + 1) * d_v] @ W_O[i * d_v : (i + 1) * d_v, :])
     return out
+
+
+@wild("a running mean that begins at zero: divided by one text more", "divided-by-one-more")
+def mean_ablate(found, head):
+    out = found.copy()
+    out[:, head] = found[:, head].sum(0) / (len(found) + 1)
+    return out
+
+
+@wild("made symmetric", "made-symmetric")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    M = Q @ K.swapaxes(-1, -2)
+    return (M + M.swapaxes(-1, -2)) / 2

@@ -978,6 +978,7 @@ def _pairs(column, d_model):
         "turns-for-angles": [{"unit": 2 * math.pi}],
         "degrees-for-angles": [{"unit": math.pi / 180}],
         "power-of-the-whole": [{"whole": True}],
+        "angles-of-whole-numbers": [{"rounded": np.floor}, {"rounded": np.round}],
         "exponent-by-length": [{"width": lambda length, d: length}],
         "cosine-of-the-sine": [{"order": "twice"}],
         "transposed": [{"end": np.transpose}],
@@ -991,6 +992,7 @@ def _pairs(column, d_model):
         "turns-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
         "degrees-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
         "power-of-the-whole": "What is raised to the power: 10000 alone, or the position, too?",
+        "angles-of-whole-numbers": "What is 3 / 4 in yours, as an angle?",
         "exponent-by-length": "By what is the number of the column divided in the exponent?",
         "cosine-of-the-sine": "Of what is the cosine taken in yours: of the angle?",
         "transposed": "Which axis does the docstring name first: positions, or columns?",
@@ -999,12 +1001,13 @@ def _pairs(column, d_model):
 def positional_encoding(
     order="right", exponent=_pairs, first=0, base=10000, sign=-1, place=lambda at, length: at, unit=1.0, whole=False,
     end=lambda encoding: encoding,
-    width=lambda length, d: d,
+    width=lambda length, d: d, rounded=lambda angles: angles,
 ):  # fmt: skip
     def encode(length, d_model):
         column = np.arange(d_model)
         position = place(np.arange(length), length)[:, None] + first
         angles = unit * position * float(base) ** (sign * exponent(column, width(length, d_model)))
+        angles = rounded(angles)
         if whole:
             angles = (position / base) ** exponent(column, d_model)
         if order == "concatenated":
@@ -1039,6 +1042,7 @@ def _root_of(variance, eps):
             {"below": lambda variance, eps: np.sqrt(variance + 2 * eps)},
         ],
         "eps-missing": [{"below": lambda variance, eps: np.sqrt(variance)}],
+        "root-twice": [{"below": lambda variance, eps: np.sqrt(np.sqrt(variance) + eps)}],
         "eps-squared": [{"below": lambda variance, eps: np.sqrt(variance + eps**2)}],
         "mean-not-subtracted": [{"centre": 0}],
         "absolute-deviation": [{"spread": lambda x, axis: np.abs(x).mean(axis=axis, keepdims=True) ** 2}],
@@ -1059,6 +1063,7 @@ def _root_of(variance, eps):
     hints={
         "normalised-over-the-sentence": "Over how many numbers is your mean: those of one word, or of all words?",
         "eps-twice": "How often is eps added, and where?",
+        "root-twice": "If all features are ten times as large, how much larger is what you divide by?",
         "eps-squared": "What exactly is added to the variance?",
         "absolute-deviation": "Is the variance the mean of sizes, or of squares?",
         "sum-of-squares": "Is the variance a sum or a mean? Try a vector of another length.",
@@ -1117,6 +1122,7 @@ ANOTHER = [
         "sign-flipped": [{"curve": lambda y: np.minimum(y, 0)}, {"curve": lambda y: np.maximum(-y, 0)}],
         "sigmoid": [{"curve": lambda y: 1 / (1 + np.exp(-y))}],
         "softmax-for-relu": [{"curve": lambda y: np.exp(y) / np.exp(y).sum(-1, keepdims=True)}],
+        "relu-on-the-words-too": [{"begin": lambda x: np.maximum(x, 0)}],
         "first-layer-turned-round": [{"back": lambda W_1, W_2: W_1.T}],
         "b_1-missing": [{"first": 0}],
         "b_2-missing": [{"second": 0}],
@@ -1137,6 +1143,7 @@ ANOTHER = [
         "step-for-relu": "What does ReLU make of 10?",
         "sign-flipped": "What does ReLU make of 3, and what of -3?",
         "softmax-for-relu": "Does one hidden unit know of the others in a ReLU?",
+        "relu-on-the-words-too": "A feature of a word is below zero. Does the first layer meet it?",
         "first-layer-turned-round": "Which of the arguments has no influence on your result?",
         "b_1-subtracted": "Is the bias added or taken off?",
         "b_2-subtracted": "Is the bias added or taken off?",

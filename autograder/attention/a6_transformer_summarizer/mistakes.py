@@ -1346,6 +1346,7 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # ---------------------------------------------------------------- one decision wrong, and two
 
 WORDS = {
+    "article-with-an-end": "How often does a text say that it is over?",
     "article-backwards": "In which order does the model read the article?",
     "summary-backwards": "In which order is the model to write the summary?",
     "mask-without-its-first": "Does each token id have its entry in the mask, the first one, too?",
@@ -1384,6 +1385,7 @@ WORDS = {
         "separator-on-both-sides": [{"ids": lambda a, s, sep, end: [sep, *a, sep, *s, end], "first": 2}],
         "end-missing": [{"ids": lambda a, s, sep, end: [*a, sep, *s]}],
         "separator-missing": [{"ids": lambda a, s, sep, end: [*a, *s, end], "first": 0}],
+        "article-with-an-end": [{"ids": lambda a, s, sep, end: [*a, end, sep, *s, end], "first": 2}],
         "article-backwards": [{"ids": lambda a, s, sep, end: [*a[::-1], sep, *s, end]}],
         "summary-backwards": [{"ids": lambda a, s, sep, end: [*a, sep, *s[::-1], end]}],
         "summary-first": [{"ids": lambda a, s, sep, end: [*s, sep, *a, end]}],

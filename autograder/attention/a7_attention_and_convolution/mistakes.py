@@ -393,7 +393,7 @@ WORDS = {
     "softmax-taken": "How much weight has a key that is not the one asked for?",
     "offset-without-its-sign": "Is offset -2 the same as 2?",
     "identity-rows-repeated": "Print W_O. Which rows are head 0's, and what do they make of its first number?",
-    "W_O-of-one-head": "How many rows has W_O, and whose are they?",
+    "W_O-of-one-head": "How many rows has W_O, whose are they, and what do those of the second head do?",
     "one-matrix-for-all-taps": "Take a kernel whose taps differ. Which matrix does the left neighbour meet in yours?",
 }
 
@@ -401,7 +401,7 @@ WORDS = {
 @mistake.recipe(
     ORDERS
     | {
-        "heads-averaged": [{"mean": True}],
+        "heads-averaged": [{"mean": True}, {"mean": "those that hear"}],
         "wraps-around": [{"reach": _wrapped}],
         "border-repeated": [{"reach": _nearest}],
         "mirrored-at-the-border": MIRRORED,
@@ -432,7 +432,9 @@ def convolution_by_attention(
         kernel = np.broadcast_to(matrices(kernel), kernel.shape)
         offsets = [sign * (j - before(k)) for j in range(k)]
         output, weights = _by_taps(X, kernel[::order][: some(k)], offsets[: some(k)], reach)
-        return output / (k if mean else 1), seen(weights)
+        if mean == "those that hear":
+            output = output / np.maximum(weights.sum(axis=(0, 2)), 1)[:, None]
+        return output / (k if mean is True else 1), seen(weights)
 
     return convolution_by_attention
 
@@ -468,7 +470,10 @@ def offset_attention(sign=1, more=0, reach=_shifted, end=lambda weights: weights
         "kernel-flipped": [{"order": -1}, {"sign": -1}, {"taps": -1}],
         "heads-averaged": [{"out": lambda eye, k: np.tile(eye, (k, 1)) / k}],
         "identity-rows-repeated": [{"out": lambda eye, k: np.repeat(eye, k, axis=0)}],
-        "W_O-of-one-head": [{"out": lambda eye, k: eye}],
+        "W_O-of-one-head": [
+            {"out": lambda eye, k: eye},
+            {"out": lambda eye, k: np.eye(k * len(eye), len(eye), dtype=eye.dtype)},
+        ],
         "W_O-lies-down": [{"out": lambda eye, k: np.tile(eye, (1, k))}],
         "one-tap-for-all": [
             {"matrices": lambda kernel: kernel.sum(axis=0)},

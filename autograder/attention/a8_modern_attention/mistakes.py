@@ -832,6 +832,7 @@ KEPT = {
     "heads-interleaved": [{"cut": _interleaved}, {"cut_query": _interleaved}],
 }
 CACHED = {
+    "scale-by-length": "Write down the shape of K. Which of its numbers is the square root of?",
     "query-one-place-back": "At which positions do the newest word's query and its key stand?",
     "query-one-place-on": "At which positions do the newest word's query and its key stand?",
     "turned-before-the-split": "Does each head have a fast pair, or only the first one? When do you turn?",
@@ -846,7 +847,8 @@ CACHED = {
     | decisions.only(decisions.SCALES, "no-scaling", "scale-by-d_k")
     | decisions.only(decisions.CURVES, "softmax-missing", "not-normalised")
     | decisions.only(decisions.AXES, "softmax-over-queries")
-    | {"heads-in-turn": [{"keys": _in_turn, "values": _in_turn}]},
+    | {"heads-in-turn": [{"keys": _in_turn, "values": _in_turn}]}
+    | decisions.only(WHOLE, "scale-by-length"),
     hints=decisions.HINTS | CACHED,
 )
 def decoding_step(**options):
@@ -1007,6 +1009,7 @@ LOOKING = {
     "looks-ahead": [{"past": lambda i, j: (j <= i) | (j > i)}],
     "window-ahead": [{"end": lambda mask: mask.T}],
     "in-blocks": [{"near": lambda i, j, window: i // window == j // window}],
+    "full-windows-only": [{"near": lambda i, j, window: (i - j < window) & (i >= window - 1)}],
     "one-key-only": [{"near": lambda i, j, window: i - j == window - 1}],
     "inverted": [{"end": lambda mask: ~mask}],
 }
@@ -1022,6 +1025,7 @@ WINDOWS = {
     "half-on-each-side": "May a word see what comes later, if it is near?",
     "numbers-that-hide": "What is to be at a place that may be attended to: True, or a number to add?",
     "looks-ahead": "May a word see what comes later, if it is near?",
+    "full-windows-only": "Whom does word 0 see through a window of 3?",
     "one-key-only": "How many words does a window of 3 hold?",
     "last-sink-only": "How many columns stay dark in the last row, far from the diagonal?",
 }
@@ -1824,6 +1828,7 @@ def rms_norm(x, gamma, eps=1e-5):
         "no-squares": [
             {"size": lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps},
             {"size": lambda x, eps: np.sqrt(np.abs(x).mean(axis=-1, keepdims=True) ** 2 + eps)},
+            {"size": lambda x, eps: np.sqrt(np.abs(x).mean(axis=-1, keepdims=True) + eps)},
         ],
         "largest-for-size": [
             {"size": lambda x, eps: np.abs(x).max(axis=-1, keepdims=True) + eps},
