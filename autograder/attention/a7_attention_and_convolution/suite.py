@@ -532,15 +532,13 @@ class TestTranslationTest:
                 expect.fail(text, hint)
 
     def off_places(self, student: Any, places: list[tuple[Any, Any]], shifts: tuple[int, ...], hint: str) -> None:
-        """Layers that are off at some rows and columns do not pass."""
-        for rows, columns in places:
-            for shift in shifts:
-                off, other = off_at(rows, columns), off_at(rows, columns, by=-1)
-                if not self.verdict(student, off, self.X, shift, 2):
-                    continue
-                if not self.verdict(student, other, self.X, shift, 2):  # so the place is looked at
-                    hint = "One output may be larger there than the other, or smaller. Are both a difference?"
-                self.verdicts(student, [(off, self.X, shift, 2, False)], hint)
+        """Layers that are off at some rows and columns do not pass. All are asked before any is judged."""
+        cases = [(*place, shift) for place in places for shift in shifts]
+        passed = [case for case in cases if self.verdict(student, off_at(*case[:2]), self.X, case[2], 2)]
+        for rows, columns, shift in passed[:1]:
+            if not self.verdict(student, off_at(rows, columns, by=-1), self.X, shift, 2):  # so the place is looked at
+                hint = "One output may be larger there than the other, or smaller. Are both a difference?"
+            self.verdicts(student, [(off_at(rows, columns), self.X, shift, 2, False)], hint)
 
     def verdict(self, student: Any, *call: Any, **options: Any) -> bool:
         """The answer as True or False; whether it is a truth value and no number is judged in a test of its own."""
@@ -610,7 +608,10 @@ class TestTranslationTest:
         """A layer that is off at a single row inside the margins does not pass."""
         self.tells_apart(student)
         hint = "Is every row that lies inside the margins compared?"
-        self.off_places(student, [(row, slice(None)) for row in (2, 9, 12, 21)], (3, -3), hint)
+        for shift in (3, -3):
+            self.verdict(student, two_rows_swapped, self.X, shift, 2)
+        rows = (2, 9, 12, 21, slice(2, 4))  # of two rows, a comparison that lets a few differ sees more
+        self.off_places(student, [(row, slice(None)) for row in rows], (3, -3), hint)
         hint = "The same rows in another order: are they the same output?"
         self.verdicts(student, [(two_rows_swapped, self.X, s, 2, False) for s in (3, -3)], hint)
 
