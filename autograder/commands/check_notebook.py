@@ -28,7 +28,7 @@ from autograder.notebook.calls import in_cells
 from autograder.notebook.check import judged
 from autograder.notebook.verdict import Progress, Verdict
 from autograder.report import CellResult
-from autograder.reports.rubric import MARKS
+from autograder.reports.plain import MARKS
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Guest, Host, isolates
 from autograder.sandbox.outside.warm import Warm

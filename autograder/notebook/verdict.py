@@ -12,7 +12,7 @@ import numpy as np
 from autograder import content
 from autograder.notebook.told import Told
 from autograder.report import ExerciseResult, Picture, TestResult
-from autograder.reports import rubric
+from autograder.reports import plain, rubric
 from autograder.reports.beside import beside, differing, in_words
 from autograder.reports.heatmap import Heatmap, side_by_side
 from autograder.reports.show import block, paragraph, with_code
@@ -109,7 +109,7 @@ class Verdict:
         lines += _wrapped(self._looks_like()) if self._looks_like() else []
         inputs_told = False  # a terminal cannot fold them away, so they are told once
         for test in self._tests() if self.result.started else ():
-            lines += _wrapped(f"  {rubric.MARKS[test.state]:<12} {test.sentence}", INDENT)
+            lines += _wrapped(f"  {plain.MARKS[test.state]:<12} {test.sentence}", INDENT)
             told = Told.of(test.message)
             for part in told.lines(with_inputs=not inputs_told):
                 lines += _wrapped(INDENT + part, INDENT)
@@ -136,7 +136,7 @@ class Verdict:
 
     def _looks_like(self) -> str:
         """What is wrong in a sentence, if that can be told and does not come from another exercise."""
-        return rubric.looks_like(self.result) if self.culprit is None else ""
+        return plain.looks_like(self.result) if self.culprit is None else ""
 
     def _start_there(self, culprit: ExerciseResult) -> str:
         state = "does not pass its own check yet" if culprit.started else "is not written yet"
