@@ -62,6 +62,7 @@ SAME = [
     "wrong-matrix W_Q-for-W_O another-matrix",
     "last-but-one-position last-word-not-read",
     "repetition-forbidden no-repetition stops-at-a-word-it-has-written",
+    "angle-rounded angles-rounded angles-of-whole-numbers integer-division",
 ]
 FOLDER = Path(__file__).parent / "wild"
 
