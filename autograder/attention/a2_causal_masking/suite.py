@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
-from autograder.attention.hidden.properties import gradients_match, responds, same_item_by_item
+from autograder.attention.hidden.properties import gradients_match, keeps_digits, responds, same_item_by_item
 from autograder.judging import expect
 from autograder.judging.student import Raised
 
@@ -377,6 +377,7 @@ class TestMaskedSoftmax:
         for dtype in DTYPES:
             got = expect.array(student.masked_softmax(self.X.astype(dtype), MASK))
             expect.dtype(got, dtype, "Of which type are the numbers and arrays you make yourself?")
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.25)
     def test_inputs_left_alone(self, student):
@@ -498,6 +499,7 @@ class AttentionTests:
             given = [a if a.dtype == bool else a.astype(dtype) for a in arrays]
             for part, what in zip(self.attend(student, *given), ("output", "weights"), strict=False):
                 expect.dtype(part, dtype, hint, what)
+                keeps_digits(part, what)
 
     def check_inputs(self, student, *arrays):
         given = [self.give(array) for array in arrays]

@@ -535,6 +535,15 @@ class MultiHeadAttention(_Module):
         return weights if mask is None else weights.masked_fill(~mask, 0.0)
 
 
+@mistake("mask-kept", hint="Which mask does a call use that comes without one, after a call that came with one?")
+class MultiHeadAttention(_Module):
+    kept = None
+
+    def softmax(self, scores, mask):
+        self.kept = self.kept if mask is None else mask
+        return super().softmax(scores, self.kept)
+
+
 @mistake("axis-added-to-mask", hint="A batch's mask is (B, 1, 1, L). How many axes has it after your code?")
 class MultiHeadAttention(_Module):
     def softmax(self, scores, mask):
