@@ -34,7 +34,7 @@ from autograder.judging.catalogue import Catalogue, Mistake
 from autograder.judging.here import answering, quiet
 from autograder.judging.index import Prints, digest
 from autograder.judging.prints import alike, print_of
-from autograder.judging.relations import Asked, Relation, explained_by_relations, relations
+from autograder.judging.relations import Asked, Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.judging.student import Recorded
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, call_bytes
@@ -180,8 +180,10 @@ class Diagnoser:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""
         asked = [Asked(one.call, one.reply, self._answer(mistake, one)) for one in case.heard]
         off = frozenset(i for i, one in enumerate(asked) if not same(one.got, one.wanted))
-        found = relations(asked, off) if off >= rest else ()
-        return next((one for one in found if one.explains >= rest and one.name in BESIDE), None)
+        found = [one for one in relations(asked, off) if one.name in BESIDE] if off >= rest else []
+        if not all(lays_out_otherwise(asked[i]) for i in rest):
+            found = [one for one in found if one.name != "one-batch-layout"]
+        return next((one for one in found if one.explains >= rest), None)
 
     def _two(self, case: _Case, values: Sequence[int]) -> Diagnosis | None:
         """Two mistakes of which each is right or gives the student's answer, and that explain all together."""
@@ -324,7 +326,7 @@ def _of_relations(related: Sequence[Relation], wrong: int) -> Diagnosis:
 
 
 def _with(mistake: Mistake, related: Relation, given: int, wrong: int) -> Diagnosis:
-    evidence = f"{_evidence(given, wrong)} The others differ from it in one way. {related.evidence}"
+    evidence = f"{_evidence(given, wrong)} The others differ from it in one way. {related.beside or related.evidence}"
     return Diagnosis(f"{mistake.name}+{related.name}", f"{mistake.hint} And: {related.hint}", evidence)
 
 

@@ -151,7 +151,8 @@ def _over(below: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _count(x: Any, axis: Any) -> int:
-    return math.prod(x.shape) if axis is None else x.shape[axis]
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return math.prod(x.shape[one] for one in axes)
 
 
 CURVES: Slips = {
@@ -178,7 +179,7 @@ AXES: Slips = {
     "softmax-over-queries": [{"axis": -2}],
     "softmax-over-axis-0": [{"axis": 0}],
     "softmax-over-axis-1": [{"axis": 1}],
-    "softmax-over-everything": [{"axis": None}],
+    "softmax-over-everything": [{"axis": None}, {"axis": (-2, -1)}],
 }
 
 # ---------------------------------------------------------------- scores
