@@ -27,6 +27,7 @@ class Mistake:
     """One known mistake. `hint` is a question or a place to look, and never the fix.
 
     is_written: is it written out, and not composed by a recipe?
+    also: what its code does wrong besides, at the edges
     """
 
     name: str
@@ -34,6 +35,7 @@ class Mistake:
     hint: str
     code: Callable[..., Any]
     is_written: bool = False
+    also: str = ""
 
 
 Options = dict[str, Any]
@@ -63,7 +65,7 @@ class Catalogue:
     def recipe(
         self,
         slips: Mapping[str, Sequence[Options]],
-        styles: Sequence[Options] = ({},),
+        styles: Mapping[str, Options] = MappingProxyType({"": {}}),
         hints: Mapping[str, str] = MappingProxyType({}),
     ) -> Callable[[Any], Any]:
         """Enter hypotheses: what comes of one wrong decision, and of two.
@@ -72,19 +74,21 @@ class Catalogue:
 
         slips: by name, the options that make a mistake, several where people make it in several ways. Two that set one
             option exclude each other; of two, the first ways are tried.
-        styles: options that change how the code does at the edges (empty rows, say) and leave the mistake's name
+        styles: options that change how the code does at the edges (empty rows, say) and leave the mistake's name, each
+            with a sentence if that is wrong, too; the first one is right
         hints: for names that no mistake written out above has
         """
 
         def enter(make: Callable[..., Any]) -> Callable[..., Any]:
             asks = {**hints, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
+            plain = next(iter(styles.values()))
             for name, ways in slips.items():
-                for options, style in product(ways, styles):
+                for options, (also, style) in product(ways, styles.items()):
                     code = make(**{**style, **options})
-                    self.variants.append(Mistake(name, make.__name__, asks[name], code))
+                    self.variants.append(Mistake(name, make.__name__, asks[name], code, also=also))
             for (one, ways), (other, others) in combinations(slips.items(), 2):
                 if not ways[0].keys() & others[0].keys():
-                    code = make(**{**styles[0], **ways[0], **others[0]})
+                    code = make(**{**plain, **ways[0], **others[0]})
                     hint = f"{asks[one]} And: {asks[other]}"
                     self.pairs.append(Mistake(f"{one}+{other}", make.__name__, hint, code))
             return make

@@ -133,14 +133,18 @@ class Diagnoser:
     def _alone(self, case: _Case) -> Diagnosis | None:
         """One cause for all, or one and what it leaves."""
         written = [m for m in case.exact if m.is_written]
-        values = [i for i, one in enumerate(case.heard) if isinstance(one.reply, Reply)]
-        for calls in (range(len(case.heard)), values):
+        everywhere = range(len(case.heard))
+        values = [i for i in everywhere if isinstance(case.heard[i].reply, Reply)]
+        for calls in (everywhere, values):
             for known in (written, case.exact):
                 if told := self._told(case, self._fitting(case, known, calls, same)):
                     return told
         if len(case.related) == 1:
             return _of_relations(case.related, len(case.wrong))
-        return self._told(case, self._fitting(case, case.pairs, values, same)) or self._two(case, values)
+        for calls in (everywhere, values):
+            if told := self._told(case, self._fitting(case, case.pairs, calls, same)):
+                return told
+        return self._two(case, values)
 
     def _together(self, case: _Case) -> Diagnosis | None:
         """Ordinary answers explained, or two causes of different kinds."""
@@ -174,7 +178,8 @@ class Diagnoser:
                 return _with(mistake, related, len(given), len(case.wrong))
             if len(rest) > len(given):
                 return None
-        return Diagnosis(mistake.name, mistake.hint, _evidence(len(given), len(case.wrong)))
+        also = min((one.also for one in fitting), key=len)  # if the code that is right besides fits, it is that
+        return Diagnosis(mistake.name, mistake.hint, f"{_evidence(len(given), len(case.wrong))} {also}".rstrip())
 
     def _rest(self, case: _Case, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""

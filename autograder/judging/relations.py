@@ -265,6 +265,14 @@ def _offset(a: np.ndarray, b: np.ndarray) -> str:
 
 
 @_each
+def _rounded(a: np.ndarray, b: np.ndarray) -> str:
+    if a.shape != b.shape or a.dtype.kind != "f" or b.size < ENOUGH or not np.isfinite(a).all():
+        return ""
+    places = next((n for n in range(6) if _close(a, b.round(n))), None)
+    return "" if places is None or not b.round(places).any() else f"Your numbers are rounded to {places} places."
+
+
+@_each
 def _order(a: np.ndarray, b: np.ndarray) -> str:
     if a.shape != b.shape or b.size < 3:
         return ""
@@ -300,6 +308,12 @@ def _nothing_to_see(a: np.ndarray, b: np.ndarray) -> str:
         return ""
     what = "NaN" if np.isnan(a[empty]).any() else "not zero"
     return f"All is right but for queries that may attend to nothing: there yours is {what}."
+
+
+@_each
+def _cut_at_zero(a: np.ndarray, b: np.ndarray) -> str:
+    below = a.shape == b.shape and a.dtype.kind == "f" and bool((b < 0).any()) and bool((b > 0).any())
+    return "All is right but for negative numbers: yours are 0." if below and _close(a, np.maximum(b, 0)) else ""
 
 
 @_each
@@ -407,10 +421,15 @@ OF_ONE: dict[str, tuple[Callable[[Asked], str], str]] = {
     "complement": (_complement, "Which of the two does True stand for here?"),
     TURNED: (_turned, "Which axis does the docstring name first, and which is first in yours?"),
     "another-shape": (_reshaped, "Write down the shape after each step: where does it part from the docstring's?"),
-    "a-constant-factor": (_factor, "Which number of this exercise could that be, or its root, or one over it?"),
+    "a-constant-factor": (
+        _factor,
+        "Print each number that you multiply or divide by. Is it the one that the formula has?",
+    ),
     "shifted-by-a-constant": (_offset, "What do you add or take off at the end, and does the docstring ask for it?"),
+    "rounded": (_rounded, "On which line are numbers rounded, and does the docstring ask for it?"),
     "another-order": (_order, "Number the items by hand: which one stands first in yours?"),
     "nothing-to-see": (_nothing_to_see, "What does a softmax divide by if every key is hidden?"),
+    "negative-numbers-lost": (_cut_at_zero, "Which step lets no negative number through, and is it in the formula?"),
     "first-of-the-batch-only": (_first_for_all, "In a batch of two texts, what is the second one's answer made from?"),
     "another-length": (_cut_short, "Where does your loop or slice end, and where should it?"),
     "parts-missing": (_parts_missing, "How many things does the docstring promise?"),

@@ -147,7 +147,7 @@ class TestOutputProjection:
     @pytest.mark.weight(2)
     def test_values(self, student, reference):
         """The heads, concatenated word by word, times W_O."""
-        hint = "Take one word: which numbers stand side by side after concatenating, and in which order?"
+        hint = "Take one word: which numbers stand side by side, in which order, and what is done with them?"
         for seed in (105, 107):
             heads, W_O = normal(seed, 3, 5, 4), normal(seed + 1, 12, 12)
             wanted = reference.output_projection(heads, W_O)
@@ -280,7 +280,7 @@ class MultiHeadTests:
     def test_weights(self, student, reference):
         """Each head's weights: softmax over the keys of its own scores, scaled by its own width."""
         attention = self.attention(student)
-        hint = "Do one head by hand: which columns of W_Q and W_K are its own, and what are its scores divided by?"
+        hint = "Do one head by hand: its columns of W_Q and W_K, its scores, its scale. What does a row sum to?"
         for seed in (141, 151):
             X, weights = self.ordinary(seed), weights_for(seed + 1)
             wanted = reference.multi_head_attention(X, *weights, 3)[1]
@@ -637,7 +637,9 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         shapes = student.MultiHeadAttention.build(12, 3)
         if len(shapes) != 4 or any(shape != (12, 12) for shape in shapes.values()):
             listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-            expect.fail(f"its parameters are {listed or 'none'}.", "Which of them does the formula not have?")
+            missing = ", ".join(name for name in names if name not in shapes)
+            text = f"its parameters are {listed or 'none'}" + (f"; missing: {missing}." if missing else ".")
+            expect.fail(text, "Which matrices does the formula have, each with numbers of its own?")
 
     @pytest.mark.weight(0.2)
     def test_d_head(self, student):
