@@ -500,10 +500,11 @@ def _one_layout(asked: Sequence[Asked], wrong: frozenset[int], right: frozenset[
     if len(good) == 1 and 0 not in good and missed:
         (only,) = good
         how = "raises" if all(isinstance(asked[i].got, Failure) for i in missed) else "is wrong"
+        axes_of = "1 axis" if only == 1 else f"{only} axes"
         yield Relation(
             "one-batch-layout",
-            f"With {only} axes all is right; with more or fewer your code {how}.",
+            f"With {axes_of} all is right; with more or fewer your code {how}.",
             "For how many axes is your code written? Could its axis numbers count from the end?",
             missed,
-            f"That is all with {only} axes; with more or fewer your code {how}.",
+            f"That is all with {axes_of}; with more or fewer your code {how}.",
         )
