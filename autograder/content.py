@@ -25,6 +25,7 @@ from typing import Any
 
 from autograder import __version__
 from autograder.errors import AutograderError
+from autograder.reading import is_handed_in
 
 KIT = Path(__file__).parent / "attention"
 PLACES = ("content", "autograder/attention")  # below a course's root: its own, or in a copy of the kit's repository
@@ -61,51 +62,76 @@ def folder_of(assignment: str, root: Path | None = None) -> Path:
     return next((folder for folder in own if folder.is_dir()), KIT / assignment)
 
 
+@dataclass(frozen=True)
+class Visible:
+    """What students have of a course: checks, hints, examples to draw.
+
+    folder: where the assignments' folders lie
+    """
+
+    folder: Path = KIT
+
+    def assignments(self) -> dict[str, tuple[str, ...]]:
+        """The exercises of each assignment that has visible checks, in order."""
+        return _exercises(self.folder)
+
+    def assignment_of(self, exercise: str) -> str:
+        """The assignment that an exercise belongs to. Raises `UnknownExercise` with the nearest name there is."""
+        for name, exercises in self.assignments().items():
+            if exercise in exercises:
+                return name
+        known = [name for exercises in self.assignments().values() for name in exercises]
+        near = difflib.get_close_matches(exercise, known, 1)
+        older = f"If the notebook is right, your kit ({__version__}) is older than it; install the newest one."
+        more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}. {older}"
+        raise UnknownExercise(f"there is no exercise {exercise!r}; {more}")
+
+    def checks(self, assignment: str) -> Path:
+        """The visible checks of an assignment."""
+        return self.folder / assignment / "visible.py"
+
+    def hint_for(self, exercise: str) -> Hint:
+        """The help there is for an exercise. Raises `UnknownExercise`."""
+        return _hints(self.folder / self.assignment_of(exercise) / "hints.toml")[exercise]
+
+    def example_for(self, exercise: str) -> Any:
+        """The example (`Example`) to draw for an exercise; None if it has none. Raises `UnknownExercise`."""
+        return pictures(self.folder / self.assignment_of(exercise)).get(exercise)
+
+
+def visible_around(folder: Path, exercise: str) -> Visible:
+    """What a notebook in `folder` checks `exercise` by: a `content/` there or above that has it, else the kit's.
+
+    What was handed in is not looked into.
+    """
+    folder = folder.resolve()
+    for place in (folder, *folder.parents):
+        own = Visible(place / PLACES[0])
+        if not is_handed_in(place) and any(exercise in names for names in own.assignments().values()):
+            return own
+    return Visible()
+
+
 @functools.cache
-def assignments() -> dict[str, tuple[str, ...]]:
-    """The exercises of each of the kit's assignments, in order. Read as text: collecting a suite takes 0.1 s."""
-    files = sorted(KIT.glob("*/visible.py"))
-    found = {path.parent.name: _EXERCISE.findall(path.read_text(encoding="utf-8")) for path in files}
+def _exercises(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Read as text: collecting a suite takes 0.1 s."""
+    try:
+        files = sorted(folder.glob("*/visible.py"))
+        found = {path.parent.name: _EXERCISE.findall(path.read_text(encoding="utf-8")) for path in files}
+    except OSError:  # a folder above that may not be read
+        return {}
     return {name: tuple(dict.fromkeys(exercises)) for name, exercises in found.items()}
 
 
-def assignment_of(exercise: str) -> str:
-    """The assignment that an exercise belongs to. Raises `UnknownExercise` with the nearest name there is."""
-    for name, exercises in assignments().items():
-        if exercise in exercises:
-            return name
-    known = [name for exercises in assignments().values() for name in exercises]
-    near = difflib.get_close_matches(exercise, known, 1)
-    older = f"If the notebook is right, your kit ({__version__}) is older than it; install the newest one."
-    more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}. {older}"
-    raise UnknownExercise(f"there is no exercise {exercise!r}; {more}")
-
-
-def suite_file(assignment: str) -> Path:
-    """The visible checks of an assignment."""
-    return KIT / assignment / "visible.py"
-
-
-def hint_for(exercise: str) -> Hint:
-    """The help there is for an exercise. Raises `UnknownExercise`."""
-    return _hints(assignment_of(exercise))[exercise]
-
-
 @functools.cache
-def _hints(assignment: str) -> dict[str, Hint]:
-    text = (KIT / assignment / "hints.toml").read_text(encoding="utf-8")
-    return {name: Hint(**entry) for name, entry in tomllib.loads(text).items()}
+def _hints(path: Path) -> dict[str, Hint]:
+    return {name: Hint(**entry) for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items()}
 
 
 def pictures(folder: Path) -> Mapping[str, Any]:
     """The examples to draw (`Example`) by exercise; none if the folder has no `pictures.py`."""
     path = folder / "pictures.py"
     return dict(load(path).PICTURES) if path.is_file() else {}
-
-
-def example_for(exercise: str) -> Any:
-    """The kit's example (`Example`) for an exercise; None if it has none. Raises `UnknownExercise`."""
-    return pictures(KIT / assignment_of(exercise)).get(exercise)
 
 
 def saved_model_policy(root: Path) -> Callable[[Any, Any, ModuleType], str]:

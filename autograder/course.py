@@ -19,13 +19,12 @@ from typing import Any
 
 from autograder import content
 from autograder.errors import CourseError
-from autograder.reading import parse_json
+from autograder.reading import is_handed_in, parse_json
 
 CONFIG = "nbgrader_config.py"
 BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
 RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
-STRANGERS = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
 ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the text twin: nothing is built on it
 CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
 
@@ -203,11 +202,6 @@ def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Co
 
 def _is_course(folder: Path) -> bool:
     return (folder / CONFIG).is_file() and (folder / "source").is_dir()
-
-
-def is_handed_in(folder: Path, strangers: Iterable[Path] = ()) -> bool:
-    """Does a folder, with no links on the way to it, lie among submissions, or in a folder of strangers?"""
-    return not STRANGERS.isdisjoint(folder.parts) or any(folder.is_relative_to(place) for place in strangers)
 
 
 def _folder(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Reading what strangers wrote, bounded before anything is made of it: bytes of a file, and JSON."""
+"""Reading what strangers wrote, bounded before anything is made of it: bytes of a file, and JSON; and where it lies."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from autograder.errors import SubmissionError
 
+STRANGERS = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
 MAX_DEPTH = 100  # brackets within brackets; a notebook with interactive plots has 20
 MAX_PARTS = 1_000_000  # texts, brackets, commas, colons; ten thousand cells have half of it, and each takes 60 bytes
 # A text ends at the latest where all ends, so that none is looked at twice.
 _PART = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[][{},:]', re.DOTALL)
+
+
+def is_handed_in(folder: Path, strangers: Iterable[Path] = ()) -> bool:
+    """Does a folder, with no links on the way to it, lie among submissions, or in a folder of strangers?"""
+    return not STRANGERS.isdisjoint(folder.parts) or any(folder.is_relative_to(place) for place in strangers)
 
 
 def read_bytes(path: Path, most: int, question: str) -> bytes:

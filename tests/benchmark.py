@@ -31,8 +31,12 @@ from autograder.marking.task import Marked, Task
 from autograder.nbgrader import api
 from autograder.report import Report
 from autograder.submission import code_cells, find_submissions, read_notebook
+from tests.curve import drawn
+from tests.otter import VERSION as OTTER_VERSION
+from tests.otter import Otter
 
 ROOT = Path(__file__).resolve().parents[1]
+CURVE = ROOT / "docs" / "benchmark.svg"
 WRONG = {
     "a1_scaled_dot_product": "no-scaling",
     "a2_causal_masking": "mask-off-by-one",
@@ -93,10 +97,10 @@ def answers_of(assignment: Assignment, wrong: str, number: int) -> dict[str, str
     return {name: f"# student {number}\n{code}" for name, code in kind[number % 4].items()}
 
 
-def timed(course: Course, *words: str) -> tuple[float, float]:
+def timed(course: Course, *words: str, env: dict[str, str] | None = None) -> tuple[float, float]:
     """Seconds of a command, and its tree's largest memory (proportional shares added up)."""
     start = time.perf_counter()
-    process = subprocess.Popen(words, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(words, cwd=course.root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with watched(process.pid) as peak:
         process.wait()
     return time.perf_counter() - start, max(peak, default=0.0)
@@ -142,6 +146,22 @@ def gradebook(jobs: int) -> list[tuple[str, ...]]:
 
 def as_json(jobs: int) -> list[tuple[str, ...]]:
     return [("autograder", "grade", "submitted", "--json", "marks.json", "--quiet", "--jobs", str(jobs))]
+
+
+def with_otter(course: Course, folder: Path) -> Timed:
+    """The class graded by Otter-Grader, one notebook after another."""
+    otter, result, took = Otter(folder), Timed(), []
+    for name in WRONG:
+        otter.convert(course, name)
+        for notebook in sorted((course.root / "submitted").glob(f"*/{name}/*.ipynb")):
+            seconds, memory = timed(course, *otter.command(notebook, name), env=otter.around())
+            took.append(seconds)
+            result.memory = max(result.memory, memory)
+            student = notebook.parent.parent.name
+            result.scores |= {(student, name, exercise): score for exercise, score in otter.points().items()}
+    result.seconds.append(sum(took) / len(took))
+    print(f"otter run {result.seconds[-1] * 1000:.0f} ms a submission", flush=True)
+    return result
 
 
 def floor(course: Course) -> float:
@@ -215,6 +235,43 @@ def same_scores(them: Timed, rows: dict[str, Timed]) -> str:
     return f"{len(all_of):,} scores of exercises are the same in every row, {len(theirs)} of them in stock's."
 
 
+def as_otter(other: Timed, rows: dict[str, Timed]) -> list[str]:
+    """How many of Otter-Grader's scores are ours."""
+    ours = next(iter(rows.values())).scores
+    compared = {key: score for key, score in other.scores.items() if key in ours}
+    same = sum(abs(score - ours[key]) < 0.01 for key, score in compared.items())
+    return [
+        "",
+        f"`otter run` is Otter-Grader {OTTER_VERSION} without its containers, one notebook after another, on the",
+        "notebooks that stock nbgrader graded. Each hidden test is a test case, run in the notebook's own kernel;",
+        f"{same} of its {len(compared)} scores are the same.",
+    ]
+
+
+def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
+    """Draw the seconds that one submission takes, ten, and all; the others' from their mean, for they only add up."""
+    notebooks = [str(one.path) for one in find_submissions([course.root / "submitted"], course)]
+    counts = [n for n in (1, 10, 100) if n < count] + [count]
+    command = ("autograder", "grade", "--json", "marks.json", "--quiet", "--jobs", "2")
+    ours = [(n, timed(course, *command, *notebooks[:n])[0]) for n in counts]
+    lines = {
+        "stock nbgrader autograde": [(n, n * them.median) for n in counts],
+        "otter run": [(n, n * other.median) for n in counts],
+        "autograder grade --json, 2 workers": ours,
+    }
+    CURVE.write_text(drawn(lines, "submissions", "seconds"), encoding="utf-8")
+    said = "; ".join(f"{n:,}: {seconds:.1f} s" for n, seconds in ours)
+    return [
+        "",
+        f"## From 1 to {count:,}",
+        "",
+        f"![Seconds against submissions, both in powers of ten]({CURVE.name})",
+        "",
+        f"Our own were measured, start-up included ({said}). The others start anew for each notebook, so theirs",
+        f"are a multiple of what one took on the average of {4 * len(WRONG)} and more.",
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--each", type=int, default=250, help="submissions of each of a1 to a4")
@@ -242,9 +299,11 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
         "`grade --json`, 2 workers": measure(course, as_json(2), count, options.rounds),
     }
     lowest = [floor(course) for _ in range(options.rounds)]
-    lines = [*header(options), *table(them, rows, lowest), "", same_scores(them, rows)]
+    other = with_otter(few, folder)
+    lines = [*header(options), *table(them, other, rows, lowest), "", same_scores(them, rows), *as_otter(other, rows)]
     small = build(folder / "small", options.small)
     lines += growth(rows, count, small, 4 * options.small, options.rounds)
+    lines += curve(course, count, them, other)
     loops = build(folder / "loops", options.small, loops=1)
     lines += looping(loops, small, 4 * options.small)
     lines += of_each(folder / "each")
@@ -267,12 +326,14 @@ def header(options: argparse.Namespace) -> list[str]:
     ]
 
 
-def table(them: Timed, rows: dict[str, Timed], lowest: list[float]) -> list[str]:
+def table(them: Timed, other: Timed, rows: dict[str, Timed], lowest: list[float]) -> list[str]:
     lines = [
         "| | a submission | spread | against stock | goal | peak memory |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     lines.append(f"| stock `nbgrader autograde` | {them.median * 1000:.0f} ms | | 1 | | {them.memory:.0f} MiB |")
+    against = f"{them.median / other.median:.2g}"
+    lines.append(f"| `otter run` | {other.median * 1000:.0f} ms | | {against} | | {other.memory:.0f} MiB |")
     for name, row in rows.items():
         goal = f"{GOALS[name]}" if name in GOALS else ""
         spread = f"{min(row.seconds) * 1000:.0f} to {max(row.seconds) * 1000:.0f} ms"

@@ -2,7 +2,8 @@
 
 Each fault is put into a run on a small class; the run is started again, and then the marks must be those of a run that
 nobody disturbed, nothing may be left behind, and nobody may have seen a traceback. Moments come from a seed that is
-printed, so that a day can be had again.
+printed, so that a day can be had again. With `--keep FILE` every outcome is written down as it comes, and a day that
+was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -156,7 +157,8 @@ def leavings(before: set[psutil.Process], scratch: Path, pids: set[int]) -> list
     alive = [one for one in set(psutil.Process().children(recursive=True)) - before if one.is_running()]
     left = [f"process {' '.join(one.cmdline())[:80]}" for one in alive if one.status() != psutil.STATUS_ZOMBIE]
     left += [f"folder {path.name}" for path in scratch.iterdir()]
-    groups = {group.name for group in Path("/sys/fs/cgroup").glob("**/autograder-*")}
+    # `os.walk` goes on if a folder goes away meanwhile, as another grader's do.
+    groups = {name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("autograder-")}
     return left + [f"control group {name}" for name in sorted(groups) if int(name.split("-")[1]) in pids]
 
 
@@ -190,21 +192,26 @@ def faults(day: Day) -> Iterator[tuple[str, str, Callable[[subprocess.Popen[str]
     yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader(day, "grade --gradebook")
 
 
-def tried(count: int, seed: int, size: int = 8, times: int = 0) -> dict[str, Found]:
-    """`count` faults, kinds in turn, moments drawn from `seed`."""
+def tried(count: int, seed: int, keep: Path | None = None, size: int = 8, times: int = 0) -> dict[str, Found]:
+    """`count` faults, kinds in turn, moments drawn from `seed`; what stands in `keep` is not tried again."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, should this run in the background
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans become ours, and are seen
     draw = random.Random(seed)
     random.seed(seed)
     found: dict[str, Found] = {}
+    done = _kept(keep, seed)
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         day = Day(Path(folder), size)
         kinds = list(faults(day))
         for number in range(count):
             name, way, fault = kinds[number % len(kinds)]
+            jobs, moment = draw.choice((1, 2)), draw.uniform(0.1, 1.1)
+            wrong = done.get(number)
+            if wrong is None:
+                wrong = day.disturb(way, jobs, fault, moment * day.seconds[way])
+                _keep(keep, {"seed": seed, "number": number, "fault": name, "wrong": wrong})
             one = found.setdefault(name, Found())
             one.tried += 1
-            wrong = day.disturb(way, draw.choice((1, 2)), fault, draw.uniform(0.1, 1.1) * day.seconds[way])
             one.other_marks += any(text.startswith("other marks") for text in wrong)
             one.tracebacks += any(text.startswith("a traceback") for text in wrong)
             one.left_over += any(text.startswith("left over") for text in wrong)
@@ -215,6 +222,18 @@ def tried(count: int, seed: int, size: int = 8, times: int = 0) -> dict[str, Fou
                 print(f"{number + 1} of {count}", flush=True)
         again_in_peace(day, found, times)
     return found
+
+
+def _kept(keep: Path | None, seed: int) -> dict[int, list[str]]:
+    """What was wrong after each fault of a seed, by its number."""
+    lines = keep.read_text().splitlines() if keep is not None and keep.is_file() else []
+    return {one["number"]: one["wrong"] for one in map(json.loads, lines) if one["seed"] == seed}
+
+
+def _keep(keep: Path | None, outcome: dict[str, object]) -> None:
+    if keep is not None:
+        with open(keep, "a") as file:  # one short write, so lines of several processes do not mix
+            file.write(json.dumps(outcome) + "\n")
 
 
 def again_in_peace(day: Day, found: dict[str, Found], times: int) -> None:
@@ -236,11 +255,11 @@ def again_in_peace(day: Day, found: dict[str, Found], times: int) -> None:
         one.what += ["other marks"] * one.other_marks
 
 
-def tried_at_once(count: int, seed: int, at_once: int) -> dict[str, Found]:
+def tried_at_once(count: int, seed: int, at_once: int, keep: Path | None) -> dict[str, Found]:
     """The faults shared out among some processes, the first of which draws from `seed`, the next from `seed + 1`."""
     shares = [len(range(number, count, at_once)) for number in range(at_once)]
     with ProcessPoolExecutor(at_once) as pool:
-        parts = [pool.submit(tried, share, seed + number) for number, share in enumerate(shares)]
+        parts = [pool.submit(tried, share, seed + number, keep) for number, share in enumerate(shares)]
         found: dict[str, Found] = {}
         for name, one in (pair for part in parts for pair in part.result().items()):
             found[name] = found.get(name, Found()) + one
@@ -280,9 +299,10 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--at-once", type=int, default=2, help="faults tried beside each other")
+    parser.add_argument("--keep", type=Path, help="a file for every outcome; if it is there, go on after its last")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    found = tried_at_once(options.count, options.seed, options.at_once)
+    found = tried_at_once(options.count, options.seed, options.at_once, options.keep)
     PAGE.write_text(page(found, options.seed), encoding="utf-8")
     print(page(found, options.seed))
     sys.exit(any(one.what for one in found.values()))

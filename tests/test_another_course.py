@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from autograder import __version__
 from tests.conftest import ROOT
 from tests.terminal import autograder
 
@@ -131,6 +132,7 @@ def test_a_course_about_something_else_is_graded(elsewhere):
     assert ranks["diagnosis"] == "order-not-ranks"
 
 
+EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 GUIDE = (ROOT / "docs" / "your-own-course.md").read_text()
 
 
@@ -154,12 +156,25 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert "in step with source/" in done.stdout
     done = with_kit(kit, [*again, "new-assignment", "a2_chance", "other"], course)
     assert (done.returncode, "there is an assignment 'a2_chance' already" in done.stderr) == (2, True)
-    # What the page says of the package that students install.
-    shutil.copytree(course / "content", kit / "autograder" / "attention")
+    # In the course's own folders, and in what the page says students get.
     code = "from autograder import check, hint\ndef spread(X): return X\ncheck('spread'); hint('spread')"
-    done = with_kit(kit, [sys.executable, "-P", "-c", code], tmp_path)
+    (course / "dist").mkdir()
+    (course / "dist" / f"kit-{__version__}-py3-none-any.whl").write_bytes(EMPTY_ZIP)
+    done = with_kit(kit, [*again, "dist", "dist"], course)
+    assert done.returncode == 0, done.stderr
+    students = shutil.move(course / "dist", tmp_path / "students")
+    given = {str(path.relative_to(students / "content")) for path in (students / "content").rglob("*.*")}
+    assert given == {f"{name}/{file}" for name in ("a1_first", "a2_chance") for file in ("visible.py", "hints.toml")}
+    for folder in (course / "source" / "a2_chance", students):
+        done = with_kit(kit, [sys.executable, "-P", "-c", code], folder)
+        assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
+        assert "spread: hint 1 of 3" in done.stdout
+    # What was handed in is not looked into.
+    handed_in = course / "submitted" / "mallory"
+    shutil.copytree(students / "content", handed_in / "content")
+    (handed_in / "content" / "a2_chance" / "visible.py").write_text("raise SystemExit('mine')")
+    done = with_kit(kit, [sys.executable, "-P", "-c", code], handed_in)
     assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
-    assert "spread: hint 1 of 3" in done.stdout
 
 
 @pytest.mark.parametrize(

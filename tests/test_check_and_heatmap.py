@@ -26,6 +26,7 @@ from autograder.reports.rubric import as_html
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 
+VISIBLE = content.Visible()
 PICTURES = {name: example for a in ASSIGNMENTS for name, example in content.pictures(a.content).items()}
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 
@@ -59,7 +60,7 @@ def test_every_exercise_has_visible_checks_that_the_reference_passes(name):
 
 
 def test_checks_are_there_for_the_courses_exercises_and_no_others():
-    assert {a.name: tuple(e.name for e in a.exercises) for a in ASSIGNMENTS} == content.assignments()
+    assert {a.name: tuple(e.name for e in a.exercises) for a in ASSIGNMENTS} == VISIBLE.assignments()
 
 
 def test_a_check_before_its_function_says_which_cell_to_run(capsys):
@@ -167,12 +168,12 @@ def test_the_bar_follows_what_passes_in_this_session(monkeypatch, capsys):
 
 
 def test_the_bar_reads_as_words_and_as_a_progress_bar():
-    half = Progress.of("softmax", {"softmax", "attention_scores", "causal_mask"})
+    half = Progress.of("softmax", {"softmax", "attention_scores", "causal_mask"}, VISIBLE)
     page = half._repr_html_()
     assert 'role="progressbar"' in page
     assert 'aria-valuenow="2"' in page
     assert "2 of 4 exercises of a1, scaled dot product, pass their checks." in page
-    assert "Well done!" in repr(Progress.of("softmax", set(content.assignments()["a1_scaled_dot_product"])))
+    assert "Well done!" in repr(Progress.of("softmax", set(VISIBLE.assignments()["a1_scaled_dot_product"]), VISIBLE))
 
 
 # ---------------------------------------------------------------- yours beside what is asked for

@@ -31,7 +31,7 @@ def test_every_exercise_has_hints_under_its_notebooks_heading(assignment):
             above = next(iter(re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)[-1:]), above)
         headings[cell.metadata.get("nbgrader", {}).get("grade_id")] = above
     for exercise in assignment.exercises:
-        given = content.hint_for(exercise.name)
+        given = content.Visible().hint_for(exercise.name)
         assert given.section == headings[exercise.name]
         assert given.link.startswith("https://")
         assert len(given.nudge) > 40
@@ -55,7 +55,7 @@ def test_each_time_one_level_more(capsys):
     for _ in range(4):
         hint("softmax")
         said.append(capsys.readouterr().out)
-    given = content.hint_for("softmax")
+    given = content.Visible().hint_for("softmax")
     assert given.nudge in said[0]
     assert given.closer not in said[0]
     assert 'hint("softmax")` again goes one step further' in said[0]
@@ -80,7 +80,7 @@ def test_each_exercise_counts_for_itself_and_a_function_may_be_given(capsys):
 
 
 def test_in_jupyterlab_it_is_a_list_with_a_link():
-    page = Help("softmax", 3)._repr_html_()
+    page = Help("softmax", 3, content.Visible())._repr_html_()
     assert page.count("<li") == 3
     assert '<a href="https://arxiv.org/abs/1706.03762"' in page
     assert "<code>softmax</code>" in page

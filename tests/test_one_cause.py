@@ -19,7 +19,7 @@ from autograder.judging.judge import judge
 from autograder.judging.results import ABOVE, SAME, shares, told_once
 from autograder.judging.student import Function, Student
 from autograder.notebook.check import examine
-from autograder.reports import rubric
+from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call, Failure, Kind
 from tests.in_process import ASSIGNMENTS, COURSE, material
 from tests.wall import Marker
@@ -260,7 +260,7 @@ def test_what_is_brought_and_right_is_not_blamed():
     assert result.with_reference == ()
     wrong = handed_in("DecoderBlock", *NORMS, brought=MULTI_HEAD.replace("W_Q", "query"))
     assert wrong.with_reference == ("MultiHeadAttention",) and wrong.score == result.score
-    (note,) = [note for note in rubric.notes(wrong) if "calls" in note]
+    (note,) = [note for note in plain.notes(wrong) if "calls" in note]
     assert "lost marks" not in note and "MultiHeadAttention" in note
 
 

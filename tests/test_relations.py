@@ -12,7 +12,7 @@ from autograder.judging.alike import same
 from autograder.judging.here import answering
 from autograder.judging.relations import Asked, explained_by_relations
 from autograder.notebook.check import examine
-from autograder.reports import rubric
+from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call
 from tests.in_process import COURSE, judged_alone
 
@@ -101,7 +101,7 @@ def test_gradients_that_do_not_come():
 
 def test_the_report_begins_with_it():
     result = judged_alone(A1, SCORES, lambda Q, K: 1.7 * Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))
-    said = rubric.as_text(result).splitlines()
+    said = plain.as_text(result).splitlines()
     assert result.diagnosis == "a-constant-factor"
     assert said[1].startswith("What is wrong looks like this: a constant factor. Each of your numbers is 1.7 times")
 

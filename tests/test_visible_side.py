@@ -179,11 +179,12 @@ def test_in_a_saved_notebook_the_same_is_read_from_its_text():
     cells = ["%pip install torch", UNDONE, ATTEND, "class Whole:\n    def run(self, Q):\n        return deeper(Q)"]
     cells += ["def deeper(Q):\n    return [scaled_dot_product_attention(q, q, q) for q in Q]"]
     code_of = in_cells(cells)
-    assert exercises_below("scaled_dot_product_attention", code_of) == ["softmax", "attention_scores"]
-    assert exercises_below("attention_scores", code_of) == []
-    assert exercises_below("Whole", code_of) == ["softmax", "attention_scores", "scaled_dot_product_attention"]
+    known = ["softmax", "attention_scores", "scaled_dot_product_attention"]
+    assert exercises_below("scaled_dot_product_attention", code_of, known) == ["softmax", "attention_scores"]
+    assert exercises_below("attention_scores", code_of, known) == []
+    assert exercises_below("Whole", code_of, known) == known
     names = defined("softmax", "\n".join(cells[1:]))
-    assert exercises_below("Whole", in_kernel(names)) == exercises_below("Whole", code_of)
+    assert exercises_below("Whole", in_kernel(names), known) == known
 
 
 def test_a_check_that_passes_says_nothing_of_others():

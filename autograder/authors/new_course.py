@@ -12,8 +12,9 @@ from pathlib import Path
 
 from autograder.authors import new_exercise, upkeep
 from autograder.authors.new_exercise import add_exercise
-from autograder.course import CONFIG, Course, is_handed_in
+from autograder.course import CONFIG, Course
 from autograder.errors import CourseError
+from autograder.reading import is_handed_in
 
 TEMPLATES = new_exercise.TEMPLATES.parent / "course"
 FILES = {

@@ -1,13 +1,15 @@
 """`autograder dev dist`: what stands beside a release for students without a hub.
 
 `make dist` builds wheel and sdist first. Beside them come notebooks that begin with one more cell, which installs the
-wheel where it is missing, and a list of what is in the packages, so that anybody can see that no suite is.
+wheel where it is missing, and a list of what is in the packages, so that anybody can see that no suite is. A course of
+its own also has its checks and hints there, for the wheel holds the kit's.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import subprocess
 import tarfile
 import zipfile
@@ -16,13 +18,14 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import __version__
-from autograder.course import Course
+from autograder import __version__, content
+from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 
 TEMPLATE = Path(__file__).parent / "templates" / "release" / "first_cell.txt"
 ID = "get-the-kit"  # of the first cell; nbgrader knows no such cell and leaves it alone
 LIST = "CONTENTS.txt"
+VISIBLE = ("visible.py", "hints.toml", "pictures.py")  # of an assignment's content, what students have
 # What a package for students never holds.
 SECRET = re.compile(
     r"(attention|content)/([^/]+/((suite|mistakes)\.py|rubric\.toml)$|hidden/)|^(solutions|source|assignments|tests)/"
@@ -62,6 +65,16 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
         path = folder / assignment.notebook.name
         nbformat.write(notebook, path)
         yield path
+        if assignment.content.is_relative_to(course.root / content.PLACES[0]):
+            yield from _visible(assignment, folder / content.PLACES[0])
+
+
+def _visible(assignment: Assignment, folder: Path) -> Iterator[Path]:
+    """Copy what students have of an assignment's content."""
+    (folder / assignment.name).mkdir(parents=True, exist_ok=True)
+    for name in VISIBLE:
+        if (assignment.content / name).is_file():
+            yield Path(shutil.copy(assignment.content / name, folder / assignment.name))
 
 
 def members(package: Path) -> Iterator[tuple[str, bytes]]:

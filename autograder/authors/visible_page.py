@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from autograder import content
+from autograder.content import Visible
 from autograder.course import Assignment, Course
 from autograder.judging.catalogue import Mistake, read_catalogue
 from autograder.notebook.check import examine
@@ -53,7 +53,7 @@ class Row:
 def rows(course: Course) -> Iterator[Row]:
     """Every mistake of the assignments that have visible checks here, in the exercises' order."""
     for assignment in course.assignments().values():
-        if assignment.name in content.assignments():
+        if assignment.visible.is_file():
             yield from rows_of(assignment)
 
 
@@ -63,7 +63,8 @@ def rows_of(assignment: Assignment) -> Iterator[Row]:
     order = [exercise.name for exercise in assignment.exercises]
     right = vars(assignment.reference())
     for mistake in sorted(read_catalogue(assignment.suite), key=lambda one: order.index(one.exercise)):
-        verdict = examine(mistake.exercise, dict(right) | {mistake.exercise: mistake.code})
+        names = dict(right) | {mistake.exercise: mistake.code}
+        verdict = examine(mistake.exercise, names, Visible(assignment.content.parent))
         yield Row(assignment.name, mistake, verdict, reasons.get(mistake.exercise, {}).get(mistake.name, ""))
 
 

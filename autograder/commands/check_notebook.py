@@ -21,14 +21,14 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder import content
-from autograder.course import CHECK
-from autograder.errors import MachineError, SubmissionError
+from autograder.course import CHECK, find_course
+from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.judging.notebook import Notebook as Running
 from autograder.notebook.calls import in_cells
 from autograder.notebook.check import judged
 from autograder.notebook.verdict import Progress, Verdict
 from autograder.report import CellResult
-from autograder.reports.rubric import MARKS
+from autograder.reports.plain import MARKS
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Guest, Host, isolates
 from autograder.sandbox.outside.warm import Warm
@@ -47,6 +47,7 @@ class Notebook:
     cells: list[Cell]
     owners: list[str]
     exercises: list[str]
+    visible: content.Visible
 
 
 @contextlib.contextmanager
@@ -64,11 +65,24 @@ def read(path: Path) -> Notebook:
     data = read_notebook(path)
     cells = code_cells(data)
     named = [grade_id(cell).removeprefix(CHECK) for cell in data["cells"] if grade_id(cell).startswith(CHECK)]
-    known = {name for exercises in content.assignments().values() for name in exercises}
+    visible = _visible(path)
+    known = {name for exercises in visible.assignments().values() for name in exercises}
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
         raise SubmissionError(f"{path}: no check cell of ours in it; name a notebook from the released folder")
-    return Notebook(cells, [grade_id(data["cells"][cell.index]) for cell in cells], exercises)
+    return Notebook(cells, [grade_id(data["cells"][cell.index]) for cell in cells], exercises, visible)
+
+
+def _visible(path: Path) -> content.Visible:
+    """What the course around the current folder checks by, if it has something; else the kit's.
+
+    Checks run outside the sandbox, and the notebook may be a stranger's, so nothing beside it counts.
+    """
+    try:
+        own = content.Visible(find_course(handed_in=[path]).root / content.PLACES[0])
+    except CourseError:
+        return content.Visible()
+    return own if own.assignments() else content.Visible()
 
 
 def verdicts(notebook: Notebook, sandbox: Host) -> Iterator[Verdict]:
@@ -85,7 +99,7 @@ def verdicts(notebook: Notebook, sandbox: Host) -> Iterator[Verdict]:
         running = opened.enter_context(Running([cell.source for cell in notebook.cells], Limits(), open_))
         for name in notebook.exercises:
             first_step = _first_step(name, notebook.owners, running.results)
-            yield judged(name, running, first_step, code_of, signatures)
+            yield judged(name, running, first_step, notebook.visible, code_of, signatures)
 
 
 def check_once(path: Path, console: Console) -> bool:
@@ -131,7 +145,8 @@ def _mark(verdict: Verdict) -> str:
 
 
 def _progress(found: list[Verdict]) -> Progress:
-    return Progress.of(found[0].result.name, {verdict.result.name for verdict in found if verdict.passed})
+    done = {verdict.result.name for verdict in found if verdict.passed}
+    return Progress.of(found[0].result.name, done, found[0].visible)
 
 
 def _coloured(words: str) -> Text:

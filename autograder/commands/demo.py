@@ -20,7 +20,7 @@ from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.judging.catalogue import read_catalogue
 from autograder.nbgrader import api
-from autograder.reports.rubric import points
+from autograder.reports.plain import points
 
 Answers = dict[str, str]
 Score = tuple[str, str]  # points, and how many there are

@@ -20,7 +20,7 @@ from autograder.course import Course
 from autograder.marking.journal import Journal, write_whole
 from autograder.marking.many import grade_many, worker_count
 from autograder.report import Report
-from autograder.reports import rubric
+from autograder.reports import plain
 from autograder.submission import Submission, stamp
 from autograder.text import printable
 
@@ -156,7 +156,7 @@ def class_table(assignment: str, reports: list[Report]) -> Table:
     for name in names:
         table.add_column(name, justify="right", overflow="fold")
     for report in reports:
-        scores = [rubric.points(exercise.score) for exercise in report.exercises]
+        scores = [plain.points(exercise.score) for exercise in report.exercises]
         table.add_row(Text(report.student), _marks(report), *scores)
     reasons = [f"{report.student}: {report.reason}" for report in reports if report.reason]
     table.caption, table.caption_justify = Text("\n".join(reasons)), "left"
@@ -168,7 +168,7 @@ def _show_one(report: Report, console: Console) -> None:
     if report.reason:
         console.print(Text(f"  {report.reason}"))
     for exercise in report.exercises:
-        console.print(Text(rubric.as_text(exercise)))
+        console.print(Text(plain.as_text(exercise)))
     if report.extra:
         console.print(Text(printable(report.extra)))
 
@@ -176,4 +176,4 @@ def _show_one(report: Report, console: Console) -> None:
 def _marks(report: Report) -> str:
     if report.status == "failed":
         return "not graded"
-    return f"{rubric.points(report.score)} / {rubric.points(report.max_score)}"
+    return f"{plain.points(report.score)} / {plain.points(report.max_score)}"

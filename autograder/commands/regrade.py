@@ -23,7 +23,7 @@ from autograder.errors import AutograderError
 from autograder.marking.many import grade_many, worker_count
 from autograder.nbgrader import api, gradebook_copy
 from autograder.report import Report
-from autograder.reports.rubric import points
+from autograder.reports.plain import points
 from autograder.submission import Submission, of_assignment
 
 

@@ -18,7 +18,7 @@ from autograder.marking.many import Workers
 from autograder.marking.task import Marked, Task
 from autograder.nbgrader.given import given
 from autograder.report import CellResult
-from autograder.reports import rubric
+from autograder.reports import plain, rubric
 from autograder.submission import MODEL, code_cells, grade_id
 
 MAX_OUTPUT = 20_000
@@ -54,7 +54,7 @@ class Mark(NbGraderPreprocessor):
         for cell in nb.cells:
             if grade_id(cell) in graded and cell.cell_type == "code":
                 exercise = graded[grade_id(cell)]
-                data = {"text/plain": rubric.points(exercise.score), "text/html": rubric.as_html(exercise)}
+                data = {"text/plain": plain.points(exercise.score), "text/html": rubric.as_html(exercise)}
                 cell.outputs = [new_output("execute_result", data=data, execution_count=None)]
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)

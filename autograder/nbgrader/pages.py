@@ -25,9 +25,10 @@ from pygments.token import STANDARD_TYPES
 from tornado.web import HTTPError
 from traitlets import Unicode, default
 
-from autograder.course import Written, course_at, is_handed_in
+from autograder.course import Written, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.formulas import as_mathml
+from autograder.reading import is_handed_in
 from autograder.submission import ACTS, PICTURES, grade_id
 from autograder.text import REPLACEMENT
 

@@ -32,7 +32,7 @@ from autograder.errors import AutograderError
 from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle, submission_of
 from autograder.nbgrader.standing import standings
 from autograder.reports.marks_file import as_csv
-from autograder.reports.rubric import points
+from autograder.reports.plain import points
 
 CANVAS_HEAD = ("Student", "ID", "Section")
 IDENTIFIER, GRADE, MAXIMUM = "Identifier", "Grade", "Maximum Grade"  # of Moodle's worksheet, in English

@@ -21,7 +21,7 @@ from autograder.course import CHECK, Assignment
 from autograder.errors import SubmissionError
 from autograder.nbgrader.returning import Handed
 from autograder.reading import parse_json, read_bytes
-from autograder.reports.rubric import points
+from autograder.reports.plain import points
 from autograder.submission import grade_id
 
 TEMPLATES = Path(__file__).parent / "templates" / "gradescope_marks"

@@ -5,24 +5,21 @@ from __future__ import annotations
 import contextlib
 import dis
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any
-
-from autograder import content
 
 # The code of what a notebook calls by a name; none where it is no function or class, or not there.
 CodeOf = Callable[[str], list[CodeType]]
 
 
-def exercises_below(name: str, code_of: CodeOf) -> list[str]:
-    """The exercises that the code of `name` calls, itself or through others of the notebook; the earliest first."""
+def exercises_below(name: str, code_of: CodeOf, known: Sequence[str]) -> list[str]:
+    """Those of `known`, in order, that the code of `name` calls, itself or through others of the notebook."""
     met, left = {name}, [name]
     while left:
         found = {used for code in code_of(left.pop()) for used in _names_used(code)} - met
         met |= found
         left += sorted(found)
-    known = [exercise for exercises in content.assignments().values() for exercise in exercises]
     return [exercise for exercise in known if exercise in met and exercise != name]
 
 

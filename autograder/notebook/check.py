@@ -7,9 +7,10 @@ import inspect
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from autograder import content
+from autograder.content import Visible, sandbox_setting, visible_around
 from autograder.course import Exercise
 from autograder.errors import MachineError
 from autograder.judging.attempt import Names
@@ -44,27 +45,37 @@ def check(exercise: Any) -> None:
     name = name_of(exercise)
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
-    verdict = examine(name, frame.f_back.f_globals)
+    visible = visible_around(Path.cwd(), name)
+    verdict = examine(name, frame.f_back.f_globals, visible)
     (_passed.add if verdict.passed else _passed.discard)(name)
-    show(replace(verdict, progress=Progress.of(name, _passed)))
+    show(replace(verdict, progress=Progress.of(name, _passed, visible)))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and not verdict.passed:
         raise CheckFailed(verdict.text())
 
 
-def examine(name: str, names: dict[str, Any]) -> Verdict:
-    """The verdict on the exercise `name` as `names` define it. Raises `UnknownExercise`."""
-    content.assignment_of(name)
+def examine(name: str, names: dict[str, Any], visible: Visible | None = None) -> Verdict:
+    """The verdict on the exercise `name` as `names` define it. Raises `UnknownExercise`.
+
+    visible: what it is checked by; what the kit has if not given
+    """
+    visible = visible or Visible()
+    visible.assignment_of(name)
     if name in names:
         begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
         first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
     else:
-        section = content.hint_for(name).section
+        section = visible.hint_for(name).section
         first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{section}”."
-    return judged(name, InKernel(names, _watched()), first_step, in_kernel(names), names)
+    return judged(name, InKernel(names, _watched()), first_step, visible, in_kernel(names), names)
 
 
 def judged(
-    name: str, names: Names, first_step: str, code_of: CodeOf, signatures: Mapping[str, Any] | None = None
+    name: str,
+    names: Names,
+    first_step: str,
+    visible: Visible,
+    code_of: CodeOf,
+    signatures: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """The verdict on the exercise `name` as `names` answer, judged by its visible checks alone.
 
@@ -72,28 +83,28 @@ def judged(
     signatures: names whose parameters messages speak of
     """
     try:
-        result = _result(name, names, signatures)
-        verdict = Verdict(result, first_step, result.picture)
-        return verdict if verdict.passed else replace(verdict, culprit=_culprit(name, names, code_of, signatures))
+        result = _result(name, names, visible, signatures)
+        verdict = Verdict(result, first_step, result.picture, visible=visible)
+        if verdict.passed:
+            return verdict
+        # The earliest exercise that this one's code calls and that fails.
+        known = [exercise for exercises in visible.assignments().values() for exercise in exercises]
+        results = (_result(one, names, visible, signatures) for one in exercises_below(name, code_of, known))
+        return replace(verdict, culprit=next((result for result in results if not passed(result)), None))
     except MachineError as error:
-        return Verdict(ExerciseResult(name, (), 1.0, started=False), str(error))
+        return Verdict(ExerciseResult(name, (), 1.0, started=False), str(error), visible=visible)
 
 
-def _culprit(name: str, names: Names, code_of: CodeOf, signatures: Mapping[str, Any] | None) -> ExerciseResult | None:
-    """The result of the earliest exercise that the code of `name` calls and that fails; None if none does."""
-    results = (_result(earlier, names, signatures) for earlier in exercises_below(name, code_of))
-    return next((result for result in results if not passed(result)), None)
-
-
-def _result(name: str, names: Names, signatures: Mapping[str, Any] | None) -> ExerciseResult:
+def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, Any] | None) -> ExerciseResult:
     """One exercise judged by its visible checks: all there is of `judge` on the students' side."""
-    example = content.example_for(name)
-    material = Material(_suite(content.assignment_of(name)), examples={name: example} if example else {})
+    example = visible.example_for(name)
+    checks = visible.checks(visible.assignment_of(name))
+    material = Material(_suite(checks, checks.stat().st_mtime_ns), examples={name: example} if example else {})
     return judge(material, names, [Exercise(name, 1.0)], signatures)[0]
 
 
 def _watched() -> tuple[str, ...]:
-    return tuple(content.sandbox_setting()["ready_made"]["watched"])
+    return tuple(sandbox_setting()["ready_made"]["watched"])
 
 
 class InKernel(Here):
@@ -121,5 +132,6 @@ class ExerciseInKernel(ExerciseHere):
 
 
 @functools.cache
-def _suite(assignment: str) -> Suite:
-    return Suite(content.suite_file(assignment))
+def _suite(checks: Path, saved: int) -> Suite:
+    """saved: when; whoever writes checks sees them anew after each save"""
+    return Suite(checks)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
-from autograder import content
+from autograder.content import Visible, visible_around
 from autograder.reports.show import block, name_of, paragraph, show, with_code
 
 LEVELS = 3
@@ -16,9 +17,9 @@ _asked: Counter[str] = Counter()
 class Help:
     """The hints of an exercise up to `level` (1 to 3): HTML in JupyterLab, text in a plain console."""
 
-    def __init__(self, exercise: str, level: int) -> None:
+    def __init__(self, exercise: str, level: int, visible: Visible) -> None:
         self.exercise, self.level = exercise, level
-        hint = content.hint_for(exercise)
+        hint = visible.hint_for(exercise)
         reading = (
             f"Read the section “{hint.section}” of this notebook again, from its heading to the empty cell. "
             f"The source is {hint.paper}: {hint.link}"
@@ -52,9 +53,10 @@ def hint(exercise: Any) -> None:
     Never the solution, and not recorded anywhere. Raises `UnknownExercise` where there is none of that name.
     """
     name = name_of(exercise)
-    content.assignment_of(name)
+    visible = visible_around(Path.cwd(), name)
+    visible.assignment_of(name)
     _asked[name] += 1
-    show(Help(name, min(_asked[name], LEVELS)))
+    show(Help(name, min(_asked[name], LEVELS), visible))
 
 
 def _linked(text: str) -> str:

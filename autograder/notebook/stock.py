@@ -17,7 +17,7 @@ from autograder.judging.here import Here
 from autograder.judging.judge import Material, judge
 from autograder.judging.serve import material_of
 from autograder.report import ExerciseResult
-from autograder.reports import rubric
+from autograder.reports import plain, rubric
 
 
 class Points(float):
@@ -26,7 +26,7 @@ class Points(float):
     result: ExerciseResult
 
     def __repr__(self) -> str:
-        return rubric.points(self)
+        return plain.points(self)
 
     def _repr_html_(self) -> str:
         return rubric.as_html(self.result)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 
 import numpy as np
 
-from autograder import content
+from autograder.content import Visible
 from autograder.notebook.told import Told
 from autograder.report import ExerciseResult, Picture, TestResult
-from autograder.reports import rubric
+from autograder.reports import plain, rubric
 from autograder.reports.beside import beside, differing, in_words
 from autograder.reports.heatmap import Heatmap, side_by_side
 from autograder.reports.show import block, paragraph, with_code
@@ -25,19 +25,21 @@ DONE, NOT_DONE = "#2e7d32", "#9e9e9e55"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an assignment is: which of its exercises pass their visible checks."""
+    """How far an assignment is: which of `all`, its exercises, pass their visible checks."""
 
     assignment: str
+    all: tuple[str, ...]
     passed: frozenset[str]
 
     @classmethod
-    def of(cls, exercise: str, passed: Collection[str]) -> Progress:
+    def of(cls, exercise: str, passed: Collection[str], visible: Visible) -> Progress:
         """The progress of the assignment that holds `exercise`, where those in `passed` do."""
-        assignment = content.assignment_of(exercise)
-        return cls(assignment, frozenset(passed) & frozenset(content.assignments()[assignment]))
+        assignment = visible.assignment_of(exercise)
+        exercises = visible.assignments()[assignment]
+        return cls(assignment, exercises, frozenset(passed) & frozenset(exercises))
 
     def __repr__(self) -> str:
-        full = round(BAR * len(self.passed) / len(self._all))
+        full = round(BAR * len(self.passed) / len(self.all))
         return f"[{'#' * full}{'-' * (BAR - full)}]\n{self.words}"
 
     @property
@@ -45,26 +47,22 @@ class Progress:
         """The bar in words."""
         name, _, rest = self.assignment.partition("_")
         count = (
-            f"{len(self.passed)} of {len(self._all)} exercises of {name}, {rest.replace('_', ' ')}, pass their checks"
+            f"{len(self.passed)} of {len(self.all)} exercises of {name}, {rest.replace('_', ' ')}, pass their checks"
         )
-        return f"{count}. Well done!" if len(self.passed) == len(self._all) else f"{count}."
+        return f"{count}. Well done!" if len(self.passed) == len(self.all) else f"{count}."
 
     def _repr_html_(self) -> str:
         parts = "".join(
             f'<span style="flex:1;height:.6em;background:{DONE if name in self.passed else NOT_DONE}" '
             f'title="{name}"></span>'
-            for name in self._all
+            for name in self.all
         )
         bar = (
-            f'<div role="progressbar" aria-valuemin="0" aria-valuemax="{len(self._all)}" '
+            f'<div role="progressbar" aria-valuemin="0" aria-valuemax="{len(self.all)}" '
             f'aria-valuenow="{len(self.passed)}" aria-label="{escape(self.words)}" '
             f'style="display:flex;gap:2px;max-width:20em">{parts}</div>'
         )
         return f'<div class="autograder-progress" style="margin:.8em 0 .3em">{bar}{paragraph(escape(self.words))}</div>'
-
-    @property
-    def _all(self) -> tuple[str, ...]:
-        return content.assignments()[self.assignment]
 
 
 def passed(result: ExerciseResult) -> bool:
@@ -79,6 +77,7 @@ class Verdict:
     first_step: what to do where nothing is judged yet
     picture: what the student's function gives on the visible example; None where it cannot be drawn
     culprit: the result of an earlier exercise that this one calls and that fails; what fails here may come from there
+    visible: what it was checked by
     """
 
     result: ExerciseResult
@@ -86,6 +85,7 @@ class Verdict:
     picture: Picture | None = None
     progress: Progress | None = None
     culprit: ExerciseResult | None = None
+    visible: Visible = field(default_factory=Visible)
 
     @property
     def passed(self) -> bool:
@@ -109,7 +109,7 @@ class Verdict:
         lines += _wrapped(self._looks_like()) if self._looks_like() else []
         inputs_told = False  # a terminal cannot fold them away, so they are told once
         for test in self._tests() if self.result.started else ():
-            lines += _wrapped(f"  {rubric.MARKS[test.state]:<12} {test.sentence}", INDENT)
+            lines += _wrapped(f"  {plain.MARKS[test.state]:<12} {test.sentence}", INDENT)
             told = Told.of(test.message)
             for part in told.lines(with_inputs=not inputs_told):
                 lines += _wrapped(INDENT + part, INDENT)
@@ -136,12 +136,12 @@ class Verdict:
 
     def _looks_like(self) -> str:
         """What is wrong in a sentence, if that can be told and does not come from another exercise."""
-        return rubric.looks_like(self.result) if self.culprit is None else ""
+        return plain.looks_like(self.result) if self.culprit is None else ""
 
     def _start_there(self, culprit: ExerciseResult) -> str:
         state = "does not pass its own check yet" if culprit.started else "is not written yet"
-        home = content.assignment_of(culprit.name)
-        if home == content.assignment_of(self.result.name):
+        home = self.visible.assignment_of(culprit.name)
+        if home == self.visible.assignment_of(self.result.name):
             return f"`{culprit.name}`, which this calls, {state}. Start there."
         brought = f"`{culprit.name}`, which this calls and you bring from {home.partition('_')[0]}, {state}."
         return f"{brought} Start there; grading puts a right one in its place."
@@ -168,7 +168,7 @@ class Verdict:
 
     def _pictures(self) -> list[Heatmap]:
         """The student's picture and the example's; the student's squares that differ are marked."""
-        example = content.example_for(self.result.name)
+        example = self.visible.example_for(self.result.name)
         if example is None or example.wanted is None or not self.result.started:
             return []
         own = None

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.marks_file import as_csv
-from autograder.reports.rubric import points
+from autograder.reports.plain import points
 
 TEMPLATES = Path(__file__).parent / "templates"
 WIDTH = 24  # characters of a full bar in the terminal

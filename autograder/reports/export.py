@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.report import ExerciseResult, Report, TestResult
-from autograder.reports import rubric
+from autograder.reports import plain
 from autograder.reports.marks_file import as_csv
 from autograder.reports.roster import NOTHING
 
@@ -76,11 +76,11 @@ def _suite(report: Report) -> ElementTree.Element:
 def _properties(report: Report) -> Iterator[tuple[str, str]]:
     yield "student", report.student
     yield "assignment", report.assignment
-    yield "score", rubric.points(report.score)
-    yield "max_score", rubric.points(report.max_score)
+    yield "score", plain.points(report.score)
+    yield "max_score", plain.points(report.max_score)
     for exercise in report.exercises:
-        yield f"{exercise.name}.score", rubric.points(exercise.score)
-        yield f"{exercise.name}.max_score", rubric.points(exercise.max_score)
+        yield f"{exercise.name}.score", plain.points(exercise.score)
+        yield f"{exercise.name}.max_score", plain.points(exercise.max_score)
         if exercise.diagnosis:
             yield f"{exercise.name}.diagnosis", exercise.diagnosis
 
@@ -118,7 +118,7 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
 
 
 def _told(exercise: ExerciseResult) -> str:
-    return "\n".join([rubric.summary(exercise), *rubric.notes(exercise)])
+    return "\n".join([plain.summary(exercise), *plain.notes(exercise)])
 
 
 def _gradescope_tests(report: Report, messages: bool) -> Iterator[dict[str, Any]]:

@@ -13,51 +13,10 @@ import numpy as np
 from autograder.report import ExerciseResult, TestResult
 from autograder.reports.beside import beside, differing, in_words
 from autograder.reports.heatmap import heatmap
+from autograder.reports.plain import MARKS, notes, points, summary
 from autograder.reports.show import block, paragraph, with_code
 
-MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
 STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}
-
-
-def points(value: float) -> str:
-    """Points without needless zeros: 3, 2.5, 1.67."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def summary(result: ExerciseResult) -> str:
-    """One line on the whole exercise."""
-    if not result.started:
-        return f"{result.name}: not started yet. 0 of {points(result.max_score)} points."
-    passed = sum(test.state == "passed" for test in result.tests)
-    earned = f"{points(result.score)} of {points(result.max_score)} points"
-    return f"{result.name}: {earned}, {passed} of {len(result.tests)} tests passed."
-
-
-def notes(result: ExerciseResult) -> list[str]:
-    """What else the student should know about how this exercise was judged."""
-    found = []
-    if result.diagnosis:
-        found.append(looks_like(result))
-    if result.with_reference:
-        names = ", ".join(result.with_reference)
-        found.append(
-            f"Your code calls {names}. Here it was judged with the right one in its place, so that what is wrong "
-            "there costs nothing here."
-        )
-    return found
-
-
-def looks_like(result: ExerciseResult) -> str:
-    """What is wrong in words, by what it is known, and a question; empty where nothing can be told."""
-    if not result.diagnosis:
-        return ""
-    said = f"What is wrong looks like this: {mistake_in_words(result.diagnosis)}."
-    return " ".join(filter(None, (said, result.evidence, result.hint)))
-
-
-def mistake_in_words(name: str) -> str:
-    """`no-scaling+softmax-twice`, a mistake's name, as `no scaling, and softmax twice`."""
-    return ", and ".join(part.replace("-", " ") for part in name.split("+"))
 
 
 def as_html(result: ExerciseResult) -> str:
@@ -110,14 +69,3 @@ def _row(test: TestResult, with_points: bool, message: Callable[[str], str]) -> 
         + (f'<td style="{cell};white-space:nowrap">{score}</td>' if with_points else "")
         + "</tr>"
     )
-
-
-def as_text(result: ExerciseResult) -> str:
-    """The same for a terminal."""
-    lines = [summary(result), *notes(result)]
-    if result.started:
-        for test in result.tests:
-            lines.append(f"  {MARKS[test.state]:<12} {test.sentence} ({points(test.score)}/{points(test.max_score)})")
-            if test.message:
-                lines.append(f"               {test.message}")
-    return "\n".join(lines)

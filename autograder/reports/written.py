@@ -23,7 +23,7 @@ import jinja2
 
 from autograder.errors import AutograderError, SubmissionError
 from autograder.reading import parse_json, read_bytes
-from autograder.reports.rubric import points
+from autograder.reports.plain import points
 from autograder.text import printable
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -1,0 +1,59 @@
+"""An exercise's result in words, for terminals, tables and whoever puts them on a page."""
+
+from __future__ import annotations
+
+from autograder.report import ExerciseResult
+
+MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
+
+
+def points(value: float) -> str:
+    """Points without needless zeros: 3, 2.5, 1.67."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def summary(result: ExerciseResult) -> str:
+    """One line on the whole exercise."""
+    if not result.started:
+        return f"{result.name}: not started yet. 0 of {points(result.max_score)} points."
+    passed = sum(test.state == "passed" for test in result.tests)
+    earned = f"{points(result.score)} of {points(result.max_score)} points"
+    return f"{result.name}: {earned}, {passed} of {len(result.tests)} tests passed."
+
+
+def notes(result: ExerciseResult) -> list[str]:
+    """What else the student should know about how this exercise was judged."""
+    found = []
+    if result.diagnosis:
+        found.append(looks_like(result))
+    if result.with_reference:
+        names = ", ".join(result.with_reference)
+        found.append(
+            f"Your code calls {names}. Here it was judged with the right one in its place, so that what is wrong "
+            "there costs nothing here."
+        )
+    return found
+
+
+def looks_like(result: ExerciseResult) -> str:
+    """What is wrong in words, by what it is known, and a question; empty where nothing can be told."""
+    if not result.diagnosis:
+        return ""
+    said = f"What is wrong looks like this: {mistake_in_words(result.diagnosis)}."
+    return " ".join(filter(None, (said, result.evidence, result.hint)))
+
+
+def mistake_in_words(name: str) -> str:
+    """`no-scaling+softmax-twice`, a mistake's name, as `no scaling, and softmax twice`."""
+    return ", and ".join(part.replace("-", " ") for part in name.split("+"))
+
+
+def as_text(result: ExerciseResult) -> str:
+    """All of it: a line for each test, its message below."""
+    lines = [summary(result), *notes(result)]
+    if result.started:
+        for test in result.tests:
+            lines.append(f"  {MARKS[test.state]:<12} {test.sentence} ({points(test.score)}/{points(test.max_score)})")
+            if test.message:
+                lines.append(f"               {test.message}")
+    return "\n".join(lines)
