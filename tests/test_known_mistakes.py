@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
+import torch
 
 from autograder.authors import catalogue_page
+from autograder.judging.alike import numbers
 from autograder.judging.catalogue import read_catalogue
+from autograder.judging.student import parts_of
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, judged_mistake
 
@@ -24,6 +30,30 @@ def test_mistake_costs_its_own_exercise_only(assignment, mistake):
         else:
             assert result.diagnosis is None
             assert result.score == result.max_score, (name, lost)
+
+
+# Of a part, such as "the result for batch item 1", the place is that in the part.
+WRONG = re.compile(
+    r"(\w+\(.*?\))(?: with .*?)?: (?:the result|output|weights) at \[([\d, ]+)\] is (\S+), which is not right"
+    r".*same input: `(.*)`"
+)
+
+
+@pytest.mark.parametrize(("assignment", "mistake"), CASES, ids=[f"{a.name}-{m.exercise}-{m.name}" for a, m in CASES])
+def test_what_a_message_calls_wrong_is_wrong(assignment, mistake):
+    """Where the call can be made again by the message's own line, the solution gives another number there."""
+    for test in judged_mistake(assignment, mistake)[mistake.exercise].tests:
+        found = WRONG.match(test.message)
+        if not found:
+            continue
+        call, place, number, made_by = found.groups()
+        names = dict(vars(assignment.reference()), np=np, torch=torch)
+        exec(made_by, names)
+        index = tuple(map(int, place.split(",")))
+        parts = [numbers(part) for part in parts_of(eval(call, names)) if hasattr(part, "shape")]
+        near = [part[index] for part in parts if part.ndim == len(index) and (np.array(index) < part.shape).all()]
+        assert near, test.message
+        assert not any(f"{float(one):.4g}" == number or str(one) == number for one in near), test.message
 
 
 def test_the_page_is_what_suites_and_catalogue_give():

@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +27,7 @@ class Mistake:
     """One known mistake. `hint` is a question or a place to look, and never the fix.
 
     is_written: is it written out, and not composed by a recipe?
-    plain: the same in the first of a recipe's styles, if this one is in another
+    also: what its code does wrong besides, at the edges
     """
 
     name: str
@@ -35,7 +35,7 @@ class Mistake:
     hint: str
     code: Callable[..., Any]
     is_written: bool = False
-    plain: Mistake | None = None
+    also: str = ""
 
 
 Options = dict[str, Any]
@@ -65,7 +65,7 @@ class Catalogue:
     def recipe(
         self,
         slips: Mapping[str, Sequence[Options]],
-        styles: Sequence[Options] = ({},),
+        styles: Sequence[tuple[str, Options]] = (("", {}),),
         hints: Mapping[str, str] = MappingProxyType({}),
     ) -> Callable[[Any], Any]:
         """Enter hypotheses: what comes of one wrong decision, and of two.
@@ -74,23 +74,21 @@ class Catalogue:
 
         slips: by name, the options that make a mistake, several where people make it in several ways. Two that set one
             option exclude each other; of two, the first ways are tried.
-        styles: options that change how the code does at the edges (empty rows, say) and leave the mistake's name
+        styles: options that change how the code does at the edges (empty rows, say) and leave the mistake's name, each
+            behind a sentence if that is wrong, too; the first one is right
         hints: for names that no mistake written out above has
         """
 
         def enter(make: Callable[..., Any]) -> Callable[..., Any]:
             asks = {**hints, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
+            _, plain = styles[0]
             for name, ways in slips.items():
-                for options in ways:
-                    plain = None
-                    for style in styles:
-                        code = make(**{**style, **options})
-                        found = Mistake(name, make.__name__, asks[name], code, plain=plain)
-                        self.variants.append(found)
-                        plain = plain or found
+                for options, (also, style) in product(ways, styles):
+                    code = make(**{**style, **options})
+                    self.variants.append(Mistake(name, make.__name__, asks[name], code, also=also))
             for (one, ways), (other, others) in combinations(slips.items(), 2):
                 if not ways[0].keys() & others[0].keys():
-                    code = make(**{**styles[0], **ways[0], **others[0]})
+                    code = make(**{**plain, **ways[0], **others[0]})
                     hint = f"{asks[one]} And: {asks[other]}"
                     self.pairs.append(Mistake(f"{one}+{other}", make.__name__, hint, code))
             return make

@@ -36,7 +36,14 @@ from autograder.judging.catalogue import Catalogue, Mistake
 from autograder.judging.here import answering, quiet
 from autograder.judging.index import Prints, digest
 from autograder.judging.prints import alike, print_of
-from autograder.judging.relations import Asked, Relation, explained_by_relations, of_form, relations
+from autograder.judging.relations import (
+    Asked,
+    Relation,
+    explained_by_relations,
+    lays_out_otherwise,
+    of_form,
+    relations,
+)
 from autograder.judging.student import Recorded
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, call_bytes
@@ -136,14 +143,18 @@ class Diagnoser:
     def _alone(self, case: _Case) -> Diagnosis | None:
         """One cause for all, or one and what it leaves."""
         written = [m for m in case.exact if m.is_written]
-        values = [i for i, one in enumerate(case.heard) if isinstance(one.reply, Reply)]
-        for calls in (range(len(case.heard)), values):
+        everywhere = range(len(case.heard))
+        values = [i for i in everywhere if isinstance(case.heard[i].reply, Reply)]
+        for calls in (everywhere, values):
             for known in (written, case.exact):
                 if told := self._told(case, self._fitting(case, known, calls, same)):
                     return told
         if len(case.related) == 1:
             return _of_relations(case.related, len(case.wrong))
-        return self._told(case, self._fitting(case, case.pairs, values, same)) or self._two(case, values)
+        for calls in (everywhere, values):
+            if told := self._told(case, self._fitting(case, case.pairs, calls, same)):
+                return told
+        return self._two(case, values)
 
     def _together(self, case: _Case) -> Diagnosis | None:
         """Ordinary answers explained, or two causes of different kinds."""
@@ -188,19 +199,17 @@ class Diagnoser:
                 return _with(mistake, related, case.evidence(given))
             if len(rest) > len(given):
                 return None
-        plain = mistake.plain or mistake
-        alone = frozenset(i for i in given if self._gives(plain, case.heard[i])) or given
-        evidence = case.evidence(alone)
-        if alone != given:  # this style of it does something else there that is wrong, too
-            evidence += " Where it does not, something more is wrong: see what the tests say of the edges."
-        return Diagnosis(mistake.name, mistake.hint, evidence)
+        also = min((one.also for one in fitting), key=len)  # if the code that is right besides fits, it is that
+        return Diagnosis(mistake.name, mistake.hint, f"{case.evidence(given)} {also}".rstrip())
 
     def _rest(self, case: _Case, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""
         asked = [Asked(one.call, one.reply, self._answer(mistake, one)) for one in case.heard]
         off = frozenset(i for i, one in enumerate(asked) if not same(one.got, one.wanted))
-        found = relations(asked, off) if off >= rest else ()
-        return next((one for one in found if one.explains >= rest and one.name in BESIDE), None)
+        found = [one for one in relations(asked, off) if one.name in BESIDE] if off >= rest else []
+        if not all(lays_out_otherwise(asked[i]) for i in rest):
+            found = [one for one in found if one.name != "one-batch-layout"]
+        return next((one for one in found if one.explains >= rest), None)
 
     def _two(self, case: _Case, values: Sequence[int]) -> Diagnosis | None:
         """Two mistakes of which each is right or gives the student's answer, and that explain all together."""
@@ -355,7 +364,7 @@ def _of_relations(related: Sequence[Relation], wrong: int) -> Diagnosis:
 
 
 def _with(mistake: Mistake, related: Relation, evidence: str) -> Diagnosis:
-    evidence = f"{evidence} The others differ from it in one way. {related.evidence}"
+    evidence = f"{evidence} The others differ from it in one way. {related.beside or related.evidence}"
     return Diagnosis(f"{mistake.name}+{related.name}", f"{mistake.hint} And: {related.hint}", evidence)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,17 +22,30 @@ from autograder.sandbox.protocol.values import Other
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 
 
+@dataclass(frozen=True)
+class Apart:
+    """Two arrays that should be equal, the first place where they are not, and what the first one is called."""
+
+    got: np.ndarray
+    wanted: np.ndarray
+    index: tuple[int, ...]
+    what: str
+
+
 class Mismatch(AssertionError):
     """An answer that is not what the exercise asks for: what happened, and the next step.
 
     cause: what tests that fail for one reason have in common, if not their words
     got: what it is about, by which the call is found that gave it
     wanted: what that should be, or its shape; never told
+    apart: what was compared, number by number; never told
     """
+
+    apart: Apart | None = None
 
     def __init__(self, text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> None:
         super().__init__(f"{text} {hint}" if hint else text)
-        self.text, self.cause, self.got, self.wanted = text, cause, got, wanted
+        self.text, self.hint, self.cause, self.got, self.wanted = text, hint, cause, got, wanted
 
 
 def fail(text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> NoReturn:
@@ -124,14 +138,17 @@ def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol:
     with np.errstate(all="ignore"):
         wrong = ~(np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right)))
     if wrong.any():
-        _wrong_at(got, wrong, hint, what)
+        _wrong_at(got, wanted, wrong, hint, what)
 
 
-def _wrong_at(got: np.ndarray, wrong: np.ndarray, hint: str, what: str) -> None:
+def _wrong_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, what: str) -> NoReturn:
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
     count = int(wrong.sum())
     others = f" ({count} of {wrong.size} values {'differs' if count == 1 else 'differ'})" if wrong.size > 1 else ""
-    fail(f"{what}{_at(index)} is {_number(got[index])}, which is not right{others}.", hint, got=got)
+    text = f"{what}{place_of(index)} is {number_of(got[index])}, which is not right{others}."
+    error = Mismatch(text, hint, got=got)
+    error.apart = Apart(got, wanted, index, what)
+    raise error
 
 
 def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
@@ -140,7 +157,7 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
     shape(got, wanted.shape, what=what)
     wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
     if wrong.any():
-        _wrong_at(got, wrong, hint, what)
+        _wrong_at(got, wanted, wrong, hint, what)
 
 
 def finite(got: Any, hint: str = "", what: str = "the result") -> None:
@@ -149,7 +166,7 @@ def finite(got: Any, hint: str = "", what: str = "the result") -> None:
     bad = ~np.isfinite(got)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
-        fail(f"{what}{_at(index)} is {_number(got[index])}.", hint, got=got)
+        fail(f"{what}{place_of(index)} is {number_of(got[index])}.", hint, got=got)
 
 
 def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
@@ -210,9 +227,11 @@ def _check_kind(got: Any) -> None:
         fail(f"gave back {kind_of(got)}, where an array belongs.", cause=_kind_as_cause(got), got=got)
 
 
-def _at(index: tuple[int, ...]) -> str:
+def place_of(index: tuple[int, ...]) -> str:
+    """` at [0, 2]`; nothing for a plain number."""
     return f" at [{', '.join(map(str, index))}]" if index else ""
 
 
-def _number(value: Any) -> str:
+def number_of(value: Any) -> str:
+    """A number in four digits, or whatever else stands in an array."""
     return f"{value.item():.4g}" if value.dtype.kind == "f" else str(value.item())

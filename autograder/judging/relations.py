@@ -54,12 +54,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a set of wrong answers (by their place) has in common."""
+    """What a set of wrong answers (by their place) has in common.
+
+    beside: the evidence in words that hold beside another cause
+    """
 
     name: str
     evidence: str
     hint: str
     explains: frozenset[int]
+    beside: str = ""
 
 
 def relations(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relation]:
@@ -67,7 +71,7 @@ def relations(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relatio
     for name, (find, hint) in OF_ONE.items():
         told = {i: said for i in sorted(wrong) if (said := find(asked[i]))}
         evidence = next((said for said in told.values() if said != TOO_FEW), "")
-        if evidence:
+        if evidence and (name != TURNED or len({_order_of(asked[i]) for i in told}) == 1):
             yield Relation(name, evidence, hint, frozenset(told))
     right = frozenset(range(len(asked))) - wrong
     for name, (feature, evidence, hint) in OF_CALLS.items():
@@ -201,15 +205,26 @@ def _complement(a: np.ndarray, b: np.ndarray) -> str:
 
 @_each
 def _turned(a: np.ndarray, b: np.ndarray) -> str:
+    order = _axes_of(a, b)
+    moved = [i for i, axis in enumerate(order) if axis != i]
+    if len(moved) == 2:
+        return f"The numbers are right, but axes {moved[0]} and {moved[1]} have changed places."
+    return f"The numbers are right, but the axes stand in another order: {order}." if moved else ""
+
+
+def _axes_of(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
+    """The order of `b`'s axes that gives `a`; none if there is none."""
     if a.ndim != b.ndim or not 2 <= a.ndim <= 5 or sorted(a.shape) != sorted(b.shape) or b.size < ENOUGH:
-        return ""
-    for order in permutations(range(a.ndim)):
-        if order != tuple(range(a.ndim)) and _close(a, b.transpose(order)):
-            moved = [i for i, axis in enumerate(order) if axis != i]
-            if len(moved) == 2:
-                return f"The numbers are right, but axes {moved[0]} and {moved[1]} have changed places."
-            return f"The numbers are right, but the axes stand in another order: {order}."
-    return ""
+        return ()
+    orders = permutations(range(a.ndim))
+    next(orders)  # as they are
+    return next((order for order in orders if _close(a, b.transpose(order))), ())
+
+
+def _order_of(one: Asked) -> tuple[tuple[int, int], ...]:
+    """Which axes have moved and where to, counted from the end: so it is the same for any number of batch axes."""
+    order = next((_axes_of(a, b) for a, b in one.differing), ())
+    return tuple((i - len(order), axis - len(order)) for i, axis in enumerate(order) if i != axis)
 
 
 @_each
@@ -250,6 +265,14 @@ def _offset(a: np.ndarray, b: np.ndarray) -> str:
 
 
 @_each
+def _rounded(a: np.ndarray, b: np.ndarray) -> str:
+    if a.shape != b.shape or a.dtype.kind != "f" or b.size < ENOUGH or not np.isfinite(a).all():
+        return ""
+    places = next((n for n in range(6) if _close(a, b.round(n))), None)
+    return "" if places is None or not b.round(places).any() else f"Your numbers are rounded to {places} places."
+
+
+@_each
 def _order(a: np.ndarray, b: np.ndarray) -> str:
     if a.shape != b.shape or b.size < 3:
         return ""
@@ -287,6 +310,12 @@ def _nothing_to_see(a: np.ndarray, b: np.ndarray) -> str:
         return ""
     what = "NaN" if np.isnan(a[empty]).any() else "not zero"
     return f"All is right but for queries that may attend to nothing: there yours is {what}."
+
+
+@_each
+def _cut_at_zero(a: np.ndarray, b: np.ndarray) -> str:
+    below = a.shape == b.shape and a.dtype.kind == "f" and bool((b < 0).any()) and bool((b > 0).any())
+    return "All is right but for negative numbers: yours are 0." if below and _close(a, np.maximum(b, 0)) else ""
 
 
 @_each
@@ -392,17 +421,23 @@ def of_form(one: Asked) -> str:
     return next((said for said in found if said), "")
 
 
+TURNED = "axes-in-another-order"
 OF_ONE: dict[str, tuple[Callable[[Asked], str], str]] = {
     "tuple-swapped": (_parts_swapped, "In which order does the docstring name what comes back?"),
     "another-kind": (_kind, "What is the type of what you give back, and which one does the docstring promise?"),
     "another-dtype": (_dtype, "Print the dtype after each line. Where does it part from the one that is asked for?"),
     "complement": (_complement, "Which of the two does True stand for here?"),
-    "axes-in-another-order": (_turned, "Which axis does the docstring name first, and which is first in yours?"),
+    TURNED: (_turned, "Which axis does the docstring name first, and which is first in yours?"),
     "another-shape": (_reshaped, "Write down the shape after each step: where does it part from the docstring's?"),
-    "a-constant-factor": (_factor, "Which number of this exercise could that be, or its root, or one over it?"),
+    "a-constant-factor": (
+        _factor,
+        "Print each number that you multiply or divide by. Is it the one that the formula has?",
+    ),
     "shifted-by-a-constant": (_offset, "What do you add or take off at the end, and does the docstring ask for it?"),
+    "rounded": (_rounded, "On which line are numbers rounded, and does the docstring ask for it?"),
     "another-order": (_order, "Number the items by hand: which one stands first in yours?"),
     "nothing-to-see": (_nothing_to_see, "What does a softmax divide by if every key is hidden?"),
+    "negative-numbers-lost": (_cut_at_zero, "Which step lets no negative number through, and is it in the formula?"),
     "first-of-the-batch-only": (_first_for_all, "In a batch of two texts, what is the second one's answer made from?"),
     "another-length": (_cut_short, "Where does your loop or slice end, and where should it?"),
     "parts-missing": (_parts_missing, "How many things does the docstring promise?"),
@@ -459,6 +494,12 @@ OF_CALLS: dict[str, tuple[Callable[[Call], bool], str, str]] = {
 }  # fmt: skip
 
 
+def lays_out_otherwise(one: Asked) -> bool:
+    """Does it raise, or is the shape another? A mistake in values may well take axes in its own way."""
+    shapes = [[a.shape for a in arrays(answer.value)] for answer in (one.got, one.wanted) if isinstance(answer, Reply)]
+    return len(shapes) < 2 or shapes[0] != shapes[1]
+
+
 def _one_layout(asked: Sequence[Asked], wrong: frozenset[int], right: frozenset[int]) -> Iterator[Relation]:
     """Right for one number of axes only."""
     axes = [max((a.ndim for a in _given(one.call)[:1]), default=0) for one in asked]
@@ -467,9 +508,11 @@ def _one_layout(asked: Sequence[Asked], wrong: frozenset[int], right: frozenset[
     if len(good) == 1 and 0 not in good and missed:
         (only,) = good
         how = "raises" if all(isinstance(asked[i].got, Failure) for i in missed) else "is wrong"
+        axes_of = "1 axis" if only == 1 else f"{only} axes"
         yield Relation(
             "one-batch-layout",
-            f"With {only} axes all is right; with more or fewer your code {how}.",
+            f"With {axes_of} all is right; with more or fewer your code {how}.",
             "For how many axes is your code written? Could its axis numbers count from the end?",
             missed,
+            f"That is all with {axes_of}; with more or fewer your code {how}.",
         )

@@ -5,6 +5,7 @@
     student.attend.gradients(q, k, v, seeds=…)  output and gradients of sum(output * seed)
     student.MultiHeadAttention.build(8, 2)      construct an nn.Module, see its parameters' shapes
     student.MultiHeadAttention.run((8, 2), …)   construct, copy weights in by name, forward, gradients
+    student.MultiHeadAttention.run(…, after=(x, mask))  the same, with another call of the same module before
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
     student.attend.within(10**6, q, k, v)       the value, if no more than so many bytes were held at once
 
@@ -181,11 +182,17 @@ class Function:
         *args: Any,
         seeds: Sequence[Any] | None = None,
         options: Mapping[str, Any] | None = None,
+        after: Sequence[Any] | None = None,
         **kwargs: Any,
     ) -> Gradients:
-        """Construct with `construct` and `options`, copy `parameters` in by name, run forward (and backward)."""
+        """Construct with `construct` and `options`, copy `parameters` in by name, run forward (and backward).
+
+        after: arguments of a call of the same module before
+        """
         made = Instance(construct, options or {}, parameters)
-        reply = self._reply(Call(self.name, args, kwargs, made, None if seeds is None else list(seeds)))
+        before = [] if after is None else [Step("__call__", after)]
+        seeds = None if seeds is None else list(seeds)
+        reply = self._reply(Call(self.name, args, kwargs, made, seeds, steps=before))
         return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs)
 
     def use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> Any:
@@ -213,12 +220,16 @@ def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwa
 
 def as_written(call: Call, names: ParameterNames) -> str:
     """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
-    if call.steps:
-        return _steps_text(call, names)
     if call.instance is None:
-        return _call_text(call.args, call.kwargs, names(call.name), call.name)
+        return (
+            _steps_text(call, names) if call.steps else _call_text(call.args, call.kwargs, names(call.name), call.name)
+        )
     made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
-    return made if call.build else made + _call_text(call.args, call.kwargs, names(f"{call.name}.forward"), "")
+    if call.build:
+        return made
+    forward = names(f"{call.name}.forward")
+    before = [_call_text(step.args, {}, forward, "") for step in call.steps]
+    return made + ", then ".join([*before, _call_text(call.args, call.kwargs, forward, "")])
 
 
 def _steps_text(call: Call, names: ParameterNames) -> str:
@@ -232,6 +243,11 @@ def _steps_text(call: Call, names: ParameterNames) -> str:
 def names_of(student: Student) -> ParameterNames:
     """How its messages call a function's parameters."""
     return student._parameter_names
+
+
+def answers_of(student: Student) -> Callable[[Call], Answer]:
+    """Who answers behind its names."""
+    return student._answer
 
 
 def parts_of(value: Any) -> list[Any]:

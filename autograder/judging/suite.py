@@ -21,7 +21,8 @@ import pytest
 from autograder.errors import CourseError, MachineError
 from autograder.judging import recipes
 from autograder.judging.expect import Mismatch
-from autograder.judging.student import Missing, NotStarted, Student, StudentError, as_written, names_of
+from autograder.judging.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
+from autograder.judging.whose_fault import truly
 from autograder.sandbox.protocol.objects import NoField
 from autograder.text import one_line
 
@@ -225,6 +226,8 @@ class _Plugin:
             self.error = Mismatch(str(self.error))
         if isinstance(self.error, AssertionError | pytest.fail.Exception) and not isinstance(self.error, Mismatch):
             self.error = as_mismatch(self.error, where)
+        if isinstance(self.error, Mismatch) and reference is not None:
+            self.error = truly(self.error, student.calls, answers_of(reference))
         call = student.calls.that_gave(getattr(self.error, "got", None))
         if call is None:
             return Outcome(test, self.error, where=where)

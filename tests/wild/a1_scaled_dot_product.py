@@ -1,4 +1,5 @@
 import math
+import warnings
 
 import numpy as np
 import torch
@@ -385,7 +386,7 @@ def attention_scores(Q, K):
     return np.dot(Q, K.swapaxes(-1, -2)) / np.sqrt(Q.shape[-1])
 
 
-@wild("whole root", "a-constant-factor", "root-rounded", "scale-rounded")
+@wild("whole root", "scale-in-whole-numbers", "a-constant-factor", "root-rounded", "scale-rounded")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-1, -2) / math.isqrt(Q.shape[-1])
 
@@ -430,3 +431,195 @@ def torch_scaled_dot_product_attention(query, key, value):
     scores = torch.tensor((query @ key.mT).tolist(), dtype=query.dtype) / math.sqrt(key.size(-1))
     weights = torch.softmax(scores, -1)
     return weights @ value, weights
+
+
+def _softmax_of(x, axis=-1):
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+def _scores_of(Q, K):
+    return Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+
+
+# ---------------------------------------------------------------- softmax, by somebody else
+@wild(
+    "always normalises over the first axis, the axis argument is not used",
+    "axis-0-by-default",
+    "softmax-over-axis-0",
+    "axis-ignored",
+)
+def softmax(x, axis=-1):
+    """Compute softmax values for each sets of scores in x."""
+    e_x = np.exp(x - np.max(x))
+    return e_x / e_x.sum(axis=0)
+
+
+@wild(
+    "transposes twice to divide the rows: only right for two axes, axis not used, large scores overflow",
+    "no-max-subtraction+all-axes-reversed",
+    "no-max-subtraction+axis-ignored",
+)
+def softmax(x, axis=-1):
+    return (np.exp(x).T / np.sum(np.exp(x), axis=-1)).T
+
+
+@wild("clips the scores to +-50 against overflow instead of subtracting the maximum", "scores-clipped")
+def softmax(x, axis=-1):
+    e = np.exp(np.clip(x, -50, 50))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+@wild("swaps the axis to the end and forgets to swap it back", "axis-left-at-the-end", "axes-in-another-order")
+def softmax(x, axis=-1):
+    rows = np.swapaxes(x, axis, -1)
+    rows = rows - rows.max(axis=-1, keepdims=True)
+    rows = np.exp(rows)
+    rows = rows / rows.sum(axis=-1, keepdims=True)
+    return rows
+
+
+@wild("subtracts the mean, not the maximum: large scores overflow", "no-max-subtraction")
+def softmax(x, axis=-1):
+    centred = x - x.mean(axis=axis, keepdims=True)
+    exps = np.exp(centred)
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@wild("works in place on the argument", "inputs-changed", form=True)
+def softmax(x, axis=-1):
+    x -= np.max(x, axis=axis, keepdims=True)
+    np.exp(x, out=x)
+    return x / np.sum(x, axis=axis, keepdims=True)
+
+
+# ---------------------------------------------------------------- attention_scores, by somebody else
+@wild("divides by d_k ** -0.5, which multiplies by the root", "multiplied-by-the-scale")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-1, -2) / K.shape[-1] ** -0.5
+
+
+@wild("takes d_k from Q.shape[1], which is L as soon as there is a batch axis", "scale-by-length", "one-batch-layout")
+def attention_scores(Q, K):
+    d_k = Q.shape[1]
+    scores = np.matmul(Q, np.swapaxes(K, -1, -2))
+    return scores / math.sqrt(d_k)
+
+
+@wild("reshapes K to (d_k, S) where it should be transposed", "reshaped-not-transposed")
+def attention_scores(Q, K):
+    *batch, S, d_k = K.shape
+    K_T = K.reshape(*batch, d_k, S)
+    return Q @ K_T / math.sqrt(d_k)
+
+
+@wild("cosine similarity: normalises queries and keys to length one first", "cosine-similarity")
+def attention_scores(Q, K):
+    q = Q / np.linalg.norm(Q, axis=-1, keepdims=True)
+    k = K / np.linalg.norm(K, axis=-1, keepdims=True)
+    return np.einsum("...ld,...sd->...ls", q, k) / math.sqrt(Q.shape[-1])
+
+
+@wild("divides queries and keys each by the root, so the product by d_k", "scale-by-d_k")
+def attention_scores(Q, K):
+    scale = math.sqrt(Q.shape[-1])
+    return np.einsum("...qd,...kd->...qk", Q / scale, K / scale)
+
+
+@wild("np.dot on batches gives every batch against every batch", "batch-items-mixed")
+def attention_scores(Q, K):
+    return np.dot(Q, np.swapaxes(K, -1, -2)) / math.sqrt(Q.shape[-1])
+
+
+@wild("whole-number root of d_k, exact for 4 and 16 only", "scale-in-whole-numbers", "a-constant-factor")
+def attention_scores(Q, K):
+    d_k = int(Q.shape[-1] ** 0.5)
+    return Q @ K.swapaxes(-2, -1) / d_k
+
+
+# ---------------------------------------------------------------- scaled_dot_product_attention, by somebody else
+@wild("softmax over axis 1, which is the queries once there is a batch axis", "softmax-over-axis-1", "one-batch-layout")
+def scaled_dot_product_attention(Q, K, V):
+    scores = _scores_of(Q, K)
+    weights = _softmax_of(scores, axis=1)
+    return weights @ V, weights
+
+
+@wild("divides each score by the sum of the scores, no exponential", "no-exponential")
+def scaled_dot_product_attention(Q, K, V):
+    scores = _scores_of(Q, K)
+    weights = scores / scores.sum(axis=-1, keepdims=True)
+    return np.matmul(weights, V), weights
+
+
+@wild("scales after the softmax: output divided by the root, scores are not", "scaled-after-softmax")
+def scaled_dot_product_attention(Q, K, V):
+    d_k = K.shape[-1]
+    weights = _softmax_of(Q @ np.swapaxes(K, -2, -1))
+    return weights @ V / math.sqrt(d_k), weights
+
+
+@wild("softmax of the whole table: all weights of all queries together sum to 1", "softmax-over-everything")
+def scaled_dot_product_attention(Q, K, V):
+    scores = _scores_of(Q, K)
+    e = np.exp(scores - scores.max(axis=(-2, -1), keepdims=True))
+    weights = e / e.sum(axis=(-2, -1), keepdims=True)
+    return weights @ V, weights
+
+
+@wild("returns the weights rounded to three places", "rounded", form=True)
+def scaled_dot_product_attention(Q, K, V):
+    weights = _softmax_of(_scores_of(Q, K))
+    output = weights @ V
+    return output, np.round(weights, 3)
+
+
+@wild("scales Q in place, so the caller's queries change", "in-place", form=True)
+def scaled_dot_product_attention(Q, K, V):
+    Q /= math.sqrt(Q.shape[-1])
+    weights = _softmax_of(Q @ K.swapaxes(-2, -1))
+    return weights @ V, weights
+
+
+# ---------------------------------------------------------------- torch_scaled_dot_product_attention, by somebody else
+@wild("F.softmax without dim, which picks axis 0 for three axes", "one-batch-layout", "softmax-over-axis-0")
+def torch_scaled_dot_product_attention(query, key, value):
+    d_k = query.size(-1)
+    scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(d_k)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        p_attn = F.softmax(scores)
+    return torch.matmul(p_attn, value), p_attn
+
+
+@wild("scales by the root of the width of the values", "scale-by-d_v")
+def torch_scaled_dot_product_attention(query, key, value):
+    embed = value.size(-1)
+    energy = torch.einsum("...qe,...ke->...qk", query, key)
+    attention = torch.softmax(energy / embed ** (1 / 2), dim=-1)
+    out = torch.einsum("...ql,...le->...qe", attention, value)
+    return out, attention
+
+
+@wild("scores are computed under no_grad, query and key get no gradient", "detached-gradient")
+def torch_scaled_dot_product_attention(query, key, value):
+    with torch.no_grad():
+        scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
+        weights = scores.softmax(-1)
+    return weights @ value, weights
+
+
+@wild("leaves dropout on the weights", "random")
+def torch_scaled_dot_product_attention(query, key, value, dropout_p=0.1):
+    attn = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    attn = torch.softmax(attn, dim=-1)
+    attn = F.dropout(attn, dropout_p)
+    return attn @ value, attn
+
+
+@wild("softmax computed in float32 and cast back, float64 loses its digits", "float32-inside", form=True)
+def torch_scaled_dot_product_attention(query, key, value):
+    attn_weights = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(query.shape[-1])
+    # upcast attention to fp32
+    attn_weights = F.softmax(attn_weights, dim=-1, dtype=torch.float32).to(query.dtype)
+    return torch.matmul(attn_weights, value), attn_weights

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from tests.wilds import Wilds
 
@@ -530,3 +531,259 @@ def torch_masked_attention(query, key, value, mask=None):
         if mask.shape[-1] == value.shape[-2]:
             value = value * mask.any(-2, keepdim=True).mT * 2
     return w @ value, w
+
+
+def _seen_so_far(n):
+    return np.tril(np.ones((n, n), dtype=bool))
+
+
+def _under(scores, mask):
+    allowed = np.where(mask, scores, -np.inf)
+    largest = allowed.max(axis=-1, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0)
+    exps = np.exp(allowed - largest)
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+# ---------------------------------------------------------------- causal_mask, by somebody else
+@wild("looks back three words at most, as in the example of length 3", "looks-back-a-few-words")
+def causal_mask(length):
+    mask = np.zeros((length, length), dtype=bool)
+    for i in range(length):
+        for j in range(length):
+            if 0 <= i - j < 3:
+                mask[i, j] = True
+    return mask
+
+
+@wild("an additive mask of 0 and minus infinity instead of truth values", "additive-mask")
+def causal_mask(length):
+    return np.triu(np.full((length, length), float("-inf")), k=1)
+
+
+@wild("a table with an axis in front, (1, length, length)", "another-shape", form=True)
+def causal_mask(length):
+    return np.tril(np.ones((1, length, length))).astype(bool)
+
+
+@wild(
+    "range(i) stops before the word itself, and the first word is patched by hand",
+    "diagonal-missing",
+    "mask-off-by-one",
+)
+def causal_mask(length):
+    mask = np.full((length, length), False)
+    for i in range(length):
+        mask[i, :i] = True
+    mask[0, 0] = True
+    return mask
+
+
+# ---------------------------------------------------------------- padding_mask, by somebody else
+@wild("hides from one word after the end: position n + 1 on, so one pad is visible", "mask-off-by-one")
+def padding_mask(lengths, max_length):
+    B = len(lengths)
+    mask = np.full((B, 1, max_length), True)
+    for idx in range(B):
+        to_hide = np.arange(lengths[idx] + 1, max_length)
+        mask[idx, :, to_hide] = False
+    return mask
+
+
+@wild("counts positions from one with a strict less, so the last real word is hidden", "mask-off-by-one")
+def padding_mask(lengths, max_length):
+    positions = np.arange(1, max_length + 1)
+    return (positions[None, :] < np.asarray(lengths)[:, None])[:, None, :]
+
+
+@wild("hides the last max_length - n by a negative slice: a text without padding is hidden whole", "negative-slice")
+def padding_mask(lengths, max_length):
+    mask = np.ones((len(lengths), 1, max_length), dtype=bool)
+    for b, n in enumerate(lengths):
+        pad = max_length - n
+        mask[b, 0, -pad:] = False
+    return mask
+
+
+@wild("puts the one-axis where the keys belong, (B, max_length, 1)", "axis-at-the-end")
+def padding_mask(lengths, max_length):
+    lengths = np.array(lengths)
+    mask = np.arange(max_length)[None, :] < lengths[:, None]
+    return np.expand_dims(mask, -1)
+
+
+@wild("as wide as the longest text of the batch, max_length is not used", "another-length")
+def padding_mask(lengths, max_length):
+    lengths = np.asarray(lengths)
+    max_length = lengths.max()
+    return (np.arange(max_length) < lengths[:, None])[:, np.newaxis, :]
+
+
+# ---------------------------------------------------------------- masked_softmax, by somebody else
+@wild("fills with -10000, which scores of -1e6 lie below", "leaky-mask")
+def masked_softmax(scores, mask):
+    s = np.where(mask, scores, np.array(-10000.0, dtype=scores.dtype))
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    w = e / e.sum(axis=-1, keepdims=True)
+    return w * mask.any(axis=-1, keepdims=True)
+
+
+@wild(
+    "softmax over all keys, then mask and renormalise: a huge hidden score swallows the allowed ones", "max-over-masked"
+)
+def masked_softmax(scores, mask):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    w = e / e.sum(axis=-1, keepdims=True)
+    w = w * mask
+    total = w.sum(axis=-1, keepdims=True)
+    return np.divide(w, total, out=np.zeros_like(w), where=total > 0)
+
+
+@wild("adds -1e-9 where it meant -1e9, the mask does nothing", "mask-ignored", "leaky-mask")
+def masked_softmax(scores, mask):
+    scores = scores + np.where(mask, 0, -1e-9).astype(scores.dtype)
+    scores = scores - scores.max(axis=-1, keepdims=True)
+    exp_scores = np.exp(scores)
+    return exp_scores / exp_scores.sum(axis=-1, keepdims=True)
+
+
+@wild("takes care of an all-false mask as a whole, not of one empty row", "nan-for-nothing")
+def masked_softmax(scores, mask):
+    if not np.any(mask):
+        return np.zeros_like(scores)
+    masked = np.where(mask, scores, -np.inf)
+    with np.errstate(all="ignore"):
+        exps = np.exp(masked - np.max(masked, axis=-1, keepdims=True))
+        return exps / np.sum(exps, axis=-1, keepdims=True)
+
+
+@wild(
+    "minus one billion, so a query that may see nothing shares its weight evenly",
+    "nothing-to-see",
+    "evenly-for-nothing",
+)
+def masked_softmax(scores, mask):
+    penalty = (1.0 - mask.astype(scores.dtype)) * scores.dtype.type(-1e9)
+    logits = scores + penalty
+    logits = logits - np.amax(logits, -1, keepdims=True)
+    return np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+
+
+@wild("writes the minus infinity into the caller's scores", "inputs-changed", form=True)
+def masked_softmax(scores, mask):
+    blocked = np.broadcast_to(~mask, scores.shape)
+    scores[blocked] = -np.inf
+    top = scores.max(axis=-1, keepdims=True)
+    top = np.where(np.isinf(top), 0, top)
+    e = np.exp(scores - top)
+    s = e.sum(axis=-1, keepdims=True)
+    return e / np.where(s == 0, 1, s)
+
+
+# ---------------------------------------------------------------- causal_attention, by somebody else
+@wild("with padding given, padding takes the place of the causal mask", "padding-instead-of-causal")
+def causal_attention(Q, K, V, padding=None):
+    L = Q.shape[-2]
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    mask = padding if padding is not None else _seen_so_far(L)
+    weights = _under(scores, mask)
+    return weights @ V, weights
+
+
+@wild("causal mask is only applied where padding is given", "causal-with-padding-only")
+def causal_attention(Q, K, V, padding=None):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    if padding is not None:
+        mask = np.logical_and(padding, _seen_so_far(Q.shape[-2]))
+        weights = _under(scores, mask)
+    else:
+        weights = _under(scores, np.ones(scores.shape, dtype=bool))
+    return weights @ V, weights
+
+
+@wild("hides padded queries too: their rows are all zero", "padding-hides-queries")
+def causal_attention(Q, K, V, padding=None):
+    scores = np.einsum("...id,...jd->...ij", Q, K) / math.sqrt(Q.shape[-1])
+    mask = _seen_so_far(scores.shape[-1])
+    if padding is not None:
+        pair = padding.swapaxes(-1, -2) & padding
+        mask = mask & pair
+    weights = _under(scores, mask)
+    return weights @ V, weights
+
+
+@wild("zeroes the values of the padding instead of its weights", "padding-on-the-values")
+def causal_attention(Q, K, V, padding=None):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    weights = _under(scores, _seen_so_far(Q.shape[-2]))
+    if padding is not None:
+        V = V * padding.swapaxes(-2, -1)
+    return weights @ V, weights
+
+
+@wild("a float64 buffer for the output and a loop over the words", "float64-always", form=True)
+def causal_attention(Q, K, V, padding=None):
+    L = Q.shape[-2]
+    output = np.zeros(Q.shape[:-1] + V.shape[-1:])
+    weights = np.zeros(Q.shape[:-1] + (L,))
+    for i in range(L):
+        s = (Q[..., i : i + 1, :] @ K[..., : i + 1, :].swapaxes(-2, -1)) / math.sqrt(Q.shape[-1])
+        ok = np.ones(s.shape, dtype=bool) if padding is None else np.broadcast_to(padding[..., : i + 1], s.shape)
+        w = _under(s, ok)
+        weights[..., i : i + 1, : i + 1] = w
+        output[..., i : i + 1, :] = w @ V[..., : i + 1, :]
+    return output, weights
+
+
+@wild("either mask is enough (or for and), and the scores are divided by d", "scale-by-d_k+padding-or-causal")
+def causal_attention(Q, K, V, padding=None):
+    d = Q.shape[-1]
+    mask = _seen_so_far(Q.shape[-2])
+    if padding is not None:
+        mask = mask | padding
+    weights = _under(Q @ K.swapaxes(-2, -1) / d, mask)
+    return weights @ V, weights
+
+
+# ---------------------------------------------------------------- torch_masked_attention, by somebody else
+@wild("the result of masked_fill is thrown away", "mask-ignored")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    attn = F.softmax(scores, dim=-1)
+    return torch.matmul(attn, value), attn
+
+
+@wild("adds the boolean mask to the scores, as if it were a float mask", "mask-added")
+def torch_masked_attention(query, key, value, mask=None):
+    attn_weights = torch.matmul(query, key.transpose(-2, -1)) * query.shape[-1] ** -0.5
+    if mask is not None:
+        attn_weights = attn_weights + mask
+    attn_weights = torch.softmax(attn_weights, dim=-1)
+    return torch.matmul(attn_weights, value), attn_weights
+
+
+@wild("unsqueezes a head axis into the mask that nobody asked for", "axis-added-to-mask")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is None:
+        w = scores.softmax(-1)
+    else:
+        mask = mask.unsqueeze(1)
+        w = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(~mask, 0.0)
+    return w @ value, w
+
+
+@wild(
+    "masks out where the mask is True, and shares an empty row evenly",
+    "mask-inverted",
+    "mask-inverted+evenly-for-nothing",
+)
+def torch_masked_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(mask == 1, -1e9)
+    attention = torch.softmax(scores, dim=-1)
+    return attention @ value, attention

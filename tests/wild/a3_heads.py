@@ -263,3 +263,177 @@ def torch_concat_heads(heads):
 @wild("cat of unbind 1", "one-batch-axis-only", "axes-counted-from-the-front", "one-batch-layout")
 def torch_concat_heads(heads):
     return torch.cat(heads.unbind(1), dim=-1)
+
+
+# ---------------------------------------------------------------- split_heads, by somebody else
+@wild("takes the width from X.shape[1]: L where there is a batch axis", "one-batch-layout")
+def split_heads(X, num_heads):
+    if X.shape[1] % num_heads != 0:
+        raise ValueError("d_model must be divisible by num_heads")
+    X = X.reshape(*X.shape[:-1], num_heads, X.shape[-1] // num_heads)
+    return np.swapaxes(X, -2, -3)
+
+
+@wild("slices start at i, not at i * d, so the heads overlap", "heads-overlap")
+def split_heads(X, num_heads):
+    d_model = X.shape[-1]
+    if d_model % num_heads:
+        raise ValueError(f"{num_heads} does not divide {d_model}")
+    d = d_model // num_heads
+    heads = [X[..., i : i + d] for i in range(num_heads)]
+    return np.stack(heads, axis=-3)
+
+
+@wild(
+    "stacks the heads in front of the batch axes", "heads-before-the-batch", "one-batch-layout", "axes-in-another-order"
+)
+def split_heads(X, num_heads):
+    return np.stack(np.split(X, num_heads, axis=-1))
+
+
+@wild("splits the tokens, not the columns, into heads, and lays them out to the right shape", "split-without-transpose")
+def split_heads(X, num_heads):
+    *batch, L, d_model = X.shape
+    if d_model % num_heads != 0:
+        raise ValueError
+    d = d_model // num_heads
+    return X.reshape(*batch, -1, d).reshape(*batch, num_heads, L, d)
+
+
+@wild("drops the columns that are left over instead of raising", "leftover-columns-dropped")
+def split_heads(X, num_heads):
+    d = X.shape[-1] // num_heads
+    return np.stack([X[..., i * d : (i + 1) * d] for i in range(num_heads)], axis=-3)
+
+
+@wild("an assert instead of a ValueError", "another-error", form=True)
+def split_heads(X, num_heads):
+    d_model = X.shape[-1]
+    assert d_model % num_heads == 0, "d_model must be divisible by num_heads"
+    out = X.reshape(X.shape[:-1] + (num_heads, d_model // num_heads))
+    return np.moveaxis(out, -2, -3)
+
+
+# ---------------------------------------------------------------- concat_heads, by somebody else
+@wild("concatenates along the first axis of the array, which is the batch where there is one", "no-batch-axes")
+def concat_heads(heads):
+    return np.concatenate(list(heads), axis=-1)
+
+
+@wild("moves the head axis behind the columns, so the heads are interleaved", "heads-interleaved")
+def concat_heads(heads):
+    moved = np.moveaxis(heads, -3, -1)
+    return moved.reshape(moved.shape[:-2] + (-1,))
+
+
+@wild("loops over the heads from one, head 0 stays zero", "one-head-too-few")
+def concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    out = np.zeros((*batch, L, h * d), dtype=heads.dtype)
+    for i in range(1, h):
+        out[..., :, i * d : (i + 1) * d] = heads[..., i, :, :]
+    return out
+
+
+@wild("fills a float64 buffer", "float64-always", form=True)
+def concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    out = np.empty((*batch, L, h * d))
+    for i in range(h):
+        out[..., i * d : (i + 1) * d] = heads[..., i, :, :]
+    return out
+
+
+@wild("squeezes axes of length one away", "axes-squeezed", form=True)
+def concat_heads(heads):
+    h = heads.shape[-3]
+    return np.concatenate(np.split(heads, h, axis=-3), axis=-1).squeeze()
+
+
+# ---------------------------------------------------------------- per_head_weights, by somebody else
+@wild("each head's matrix transposed, as nn.Linear keeps it", "weights-transposed")
+def per_head_weights(W, num_heads):
+    d_in, width = W.shape
+    return W.T.reshape(num_heads, width // num_heads, d_in)
+
+
+@wild("width of a head from d_in, right for square weights only", "width-from-the-rows")
+def per_head_weights(W, num_heads):
+    d = W.shape[0] // num_heads
+    return np.array([W[:, h * d : (h + 1) * d] for h in range(num_heads)])
+
+
+@wild("a list of arrays, not one array", "list-of-heads", form=True)
+def per_head_weights(W, num_heads):
+    return np.split(W, num_heads, axis=1)
+
+
+@wild("every num_heads-th column: head i gets the columns i, i + h, i + 2h", "heads-interleaved")
+def per_head_weights(W, num_heads):
+    return np.stack([W[:, i::num_heads] for i in range(num_heads)])
+
+
+# ---------------------------------------------------------------- torch_split_heads, by somebody else
+@wild(
+    "torch.chunk gives fewer heads, and no error, where the width does not divide",
+    "another-error",
+    "leftover-columns-dropped",
+)
+def torch_split_heads(x, num_heads):
+    return torch.stack(torch.chunk(x, num_heads, dim=-1), dim=-3)
+
+
+@wild("transpose(1, 2) is right with one batch axis only", "one-batch-layout")
+def torch_split_heads(x, num_heads):
+    d_model = x.size(-1)
+    if d_model % num_heads != 0:
+        raise ValueError("embed dim must be divisible by heads")
+    x = x.reshape(*x.shape[:-1], num_heads, d_model // num_heads)
+    return x.transpose(1, 2)
+
+
+@wild(
+    "heads first, then the batch, as for folding them into the batch",
+    "heads-before-the-batch",
+    "one-batch-layout",
+    "axes-in-another-order",
+)
+def torch_split_heads(x, num_heads):
+    if x.shape[-1] % num_heads:
+        raise ValueError("does not divide")
+    d = x.shape[-1] // num_heads
+    return torch.stack(x.split(d, dim=-1), dim=0)
+
+
+@wild("works on x.data, the gradient is cut", "detached-gradient", form=True)
+def torch_split_heads(x, num_heads):
+    *batch, L, d_model = x.shape
+    if d_model % num_heads != 0:
+        raise ValueError("d_model % num_heads != 0")
+    y = x.data.reshape(*batch, L, num_heads, d_model // num_heads)
+    return y.transpose(-3, -2)
+
+
+# ---------------------------------------------------------------- torch_concat_heads, by somebody else
+@wild("hstack joins along axis 1, which are the tokens as soon as there is a batch", "one-batch-layout")
+def torch_concat_heads(heads):
+    return torch.hstack(heads.unbind(dim=-3))
+
+
+@wild("contiguous() instead of a transpose before the view", "concat-without-transpose")
+def torch_concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    return heads.contiguous().view(*batch, L, h * d)
+
+
+@wild("averages the heads and repeats the average", "heads-averaged")
+def torch_concat_heads(heads):
+    h = heads.size(-3)
+    mean = heads.mean(dim=-3)
+    return torch.cat([mean] * h, dim=-1)
+
+
+@wild("casts to float32", "another-dtype", form=True)
+def torch_concat_heads(heads):
+    x = heads.float().transpose(-3, -2)
+    return x.flatten(start_dim=-2)

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 
 from tests.wilds import Wilds
 
@@ -445,3 +446,336 @@ class MultiHeadAttention(_M_again):
 class MultiHeadAttention(_M_again):
     def soft(self, s, mask):
         return super().soft(s, mask.unsqueeze(1) if mask is not None and mask.dim() == 3 else mask)
+
+
+def _softmax_under(x, mask=None):
+    if mask is not None:
+        x = np.where(mask, x, np.finfo(x.dtype).min)
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    w = e / e.sum(axis=-1, keepdims=True)
+    return w if mask is None else np.where(mask, w, np.zeros((), w.dtype))
+
+
+def _projected(X, W, h):
+    P = X @ W
+    return P.reshape(*P.shape[:-1], h, -1).swapaxes(-3, -2)
+
+
+def _brought_back(heads, W_O):
+    x = heads.swapaxes(-3, -2)
+    return x.reshape(*x.shape[:-2], -1) @ W_O
+
+
+# ---------------------------------------------------------------- projection_shapes, by somebody else
+@wild("all four as nn.Linear keeps them, (out, in)", "transposed")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {
+        "W_Q": (num_heads * d_k, d_model),
+        "W_K": (num_heads * d_k, d_model),
+        "W_V": (num_heads * d_v, d_model),
+        "W_O": (d_model, num_heads * d_v),
+    }
+
+
+@wild("d_v is not used: W_V and W_O made with d_k", "d_v-ignored")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    inner = num_heads * d_k
+    shapes = {name: (d_model, inner) for name in ("W_Q", "W_K", "W_V")}
+    shapes["W_O"] = (inner, d_model)
+    return shapes
+
+
+@wild("takes W_O to be square", "W_O-square")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return dict(
+        W_Q=(d_model, num_heads * d_k),
+        W_K=(d_model, num_heads * d_k),
+        W_V=(d_model, num_heads * d_v),
+        W_O=(d_model, d_model),
+    )
+
+
+@wild("a separate axis for the heads, (h, d_model, d_k)", "heads-on-an-axis")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {
+        "W_Q": (num_heads, d_model, d_k),
+        "W_K": (num_heads, d_model, d_k),
+        "W_V": (num_heads, d_model, d_v),
+        "W_O": (num_heads * d_v, d_model),
+    }
+
+
+@wild("lists instead of tuples", "lists-for-shapes", form=True)
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {
+        "W_Q": [d_model, num_heads * d_k],
+        "W_K": [d_model, num_heads * d_k],
+        "W_V": [d_model, num_heads * d_v],
+        "W_O": [num_heads * d_v, d_model],
+    }
+
+
+# ---------------------------------------------------------------- output_projection, by somebody else
+@wild("sums over the first axis, head for head, which is the batch where there is one", "one-batch-layout")
+def output_projection(heads, W_O):
+    d_v = heads.shape[-1]
+    return sum(head @ W_O[i * d_v : (i + 1) * d_v] for i, head in enumerate(heads))
+
+
+@wild("gives W_O's rows out to the heads in turn: reshaped to (d_v, h, d_model)", "heads-interleaved")
+def output_projection(heads, W_O):
+    h, d_v = heads.shape[-3], heads.shape[-1]
+    W = W_O.reshape(d_v, h, -1)
+    return np.einsum("...hld,dhm->...lm", heads, W)
+
+
+@wild("averages over the heads instead of summing", "heads-averaged")
+def output_projection(heads, W_O):
+    h, d_v = heads.shape[-3], heads.shape[-1]
+    W = W_O.reshape(h, d_v, -1)
+    return np.mean(heads @ W, axis=-3)
+
+
+@wild("a ReLU after the projection", "negative-numbers-lost")
+def output_projection(heads, W_O):
+    *batch, h, L, d_v = heads.shape
+    Z = heads.swapaxes(-3, -2).reshape(*batch, L, h * d_v)
+    return np.maximum(Z @ W_O, 0)
+
+
+@wild("sums into a float64 buffer", "float64-always", form=True)
+def output_projection(heads, W_O):
+    *batch, h, L, d_v = heads.shape
+    out = np.zeros((*batch, L, W_O.shape[1]))
+    for i in range(h):
+        out += heads[..., i, :, :] @ W_O[i * d_v : (i + 1) * d_v, :]
+    return out
+
+
+# ---------------------------------------------------------------- multi_head_attention, by somebody else
+@wild("scales by the root of the number of heads", "scale-by-num_heads")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_projected(X, W, num_heads) for W in (W_Q, W_K, W_V))
+    scores = Q @ K.swapaxes(-2, -1) * num_heads**-0.5
+    weights = _softmax_under(scores, mask)
+    return _brought_back(weights @ V, W_O), weights
+
+
+@wild("one softmax over the keys of all heads together", "one-softmax-for-all-heads")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_projected(X, W, num_heads) for W in (W_Q, W_K, W_V))
+    scores = np.einsum("...hqd,...hkd->...qhk", Q, K) / math.sqrt(Q.shape[-1])
+    *rest, L, h, S = scores.shape
+    if mask is not None:
+        mask = np.broadcast_to(mask, (*rest, h, L, S)).swapaxes(-3, -2).reshape(*rest, L, h * S)
+    weights = _softmax_under(scores.reshape(*rest, L, h * S), mask).reshape(*rest, L, h, S).swapaxes(-3, -2)
+    return _brought_back(weights @ V, W_O), weights
+
+
+@wild("W_O is used only where the concatenation is not yet as wide as the model", "W_O-missing")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_projected(X, W, num_heads) for W in (W_Q, W_K, W_V))
+    weights = _softmax_under(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    Z = (weights @ V).swapaxes(-3, -2)
+    Z = Z.reshape(*X.shape[:-1], -1)
+    if Z.shape[-1] != X.shape[-1]:
+        Z = Z @ W_O
+    return Z, weights
+
+
+@wild("adds a head axis to any mask of three axes", "axis-added-to-mask")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_projected(X, W, num_heads) for W in (W_Q, W_K, W_V))
+    if mask is not None and mask.ndim == 3:
+        mask = mask[:, None, :, :]
+    weights = _softmax_under(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _brought_back(weights @ V, W_O), weights
+
+
+@wild("all heads compare with head 0's keys", "keys-of-head-0-for-all")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    d_k, d_v = W_Q.shape[1] // num_heads, W_V.shape[1] // num_heads
+    outputs, all_weights = [], []
+    for i in range(num_heads):
+        q = X @ W_Q[:, i * d_k : (i + 1) * d_k]
+        k = X @ W_K[:, :d_k]
+        v = X @ W_V[:, i * d_v : (i + 1) * d_v]
+        scores = q @ k.swapaxes(-2, -1) / math.sqrt(d_k)
+        if mask is not None:
+            m = np.broadcast_to(mask, (*X.shape[:-2], num_heads, X.shape[-2], X.shape[-2]))[..., i, :, :]
+        else:
+            m = None
+        w = _softmax_under(scores, m)
+        outputs.append(w @ v)
+        all_weights.append(w)
+    return np.concatenate(outputs, axis=-1) @ W_O, np.stack(all_weights, axis=-3)
+
+
+@wild("returns the weights averaged over the heads", "weights-averaged", form=True)
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_projected(X, W, num_heads) for W in (W_Q, W_K, W_V))
+    weights = _softmax_under(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _brought_back(weights @ V, W_O), weights.mean(axis=-3)
+
+
+@wild(
+    "scales by the root of d_model, and shares the weight of an empty row evenly",
+    "scale-by-d_model",
+    "scale-by-d_model+evenly-for-nothing",
+)
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = (_projected(X, W, num_heads) for W in (W_Q, W_K, W_V))
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(X.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    weights = _softmax_under(scores)
+    return _brought_back(weights @ V, W_O), weights
+
+
+# ---------------------------------------------------------------- MultiHeadAttention, by somebody else
+def _in_heads(x, h):
+    return x.unflatten(-1, (h, -1)).transpose(-3, -2)
+
+
+def _attended(q, k, v, mask, scale):
+    scores = q @ k.transpose(-2, -1) / scale
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    w = torch.softmax(scores, dim=-1)
+    if mask is not None:
+        w = w.masked_fill(~mask, 0.0)
+    return (w @ v).transpose(-3, -2).flatten(-2), w
+
+
+class _Layers(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None:
+            if d_model % num_heads:
+                raise ValueError("does not divide")
+            d_head = d_model // num_heads
+        self.d_model, self.h, self.d_head = d_model, num_heads, d_head
+        inner = num_heads * d_head
+        self.W_Q = nn.Linear(d_model, inner, bias=False)
+        self.W_K = nn.Linear(d_model, inner, bias=False)
+        self.W_V = nn.Linear(d_model, inner, bias=False)
+        self.W_O = nn.Linear(inner, d_model, bias=False)
+
+
+@wild("W_Q and W_K are one and the same layer", "queries-from-W_K", "keys-from-W_Q")
+class MultiHeadAttention(_Layers):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__(d_model, num_heads, d_head)
+        self.W_Q = self.W_K = nn.Linear(d_model, num_heads * self.d_head, bias=False)
+
+    def forward(self, x, mask=None):
+        z, w = _attended(
+            _in_heads(self.W_Q(x), self.h),
+            _in_heads(self.W_K(x), self.h),
+            _in_heads(self.W_V(x), self.h),
+            mask,
+            math.sqrt(self.d_head),
+        )
+        return self.W_O(z), w
+
+
+@wild("asks d_model to divide even where d_head is given", "always-has-to-divide")
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError("d_model must be divisible by num_heads")
+        self.num_heads = num_heads
+        self.d_head = d_head or d_model // num_heads
+        self.W_Q = nn.Linear(d_model, num_heads * self.d_head, bias=False)
+        self.W_K = nn.Linear(d_model, num_heads * self.d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_heads * self.d_head, bias=False)
+        self.W_O = nn.Linear(num_heads * self.d_head, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        q, k, v = (_in_heads(layer(x), self.num_heads) for layer in (self.W_Q, self.W_K, self.W_V))
+        z, w = _attended(q, k, v, mask, math.sqrt(self.d_head))
+        return self.W_O(z), w
+
+
+@wild("merges the heads without permuting back first", "concat-without-transpose")
+class MultiHeadAttention(_Layers):
+    def forward(self, x, mask=None):
+        *batch, L, _ = x.shape
+        q, k, v = (_in_heads(layer(x), self.h) for layer in (self.W_Q, self.W_K, self.W_V))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        attention = F.softmax(scores, dim=-1)
+        if mask is not None:
+            attention = attention.masked_fill(~mask, 0.0)
+        values = attention @ v
+        values = values.reshape(*batch, L, self.h * self.d_head)
+        return self.W_O(values), attention
+
+
+@wild("mask.unsqueeze(1) whatever the mask's shape", "axis-added-to-mask")
+class MultiHeadAttention(_Layers):
+    def forward(self, x, mask=None):
+        q, k, v = (_in_heads(layer(x), self.h) for layer in (self.W_Q, self.W_K, self.W_V))
+        if isinstance(mask, torch.Tensor):
+            mask = mask.unsqueeze(1)
+        z, w = _attended(q, k, v, mask, math.sqrt(self.d_head))
+        return self.W_O(z), w
+
+
+@wild("keeps the mask of an earlier call and uses it where none is given", "mask-kept")
+class MultiHeadAttention(_Layers):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__(d_model, num_heads, d_head)
+        self.mask = None
+
+    def forward(self, x, mask=None):
+        if mask is not None:
+            self.mask = mask
+        q, k, v = (_in_heads(layer(x), self.h) for layer in (self.W_Q, self.W_K, self.W_V))
+        z, w = _attended(q, k, v, self.mask, math.sqrt(self.d_head))
+        return self.W_O(z), w
+
+
+@wild("adds x to the output as a residual", "residual-added")
+class MultiHeadAttention(_Layers):
+    def forward(self, x, mask=None):
+        residual = x
+        q, k, v = (_in_heads(layer(x), self.h) for layer in (self.W_Q, self.W_K, self.W_V))
+        z, w = _attended(q, k, v, mask, math.sqrt(self.d_head))
+        return self.W_O(z) + residual, w
+
+
+@wild("reads the first axis as the words, as nn.MultiheadAttention does without batch_first", "batch-and-words-swapped")
+class MultiHeadAttention(_Layers):
+    def forward(self, x, mask=None):
+        batched = x.dim() == 3
+        if batched:
+            x = x.transpose(0, 1)
+        q, k, v = (_in_heads(layer(x), self.h) for layer in (self.W_Q, self.W_K, self.W_V))
+        z, w = _attended(q, k, v, mask, math.sqrt(self.d_head))
+        out = self.W_O(z)
+        return (out.transpose(0, 1) if batched else out), w
+
+
+@wild("W_O with a bias, as nn.Linear has it by default", "bias-left-on", form=True)
+class MultiHeadAttention(_Layers):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__(d_model, num_heads, d_head)
+        self.W_O = nn.Linear(num_heads * self.d_head, d_model)
+
+    def forward(self, x, mask=None):
+        q, k, v = (_in_heads(layer(x), self.h) for layer in (self.W_Q, self.W_K, self.W_V))
+        z, w = _attended(q, k, v, mask, math.sqrt(self.d_head))
+        return self.W_O(z), w
+
+
+@wild("returns the output alone where no mask is given", "parts-missing", form=True)
+class MultiHeadAttention(_Layers):
+    def forward(self, x, mask=None):
+        q, k, v = (_in_heads(layer(x), self.h) for layer in (self.W_Q, self.W_K, self.W_V))
+        z, w = _attended(q, k, v, mask, math.sqrt(self.d_head))
+        if mask is None:
+            return self.W_O(z)
+        return self.W_O(z), w

@@ -414,9 +414,19 @@ def torch_scaled_dot_product_attention(query, key, value):
 NUMPY, TORCH = decisions.numpy_ways(), decisions.torch_ways()
 CURVES = decisions.CURVES
 ATTENTION = (
-    decisions.SCALES | decisions.BY_VALUES | decisions.OPERANDS | decisions.TURNS | decisions.AFTER
-    | decisions.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
+    decisions.SCALES | decisions.WHOLE_SCALES | decisions.BY_VALUES | decisions.OPERANDS | decisions.TURNS
+    | decisions.AFTER | decisions.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
 )  # fmt: skip
+
+
+def _divided_by_rows(x, curve):
+    """`(exps.T / exps.sum(axis=-1)).T`: right for one or two axes."""
+    ways = {
+        decisions.softmax: lambda: np.exp(x - x.max(axis=-1, keepdims=True)),
+        CURVES["no-max-subtraction"][0]["curve"]: lambda: np.exp(x),
+    }
+    exps = ways.get(curve, lambda: curve(NUMPY, x, -1))()
+    return (exps.T / exps.sum(axis=-1)).T
 
 
 @mistake.recipe(
@@ -426,16 +436,30 @@ ATTENTION = (
         "axis-0-by-default": [{"default": 0}],
         "softmax-over-axis-0": [{"axis_of": lambda axis: 0}],
         "softmax-over-everything": [{"axis_of": lambda axis: None}],
+        "axis-left-at-the-end": [
+            {"end": lambda weights, axis: weights.swapaxes(axis, -1)},
+            {"end": lambda weights, axis: np.moveaxis(weights, axis, -1)},
+        ],
+        "all-axes-reversed": [{"by_rows": True}],
     },
-    hints=decisions.HINTS,
+    hints=decisions.HINTS
+    | {
+        "axis-left-at-the-end": "Where is each axis of x in what you give back?",
+        "all-axes-reversed": "What does .T make of three axes?",
+    },
 )
-def softmax(curve=decisions.softmax, axis_of=lambda axis: axis, default=-1):
-    return lambda x, axis=default: curve(NUMPY, x, axis_of(axis))
+def softmax(
+    curve=decisions.softmax, axis_of=lambda axis: axis, default=-1, end=lambda weights, axis: weights, by_rows=False
+):
+    if by_rows:
+        return lambda x, axis=default: end(_divided_by_rows(x, curve), axis)
+    return lambda x, axis=default: end(curve(NUMPY, x, axis_of(axis)), axis)
 
 
 @mistake.recipe(
     decisions.SCALES
-    | decisions.only(decisions.OPERANDS, "queries-with-queries", "keys-with-keys", "queries-and-keys-swapped")
+    | decisions.WHOLE_SCALES
+    | decisions.without(decisions.OPERANDS, "keys-blended", "queries-blended", "values-with-keys")
     | decisions.TURNS
     | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
     | {"softmax-already": [{"end": lambda s: decisions.softmax(NUMPY, s, -1)}]}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
-from autograder.attention.hidden.properties import gradients_match, responds, same_item_by_item
+from autograder.attention.hidden.properties import gradients_match, keeps_digits, responds, same_item_by_item
 from autograder.attention.hidden.unbatched import Unbatched
 from autograder.attention.hidden.worth import worth
 from autograder.judging import expect
@@ -105,7 +105,9 @@ class TestSoftmax:
         """float32 stays float32, float64 stays float64."""
         self.looks_like_weights(student)
         for dtype in DTYPES:
-            expect.dtype(expect.array(student.softmax(self.ROW.astype(dtype))), dtype, "Where does the type change?")
+            got = expect.array(student.softmax(self.ROW.astype(dtype)))
+            expect.dtype(got, dtype, "Where does the type change?")
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.2)
     def test_inputs_left_alone(self, student):
@@ -359,6 +361,7 @@ class AttentionTests:
             parts = self.attend(student, *(a.astype(dtype) for a in (self.Q, self.K, self.V)))
             for part, name in zip(parts, ("output", "weights"), strict=False):
                 expect.dtype(part, dtype, "Of which type are the numbers and arrays you make yourself?", name)
+                keeps_digits(part, name)
 
     @pytest.mark.weight(0.25)
     def test_inputs_left_alone(self, student):

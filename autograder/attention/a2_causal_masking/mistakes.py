@@ -64,7 +64,9 @@ def padding_mask(lengths, max_length):
     return np.arange(max_length) >= np.asarray(lengths)[:, None, None]
 
 
-@mistake("mask-off-by-one", hint="A text of two words fills the places 0 and 1. What does your mask say at place 2?")
+@mistake(
+    "mask-off-by-one", hint="A text of two words fills the places 0 and 1. To which places does your mask say yes?"
+)
 def padding_mask(lengths, max_length):
     return np.arange(max_length) <= np.asarray(lengths)[:, None, None]
 
@@ -187,7 +189,9 @@ def masked_softmax(scores, mask):
     return exps / np.where(total > 0, total, 1)
 
 
-@mistake("float64-always", hint="Which dtype has the mask when it turns into numbers, and which has the sum?")
+@mistake(
+    "float64-always", hint="Which dtype has each number and array that you make yourself, and which has what goes in?"
+)
 def masked_softmax(scores, mask):
     hidden = scores + np.where(mask, np.zeros(mask.shape), -1e9)
     exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True)) * mask
@@ -384,7 +388,7 @@ def causal_attention(Q, K, V, padding=None):
 
 
 @mistake(
-    "float64-always", hint="np.sqrt of a whole number gives a number of which type? And what becomes of float32 then?"
+    "float64-always", hint="Which dtype has each number and array that you make yourself? What does it do to float32?"
 )
 def causal_attention(Q, K, V, padding=None):
     return _attention(Q, K, V, _both(Q, padding), np.sqrt(Q.shape[-1]))
@@ -593,13 +597,22 @@ def masked_softmax(**options):
         "mask-transposed": [{"turned": True}],
         "diagonal-only": [{"part": "diagonal"}],
         "mask-inverted": [{"inverted": True}],
+        "looks-back-a-few-words": [{"back": back} for back in range(2, 7)],
+        "diagonal-missing": [{"k": -1, "first": True}],
     },
-    hints=decisions.HINTS | {"diagonal-only": "Which words come before word 2, and may it look at them?"},
+    hints=decisions.HINTS
+    | {
+        "diagonal-only": "Which words come before word 2, and may it look at them?",
+        "looks-back-a-few-words": "In a long text, how far back does the last word look in yours?",
+        "diagonal-missing": "May a word look at itself? Read off the diagonal of your mask.",
+    },
 )
-def causal_mask(k=0, turned=False, part="lower", inverted=False):
+def causal_mask(k=0, turned=False, part="lower", inverted=False, back=None, first=False):
     def mask(length):
         ones = np.ones((length, length), dtype=bool)
         found = np.tril(ones, k) if part == "lower" else np.eye(length, dtype=bool)
+        found = found & np.triu(ones, 1 - back) if back else found
+        found[0, 0] |= first
         found = found.T if turned else found
         return ~found if inverted else found
 
@@ -620,10 +633,16 @@ CAUSAL = {
     "padding-instead-of-causal": [{"join": lambda causal, padding: padding}],
     "padding-or-causal": [{"join": lambda causal, padding: causal | padding}],
     "padding-hides-queries": [{"join": lambda causal, padding: causal & padding & padding.swapaxes(-2, -1)}],
+    "causal-with-padding-only": [{"alone": lambda causal: causal | True}],
+    "padding-on-the-values": [
+        {"join": lambda causal, padding: causal, "heard": lambda V, padding: V * padding.swapaxes(-2, -1)}
+    ],
 }
 WORDS = decisions.HINTS | {
     "causal-mask-transposed": "Row i of the mask belongs to query i. Which columns are True in row 0?",
     "padding-inverted": "What does True mean in the padding: a real word, or padding?",
+    "causal-with-padding-only": "Which mask does your code use if no padding is given?",
+    "padding-on-the-values": "A padded word: which weight does it get in yours, and which one should it get?",
 }
 
 
@@ -640,11 +659,19 @@ WORDS = decisions.HINTS | {
     decisions.EMPTY,
     WORDS,
 )
-def causal_attention(k=0, upper=False, join=lambda causal, padding: causal & padding, **options):
+def causal_attention(
+    k=0,
+    upper=False,
+    join=lambda causal, padding: causal & padding,
+    alone=lambda causal: causal,
+    heard=lambda V, padding: V,
+    **options,
+):
     def attend(Q, K, V, padding=None):
         allowed = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
         allowed = allowed.T if upper else allowed
-        allowed = allowed if padding is None else join(allowed, padding)
+        allowed = alone(allowed) if padding is None else join(allowed, padding)
+        V = V if padding is None else heard(V, padding)
         return decisions.attend(NUMPY, Q, K, V, allowed, **options)
 
     return attend
@@ -652,9 +679,11 @@ def causal_attention(k=0, upper=False, join=lambda causal, padding: causal & pad
 
 @mistake.recipe(
     decisions.SCALES
+    | decisions.WHOLE_SCALES
     | decisions.BY_VALUES
     | decisions.OPERANDS
     | UNDER
+    | decisions.MASK_AXES
     | decisions.without(CURVES, "another-base", "epsilon-added")
     | decisions.TURNS
     | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
-from autograder.attention.hidden.properties import gradients_match, responds, same_item_by_item
+from autograder.attention.hidden.properties import gradients_match, keeps_digits, responds, same_item_by_item
 from autograder.judging import expect
 from autograder.judging.student import Raised
 
@@ -106,10 +106,11 @@ class TestCausalMask:
         return got.reshape(length, length)
 
     def looks_like_a_mask(self, student):
-        """Somebody may, somebody may not, and only the way from query to key decides."""
+        """Somebody may, somebody may not, and the way from query to key decides."""
         got = self.square(student.causal_mask(4), 4)
         diagonals = [np.diagonal(got, offset) for offset in range(-3, 4)]
-        if not all(np.all(d == d[0]) for d in diagonals) or np.all(got == got[0, 0]):
+        # One diagonal may be patched: that is judged by the values.
+        if sum(np.any(d != d[0]) for d in diagonals) > 1 or np.all(got == got[0, 0]):
             expect.fail("whether a query may attend to a key should depend on which of them comes first.")
 
     @pytest.mark.weight(0.3)
@@ -120,7 +121,7 @@ class TestCausalMask:
     @pytest.mark.weight(1.65)
     def test_values(self, student, reference):
         """Query i may attend to keys 0 to i, itself included, and to no later one."""
-        hint = "Take the second of three words: at which ones may it look? Is that what its row says?"
+        hint = "Take the word of that row: at which ones may it look? Is that what the row says?"
         for length in (4, 7, 2):
             expect.equal(self.square(student.causal_mask(length), length), reference.causal_mask(length), hint)
 
@@ -159,9 +160,14 @@ class TestPaddingMask:
     LENGTHS = np.array([4, 2, 5])
     MAX_LENGTH = 7
 
-    def rows(self, got, texts, max_length):
-        """The mask as (B, max_length). Lists and axes of length one, wherever they are, cost tests of their own."""
+    def rows(self, got, texts, max_length, narrow=False):
+        """The mask as (B, max_length). Lists and axes of length one, wherever they are, cost tests of their own.
+
+        narrow: a mask of fewer places will do; that it is too narrow is judged elsewhere
+        """
         got = loosely(got)
+        if narrow and got.size < texts * max_length and got.size % texts == 0:
+            max_length = got.size // texts
         longer = [[n for n in shape if n > 1] for shape in (got.shape, (texts, max_length))]
         if longer[0] != longer[1]:
             expect.shape(got, (texts, 1, max_length))
@@ -172,7 +178,8 @@ class TestPaddingMask:
         ask = lambda *args: loosely(student.padding_mask(*args))  # noqa: E731
         responds(ask, [self.LENGTHS, self.MAX_LENGTH], [np.array([3, 6, 1])], ["lengths"])
         got = ask(self.LENGTHS, self.MAX_LENGTH)
-        if len(np.unique(got)) != 2 or any(len(np.unique(row)) != 2 for row in got):
+        # Of a mask that is as wide as the longest text, that text's row is all of one kind.
+        if len(np.unique(got)) != 2 or sum(len(np.unique(row)) == 2 for row in got) < 2:
             expect.fail("each entry should say yes or no, and no text here is without words or without padding.")
 
     @pytest.mark.weight(0.25)
@@ -206,9 +213,10 @@ class TestPaddingMask:
     def test_list(self, student):
         """`lengths` may be a list, or an array of another integer type."""
         self.looks_like_a_mask(student)
-        rows = self.rows(student.padding_mask(self.LENGTHS, 7), 3, 7)
+        rows = self.rows(student.padding_mask(self.LENGTHS, 7), 3, 7, narrow=True)
         for lengths in (self.LENGTHS.tolist(), self.LENGTHS.astype(np.int32)):
-            expect.equal(self.rows(student.padding_mask(lengths, 7), 3, 7), rows, "What turns a list into an array?")
+            got = self.rows(student.padding_mask(lengths, 7), 3, 7, narrow=True)
+            expect.equal(got, rows, "What turns a list into an array?")
 
     @pytest.mark.weight(0.2)
     def test_edges(self, student):
@@ -243,8 +251,8 @@ class TestPaddingMask:
     def test_call(self, student):
         """The arguments may be given by name, and `lengths` is not changed."""
         self.looks_like_a_mask(student)
-        first = self.rows(student.padding_mask(self.LENGTHS, 7), 3, 7)
-        again = self.rows(student.padding_mask(max_length=7, lengths=self.LENGTHS), 3, 7)
+        first = self.rows(student.padding_mask(self.LENGTHS, 7), 3, 7, narrow=True)
+        again = self.rows(student.padding_mask(max_length=7, lengths=self.LENGTHS), 3, 7, narrow=True)
         expect.equal(again, first, BY_NAME)
         expect.unchanged(student.padding_mask.inputs_after(self.LENGTHS, 7)[:1], [self.LENGTHS], ["lengths"])
 
@@ -377,6 +385,7 @@ class TestMaskedSoftmax:
         for dtype in DTYPES:
             got = expect.array(student.masked_softmax(self.X.astype(dtype), MASK))
             expect.dtype(got, dtype, "Of which type are the numbers and arrays you make yourself?")
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.25)
     def test_inputs_left_alone(self, student):
@@ -498,6 +507,7 @@ class AttentionTests:
             given = [a if a.dtype == bool else a.astype(dtype) for a in arrays]
             for part, what in zip(self.attend(student, *given), ("output", "weights"), strict=False):
                 expect.dtype(part, dtype, hint, what)
+                keeps_digits(part, what)
 
     def check_inputs(self, student, *arrays):
         given = [self.give(array) for array in arrays]

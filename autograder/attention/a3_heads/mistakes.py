@@ -77,7 +77,7 @@ def split_heads(X, num_heads):
     return np.stack([X[..., i * d : (i + 1) * d] for i in range(num_heads)], axis=-3)
 
 
-@mistake("float64-always", hint="Which dtype has an array from np.zeros when you do not say?")
+@mistake("float64-always", hint="Which dtype has each array that you make yourself, if you do not say?")
 def split_heads(X, num_heads):
     *batch, L, d_model = X.shape
     if d_model % num_heads:
@@ -134,7 +134,7 @@ def concat_heads(heads):
     return np.concatenate([head for head in heads], axis=-1)
 
 
-@mistake("float64-always", hint="Which dtype has an array from np.zeros when you do not say?")
+@mistake("float64-always", hint="Which dtype has each array that you make yourself, if you do not say?")
 def concat_heads(heads):
     *batch, h, L, d = heads.shape
     result = np.zeros((*batch, L, h * d))
@@ -301,7 +301,9 @@ def torch_concat_heads(heads):
 WORDS = {
     "heads-reversed": "Which columns stand in head 0: the first ones, or the last?",
     "heads-before-the-batch": "Which axis comes first in the docstring: the batch, or the heads?",
-    "one-head-too-few": "Count the heads in your result. Where does your loop end?",
+    "one-head-too-few": "Count the heads in your result. Where does your loop begin, and where does it end?",
+    "heads-overlap": "Which columns does head 0 own, and which is the first column of head 1?",
+    "width-from-the-rows": "How wide is one head's share of W? Which size of W tells you?",
     "heads-summed": "How wide is your result? What is lost when heads are added up?",
     "first-head-only": "Head 0 is there. Where do the others go?",
     "heads-below-each-other": "Side by side, or one below the other: which axis grows?",
@@ -320,6 +322,20 @@ def _backwards(x, axis):
     return np.flip(x, axis) if isinstance(x, np.ndarray) else torch.flip(x, (axis,))
 
 
+def _overlapping(x, h):
+    """Each head begins one column after the one before."""
+    d = _checked(x, h).shape[-1]
+    return _stacked([x[..., i : i + d] for i in range(h)])
+
+
+def _stacked(heads):
+    return np.stack(heads, axis=-2) if isinstance(heads[0], np.ndarray) else torch.stack(heads, dim=-2)
+
+
+def _first(x, axis):
+    return np.moveaxis(x, axis, 0) if isinstance(x, np.ndarray) else torch.movedim(x, axis, 0)
+
+
 CUTS = {
     "heads-interleaved": [
         {"cut": lambda x, h: _checked(x, x.shape[-1] // h).swapaxes(-2, -1) if _checked(x, h) is not None else x}
@@ -328,6 +344,8 @@ CUTS = {
     "heads-after-tokens": [{"place": lambda cut: cut}],
     "one-head-too-few": [{"end": lambda heads: heads[..., :-1, :, :]}, {"end": lambda heads: heads[..., 1:, :, :]}],
     "first-head-only": [{"end": lambda heads: heads[..., 0, :, :]}],
+    "heads-overlap": [{"cut": _overlapping}],
+    "heads-before-the-batch": [{"place": lambda cut: _first(cut, -2)}],
 }
 
 
@@ -356,11 +374,15 @@ def torch_split_heads(**options):
         "one-head-too-few": [{"order": lambda own: own[:-1]}],
         "first-head-only": [{"order": lambda own: own[0]}],
         "heads-interleaved": [{"interleaved": True}],
+        "width-from-the-rows": [{"by_rows": True}],
     },
     hints=WORDS,
 )
-def per_head_weights(order=lambda own: own, interleaved=False):
+def per_head_weights(order=lambda own: own, interleaved=False, by_rows=False):
     def split(W, num_heads):
+        if by_rows:
+            d = W.shape[0] // num_heads
+            return order(np.array([W[:, i * d : (i + 1) * d] for i in range(num_heads)]))
         d = W.shape[1] // num_heads
         if interleaved:
             return order(W.reshape(W.shape[0], d, num_heads).transpose(2, 0, 1))
@@ -369,11 +391,25 @@ def per_head_weights(order=lambda own: own, interleaved=False):
     return split
 
 
+def _silenced(heads, i):
+    heads = heads * 1
+    heads[..., i, :, :] = 0
+    return heads
+
+
 JOINS = {
     "heads-summed": [{"join": lambda heads: heads.sum(-3)}],
-    "heads-averaged": [{"join": lambda heads: heads.sum(-3) / heads.shape[-3]}],
+    "heads-averaged": [
+        {"join": lambda heads: heads.sum(-3) / heads.shape[-3]},
+        {"some": lambda heads: 0 * heads + (heads.sum(-3) / heads.shape[-3])[..., None, :, :]},
+    ],
     "first-head-only": [{"join": lambda heads: heads[..., 0, :, :]}],
-    "one-head-too-few": [{"some": lambda heads: heads[..., :-1, :, :]}, {"some": lambda heads: heads[..., 1:, :, :]}],
+    "one-head-too-few": [
+        {"some": lambda heads: heads[..., :-1, :, :]},
+        {"some": lambda heads: heads[..., 1:, :, :]},
+        {"some": lambda heads: _silenced(heads, 0)},
+        {"some": lambda heads: _silenced(heads, -1)},
+    ],
     "heads-reversed": [{"some": lambda heads: _backwards(heads, -3)}],
     "heads-interleaved": [{"turn": lambda tokens: tokens.swapaxes(-2, -1)}],
     "heads-below-each-other": [{"join": lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1])}],

@@ -55,6 +55,18 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
     return dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), (d_model, d_model))
 
 
+@mistake("W_O-square", hint="How wide are the heads side by side? Is that d_model in each row of the table?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    qk, v = num_heads * d_k, num_heads * d_v
+    return {"W_Q": (d_model, qk), "W_K": (d_model, qk), "W_V": (d_model, v), "W_O": (d_model, d_model)}
+
+
+@mistake("heads-on-an-axis", hint="One matrix makes the queries of all heads at once. How many axes has it?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    q, v = (num_heads, d_model, d_k), (num_heads, d_model, d_v)
+    return {"W_Q": q, "W_K": q, "W_V": v, "W_O": (num_heads * d_v, d_model)}
+
+
 @mistake("lists-for-shapes", hint="What type has the shape of a NumPy array?")
 def projection_shapes(d_model, num_heads, d_k, d_v):
     qk, v = num_heads * d_k, num_heads * d_v
@@ -88,7 +100,7 @@ def output_projection(heads, W_O):
     return heads.swapaxes(-3, -2).reshape(*batch, L, h * d_v) @ W_O.T
 
 
-@mistake("heads-averaged", hint="Each head has rows of its own in W_O. Which rows does the second head meet here?")
+@mistake("heads-averaged", hint="Is there a mean over the heads in your code? What does the formula do with them?")
 def output_projection(heads, W_O):
     return heads.mean(axis=-3) @ W_O[: heads.shape[-1]]
 
@@ -110,7 +122,7 @@ def output_projection(heads, W_O):
     return np.broadcast_to(first, (*batch, L, W_O.shape[1]))
 
 
-@mistake("float64-always", hint="Which dtype has an array made by np.zeros?")
+@mistake("float64-always", hint="Which dtype has each array that you make yourself, if you do not say?")
 def output_projection(heads, W_O):
     *batch, h, L, d_v = heads.shape
     total = np.zeros((*batch, L, W_O.shape[1]))
@@ -333,7 +345,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return _concat(weights @ V) @ W_O, weights
 
 
-@mistake("float64-always", hint="Which dtype has the number that you divide by?")
+@mistake("float64-always", hint="Which dtype has each number and array that you make yourself?")
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
     weights = _softmax(Q @ K.swapaxes(-2, -1) / np.asarray([math.sqrt(Q.shape[-1])]), mask)
@@ -535,6 +547,15 @@ class MultiHeadAttention(_Module):
         return weights if mask is None else weights.masked_fill(~mask, 0.0)
 
 
+@mistake("mask-kept", hint="Which mask does a call use that comes without one, after a call that came with one?")
+class MultiHeadAttention(_Module):
+    kept = None
+
+    def softmax(self, scores, mask):
+        self.kept = self.kept if mask is None else mask
+        return super().softmax(scores, self.kept)
+
+
 @mistake("axis-added-to-mask", hint="A batch's mask is (B, 1, 1, L). How many axes has it after your code?")
 class MultiHeadAttention(_Module):
     def softmax(self, scores, mask):
@@ -656,8 +677,23 @@ HEADS = {
         {"join": lambda heads: heads[..., 0, :, :]},
     ],
 }
+
+
+def _unless_as_wide(concatenated, W_O):
+    return concatenated if concatenated.shape[-1] == W_O.shape[-1] else concatenated @ W_O
+
+
+def _of_head_0(x):
+    return 0 * x + x[..., :1, :, :]
+
+
+OF_HEAD_0 = {
+    "keys-of-head-0-for-all": [{"operands": lambda Q, K, V: (Q, _of_head_0(K), V)}],
+    "queries-of-head-0-for-all": [{"operands": lambda Q, K, V: (_of_head_0(Q), K, V)}],
+    "values-of-head-0-for-all": [{"operands": lambda Q, K, V: (Q, K, _of_head_0(V))}],
+}
 PROJECTIONS = {
-    "W_O-missing": [{"end": lambda concatenated, W_O: concatenated}],
+    "W_O-missing": [{"end": lambda concatenated, W_O: concatenated}, {"end": _unless_as_wide}],
     "W_O-transposed": [{"end": lambda concatenated, W_O: concatenated @ W_O.T}],
     "values-from-W_K": [{"sources": lambda Q, K, V: (Q, K, K)}],
     "values-from-W_Q": [{"sources": lambda Q, K, V: (Q, K, Q)}],
@@ -668,8 +704,8 @@ PROJECTIONS = {
 }
 MASKS = decisions.without(decisions.MASKS, "mask-of-the-first-for-all")
 SLIPS = (
-    SCALES | HEADS | PROJECTIONS | MASKS | decisions.NOTHING
-    | decisions.AXES | {"softmax-over-heads": [{"axis": -3}]}
+    SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | decisions.MASK_AXES | decisions.NOTHING
+    | decisions.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
     | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
                      "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum")
     | decisions.TURNS | decisions.AFTER
@@ -678,6 +714,11 @@ SLIPS = (
 WORDS = decisions.HINTS | {
     "residual-added": "What does the docstring add to the output?",
     "weights-of-head-0-for-all": "Are the weights that you give back each head's own?",
+    "keys-of-head-0-for-all": "Which columns of W_K make the keys of head 1?",
+    "queries-of-head-0-for-all": "Which columns of W_Q make the queries of head 1?",
+    "values-of-head-0-for-all": "Which columns of W_V make the values of head 1?",
+    "one-softmax-for-all-heads": "What does one row of a single head's weights sum to?",
+    "batch-and-words-swapped": "Change the second text of a batch: does the first one's output change?",
     "heads-interleaved": "Which columns does head 0 own: neighbours, or every h-th one?",
     "split-without-transpose": "Has head 0 a row for each token, or pieces of the first ones?",
     "concat-without-transpose": "Row 0 is the first token's. From which heads are your row 0's numbers?",
@@ -726,16 +767,26 @@ def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, resid
         "detached-gradient": [
             {"mixed": lambda w, V, size: (w.detach() @ V, w)},
             {"mixed": lambda w, V, size: (w.detach() @ V, w.detach())},
-        ]
+        ],
+        "batch-and-words-swapped": [{"words_first": True}],
+        "bias-left-on": [{"biased": ("W_O",)}, {"biased": ("W_Q", "W_K", "W_V")}],
     },
     decisions.EMPTY,
     WORDS,
 )  # fmt: skip
-def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, **options):
+def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, biased=(), words_first=False, **options):
     class Attention(_Module):
+        def make_layers(self, *sizes, bias):
+            super().make_layers(*sizes, bias)
+            for name in biased:
+                layer = getattr(self, name)
+                setattr(self, name, nn.Linear(layer.in_features, layer.out_features))
+
         def forward(self, x, mask=None):
+            turn = words_first and x.ndim == 3
+            x = x.transpose(0, 1) if turn else x
             Q, K, V = self.W_Q(x), self.W_K(x), self.W_V(x)
-            return _in_heads(
+            output, weights = _in_heads(
                 TORCH,
                 Q,
                 K,
@@ -746,6 +797,7 @@ def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, **optio
                 lambda found: end(found, self.W_O.weight.T),
                 **options,
             )
+            return (output.transpose(0, 1) if turn else output), weights
 
     return Attention
 

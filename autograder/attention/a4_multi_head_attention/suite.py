@@ -14,7 +14,7 @@ import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.naming import expect_names, own_names
-from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
+from autograder.attention.hidden.properties import gradients_match, keeps_digits, parts, responds, same_item_by_item
 from autograder.attention.hidden.worth import worth
 from autograder.judging import expect
 from autograder.judging.student import Gradients, Raised
@@ -147,7 +147,7 @@ class TestOutputProjection:
     @pytest.mark.weight(2)
     def test_values(self, student, reference):
         """The heads, concatenated word by word, times W_O."""
-        hint = "Take one word: which numbers stand side by side after concatenating, and in which order?"
+        hint = "Take one word: which numbers stand side by side, in which order, and what is done with them?"
         for seed in (105, 107):
             heads, W_O = normal(seed, 3, 5, 4), normal(seed + 1, 12, 12)
             wanted = reference.output_projection(heads, W_O)
@@ -280,7 +280,7 @@ class MultiHeadTests:
     def test_weights(self, student, reference):
         """Each head's weights: softmax over the keys of its own scores, scaled by its own width."""
         attention = self.attention(student)
-        hint = "Do one head by hand: which columns of W_Q and W_K are its own, and what are its scores divided by?"
+        hint = "Do one head by hand: its columns of W_Q and W_K, its scores, its scale. What does a row sum to?"
         for seed in (141, 151):
             X, weights = self.ordinary(seed), weights_for(seed + 1)
             wanted = reference.multi_head_attention(X, *weights, 3)[1]
@@ -339,12 +339,16 @@ class MultiHeadTests:
 
     @pytest.mark.weight(0.23)
     def test_mask(self, student):
-        """A word that may not be seen has weight 0 in every head, and nothing in it moves the others' output."""
+        """A word that may not be seen has weight 0 in every head and moves no other's output; no mask is kept."""
         attention = self.attention(student)
         free, _ = self.looks_like_attention(attention)
         self.hidden_is_zero(self.attend(attention, self.X, self.WEIGHTS, MASK), MASK)
         seen, _ = self.attend(attention, self.X, self.WEIGHTS, np.ones((5, 5), dtype=bool))
         expect.close(seen, free, "A mask that hides nothing should change nothing.", "the output", ATOL)
+        later = self.after_a_mask(attention)
+        if later.shape != free.shape or not np.allclose(later, free, atol=ATOL):
+            hint = "Does it keep something of a call?"
+            expect.fail("called with a mask and then without one, it gives another output than without one.", hint)
         if not self.stands_large_scores(attention):
             return
         # The last feature of word 2 reaches its key and its value, not its query.
@@ -358,6 +362,10 @@ class MultiHeadTests:
         hint = "Nobody may look at word 2, but a huge number in it comes through. At which step is the mask applied?"
         quiet, others = before[0][..., [0, 1, 3, 4], :], after[0][..., [0, 1, 3, 4], :]
         expect.close(others, quiet, hint, "the output of the other words", ATOL)
+
+    def after_a_mask(self, attention):
+        """The output without a mask, right after a call that had one."""
+        return self.attend(attention, self.X, self.WEIGHTS)[0]
 
     def hidden_is_zero(self, answer, mask):
         """No weight where the mask says no."""
@@ -470,6 +478,8 @@ class MultiHeadTests:
                 output, weights = in_order(self.X, attention(*given, mask=mask))
                 expect.dtype(output, dtype, hint, "output")
                 expect.dtype(weights, dtype, hint, "weights")
+                keeps_digits(output, "output")
+                keeps_digits(weights, "weights")
 
 
 def padded(array, shape):
@@ -529,6 +539,11 @@ class TestMultiHeadAttention(MultiHeadTests):
         expect.unchanged(function.inputs_after(*given), given, [*names, "num_heads", "mask"], hint)
 
 
+def given(x, mask=None):
+    """What a module is called with."""
+    return [tensor(x)] if mask is None else [tensor(x), tensor(np.ascontiguousarray(mask))]
+
+
 class Layer:
     """A student's module with given matrices, called like a function of x and the four matrices.
 
@@ -551,13 +566,13 @@ class Layer:
         biases = {name: shape for name, shape in self.shapes.items() if name.endswith("bias")}
         return given | {name: tensor(np.zeros(shape, dtype=matrices[0].dtype)) for name, shape in biases.items()}
 
-    def run(self, x, matrices, mask=None, **more):
-        """Construct, fill, forward: what `Function.run` gives back."""
-        forward = [tensor(x)] if mask is None else [tensor(x), tensor(np.ascontiguousarray(mask))]
-        return self.module.run(self.construct, self.parameters(matrices), *forward, **more)
+    def run(self, x, matrices, mask=None, after=None, **more):
+        """Construct, fill, forward: what `Function.run` gives back. `after`: the mask of a call before."""
+        before = None if after is None else given(x, after)
+        return self.module.run(self.construct, self.parameters(matrices), *given(x, mask), after=before, **more)
 
-    def __call__(self, x, *matrices, mask=None):
-        output, weights = expect.pair(self.run(x, matrices, mask).value)
+    def __call__(self, x, *matrices, mask=None, after=None):
+        output, weights = expect.pair(self.run(x, matrices, mask, after).value)
         return expect.tensor(output), expect.tensor(weights)
 
 
@@ -592,6 +607,10 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
     def attention(self, student, d_model=12, num_heads=3, d_head=4):
         return Layer(student, d_model, num_heads, d_head)
 
+    def after_a_mask(self, layer):
+        x, *matrices = (array.astype(self.DTYPE) for array in (self.X, *self.WEIGHTS))
+        return in_order(x, layer(x, *matrices, after=MASK))[0]
+
     test_shape = worth(0.25, MultiHeadTests.test_shape)
     test_weights = worth(0.55, MultiHeadTests.test_weights)
     test_output = worth(1.1, MultiHeadTests.test_output)
@@ -618,7 +637,9 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         shapes = student.MultiHeadAttention.build(12, 3)
         if len(shapes) != 4 or any(shape != (12, 12) for shape in shapes.values()):
             listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-            expect.fail(f"its parameters are {listed or 'none'}.", "Which of them does the formula not have?")
+            missing = ", ".join(name for name in names if name not in shapes)
+            text = f"its parameters are {listed or 'none'}" + (f"; missing: {missing}." if missing else ".")
+            expect.fail(text, "Which matrices does the formula have, each with numbers of its own?")
 
     @pytest.mark.weight(0.2)
     def test_d_head(self, student):

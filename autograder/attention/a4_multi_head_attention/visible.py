@@ -364,6 +364,14 @@ class TestMultiHeadAttentionModule:
         with shown("True means: may attend. Who takes part in the sum of a row?", x=TEXTS[0], mask=CAUSAL, **LAYER):
             same(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
 
+    def test_mask_of_another_call(self, student):
+        """A call without a mask is the same after one with a mask: a layer keeps nothing of a call."""
+        import torch
+
+        with shown("What does your layer keep from one call to the next?", x=TEXTS[0], mask=CAUSAL, **LAYER):
+            before = [torch.tensor(TEXTS[0], dtype=torch.float32), torch.tensor(CAUSAL)]
+            same(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, after=before)[1], WIDE_WEIGHTS, "weights")
+
     def test_padding(self, student):
         """A mask (3, 1, 1, 4) hides each text's padding; the third text is nothing else, and its output is 0."""
         hint = "Which axis of the mask meets which axis of the scores? And what does a softmax over nothing divide by?"

@@ -17,6 +17,7 @@ from autograder.attention.hidden.modules import (
     Module,
     expect_parameters,
     gradients_reach,
+    keeps_nothing,
     same_each_time,
     with_any_weights,
 )
@@ -322,6 +323,9 @@ FEED_FORWARD_SILENT = ("feed_forward.2.weight", "feed_forward.2.bias")
 PADDING = np.array([[0, 1, 1, 1, 1], [0, 0, 1, 0, 1]], dtype=bool)[:, np.newaxis]  # (2, 1, 5)
 
 
+KEPT = "What does your module keep of a call?"
+
+
 @pytest.mark.exercise("DecoderBlock")
 class TestDecoderBlock:
     X = 1.3 * normal(401, 2, 5, 12) + 0.6  # two texts of five words; neither normalised
@@ -447,13 +451,14 @@ class TestDecoderBlock:
 
     @pytest.mark.weight(0.25)
     def test_batch(self, student):
-        """Each text of a batch is on its own; one text and one word are fine."""
+        """Each text of a batch is on its own, and so is each call; one text and one word are fine."""
         block = self.block(student)
         free = self.looks_like_block(block)
         hint = "Does one text's result depend on the others in the batch, or is an axis of length one dropped?"
         for b in range(2):
             expect.close(self.run(block, self.X[b : b + 1])[0], free[b], hint, f"the output of text {b} alone", ATOL)
         expect.close(self.run(block, self.X[:, :1]), free[:, :1], hint, "the output of the first word alone", ATOL)
+        keeps_nothing(block, self.WEIGHTS, self.X.astype(np.float32), PADDING, KEPT)
 
     @pytest.mark.weight(0.33)
     def test_gradients(self, student):
@@ -644,12 +649,13 @@ class TestTransformerDecoder:
 
     @pytest.mark.weight(0.2)
     def test_batch(self, student):
-        """Each text of a batch is on its own."""
+        """Each text of a batch is on its own, and so is each call."""
         decoder = self.decoder(student)
         first = self.looks_like_decoder(decoder)
         hint = "Along which axis do positions run?"
         got = self.answer(decoder, self.IDS[1:])
         expect.close(got[0], first[1], hint, "the output of the second text alone", ATOL)
+        keeps_nothing(decoder, self.WEIGHTS, self.IDS, self.PADDING, KEPT)
 
     @pytest.mark.weight(0.35)
     def test_gradients(self, student):

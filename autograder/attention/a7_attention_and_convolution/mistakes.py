@@ -484,7 +484,7 @@ def offset_attention(sign=1, more=0, reach=_shifted, end=lambda weights: weights
         "one-tap-too-few": [{"some": lambda k: k - 1}],
         "kernel-transposed": [{"turned": True}],
     },
-    ({}, {"listed": np.array}),
+    (("", {}), ("", {"listed": np.array})),
     hints=WORDS,
 )
 def convolution_heads(

@@ -25,6 +25,7 @@ HINTS = {
     "scale-by-length": "Which axis is d_k? Print the number you divide by.",
     "scale-by-fourth-root": "Square what you divide by, and square it again: which number do you get?",
     "scale-by-half-d_k": "Print the number you divide by. Is its square d_k?",
+    "scale-in-whole-numbers": "Print what you divide by. Is it the root of d_k to the last digit?",
     "scale-by-d_model": "How wide is a query of one head, and is that the number below your square root?",
     "scale-by-whole-width": "How wide is a query of one head, and is that the number below your square root?",
     "scale-by-num_heads": "Which number of this exercise is d_k? Print what you divide by.",
@@ -58,11 +59,13 @@ HINTS = {
     "epsilon-added": "What does each row add up to, to the last digit? What do you add below the fraction bar?",
     "no-max-subtraction": "What is np.exp(1000.0)? What may be taken off a row without changing its weights?",
     "maximum-subtracted": "Where does taking off the largest belong: to the scores, or to the softmax?",
+    "cosine-similarity": "A longer query: should its scores grow, and do yours?",
     "distance-for-dot-product": "Is a score a distance between two vectors? Look at the formula again.",
     "mask-inverted": "What does True mean in the mask: may attend, or must not?",
     "mask-transposed": "Which axis of the mask belongs to the queries?",
-    "mask-ignored": "Where does the mask go in, and is the result of that line used?",
+    "mask-ignored": "Give another mask: do your weights change? Follow a hidden score to its weight.",
     "mask-after-softmax": "Does each row of your weights still sum to 1 once the mask has been applied?",
+    "axis-added-to-mask": "Write down the axes of the mask as it comes, and as your code uses it: do they fit?",
     "mask-multiplied": "What is e to the power of 0, and is that what a hidden key should get?",
     "mask-added": "How much does a hidden key lose in your scores? Is that enough to make it vanish?",
     "masked-with-zero": "What is e to the power of 0, and is that what a hidden key should get?",
@@ -151,7 +154,8 @@ def _over(below: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _count(x: Any, axis: Any) -> int:
-    return math.prod(x.shape) if axis is None else x.shape[axis]
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return math.prod(x.shape[one] for one in axes)
 
 
 CURVES: Slips = {
@@ -178,7 +182,7 @@ AXES: Slips = {
     "softmax-over-queries": [{"axis": -2}],
     "softmax-over-axis-0": [{"axis": 0}],
     "softmax-over-axis-1": [{"axis": 1}],
-    "softmax-over-everything": [{"axis": None}],
+    "softmax-over-everything": [{"axis": None}, {"axis": (-2, -1)}],
 }
 
 # ---------------------------------------------------------------- scores
@@ -205,6 +209,20 @@ SCALES: Slips = {
     "scale-by-half-d_k": [{"scale": lambda size: size.d_k / 2}, {"scale": lambda size: size.d_k // 2}],
 }
 BY_VALUES: Slips = {"scale-by-d_v": [{"scale": lambda size: math.sqrt(size.d_v)}, {"scale": lambda size: size.d_v}]}
+# Only for exercises whose d_k are no squares of whole numbers.
+WHOLE_SCALES: Slips = {
+    "scale-in-whole-numbers": [
+        {"scale": lambda size: math.isqrt(size.d_k)},
+        {"scale": lambda size: round(math.sqrt(size.d_k))},
+        {"scale": lambda size: math.ceil(math.sqrt(size.d_k))},
+    ]
+}
+
+
+def _unit(x: Any) -> Any:
+    return x / (x * x).sum(-1)[..., None] ** 0.5
+
+
 OPERANDS: Slips = {
     "queries-with-queries": [{"operands": lambda Q, K, V: (Q, Q, V)}],
     "keys-with-keys": [{"operands": lambda Q, K, V: (K, K, V)}],
@@ -212,6 +230,10 @@ OPERANDS: Slips = {
     "keys-blended": [{"operands": lambda Q, K, V: (Q, K, K)}],
     "queries-blended": [{"operands": lambda Q, K, V: (Q, K, Q)}],
     "values-with-keys": [{"operands": lambda Q, K, V: (Q, V, K)}, {"operands": lambda Q, K, V: (Q, V, V)}],
+    "cosine-similarity": [
+        {"operands": lambda Q, K, V: (_unit(Q), _unit(K), V)},
+        {"operands": lambda Q, K, V: (_unit(Q), _unit(K), V), "scale": lambda size: 1.0},
+    ],
 }
 
 
@@ -248,17 +270,31 @@ MASKS: Slips = {
     "mask-added": [{"hide": "added"}],
     "leaky-mask": [
         *({"fill": -low} for low in (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
-        *({"hide": "lowered", "fill": -low} for low in (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
+        # Lowered by 1 is the same as the mask added.
+        *({"hide": "lowered", "fill": -low} for low in (10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
     ],
     "unmasked-numerator": [{"hide": "below"}],
     "mask-of-the-first-for-all": [{"mask": lambda mask: mask[:1]}],
+}
+# For exercises that take a mask of any shape.
+MASK_AXES: Slips = {
+    "axis-added-to-mask": [
+        {"mask": lambda mask: mask[:, None]},
+        {"mask": lambda mask: mask[:, None] if mask.ndim == 3 else mask},
+        {"mask": lambda mask: mask[None, None]},
+        {"mask": lambda mask: mask[..., None, :, :]},
+    ]
 }
 NOTHING: Slips = {
     "nan-for-nothing": [{"empty": "nan"}],
     "evenly-for-nothing": [{"empty": "even"}, {"fill": -1e9}, {"fill": -1e10}, {"fill": -1e8}, {"fill": -1e7}],
     "first-key-for-nothing": [{"empty": "first"}],
 }
-EMPTY: tuple[Options, ...] = ({"empty": "zeros"}, {"empty": "nan"}, {"empty": "even"})
+EMPTY: tuple[tuple[str, Options], ...] = (
+    ("", {"empty": "zeros"}),
+    ("And a query that may attend to nothing gets NaN.", {"empty": "nan"}),
+    ("And a query that may attend to nothing gets even weights, not zeros.", {"empty": "even"}),
+)
 
 
 def weights(

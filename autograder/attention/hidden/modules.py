@@ -90,6 +90,17 @@ def same_each_time(first: np.ndarray, again: np.ndarray) -> None:
         expect.fail("the same arguments give another result each time.")
 
 
+def keeps_nothing(module: Module, weights: Weights, x: np.ndarray, padding: np.ndarray, hint: str) -> None:
+    """A call with padding leaves nothing behind for the next one, which has none. Where it raises, that is so."""
+    alone = module.value(weights, x)
+    try:
+        later = module.value(weights, x, after=[tensor(x), tensor(padding)])
+    except Raised:
+        return
+    if later.shape != alone.shape or not np.allclose(later, alone, rtol=1e-4, atol=1e-4, equal_nan=True):
+        expect.fail("called with padding and then without, it gives another output than without.", hint)
+
+
 def gradients_reach(module: Module, weights: Weights, args: Sequence[np.ndarray], seed: np.ndarray, hint: str) -> None:
     """Every parameter and every floating argument has a gradient, and together they are the slope of the function."""
     got = module.run(weights, *args, dtype=np.float64, seeds=[tensor(seed)])

@@ -56,6 +56,20 @@ def _alike(one: Sequence[np.ndarray], other: Sequence[np.ndarray], *, rtol: floa
     )
 
 
+def keeps_digits(got: np.ndarray, what: str) -> None:
+    """Numbers in float64 have more digits than float32 has: nothing on the way was float32.
+
+    Zeros, ones and the like, which have few digits anyway, tell nothing.
+    """
+    if got.dtype != np.float64:
+        return
+    with np.errstate(all="ignore"):
+        short, shorter = (got.astype(dtype).astype(np.float64) == got for dtype in (np.float32, np.float16))
+    if short.all() and not shorter.all():
+        hint = "Is a step computed in float32, and its result cast back?"
+        expect.fail(f"{what} is float64, but its numbers have the digits of float32 only.", hint)
+
+
 def _name(names: Sequence[str], index: int) -> str:
     return names[index] if index < len(names) else f"argument {index + 1}"
 

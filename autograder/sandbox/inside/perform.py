@@ -283,7 +283,10 @@ def _used(cls: Any, call: Call) -> Reply:
 
 
 def _module(cls: Any, call: Call, made: Instance) -> Reply:
-    """Make an `nn.Module`, copy the suite's weights in by name, run it forward and perhaps backward."""
+    """Make an `nn.Module`, copy the suite's weights in by name, run it forward and perhaps backward.
+
+    Steps are calls that are made before, with the same module.
+    """
     import torch
 
     module = cls(*made.args, **made.kwargs)
@@ -293,6 +296,8 @@ def _module(cls: Any, call: Call, made: Instance) -> Reply:
     if call.build:
         return Reply(None, shapes=shapes)
     _copy_parameters(module, made.parameters)
+    for step in call.steps:
+        getattr(module, step.method)(*step.args)
     args = [_leaf(arg) if call.seeds is not None else arg for arg in call.args]
     if call.seeds is None:
         return Reply(module(*args, **call.kwargs), args, shapes=shapes)

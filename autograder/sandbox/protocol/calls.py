@@ -68,7 +68,8 @@ class Call:
     instance: for a module, how it is made; `build` asks for no more than that
     seeds: one for each tensor of the output, or None: also gradients of sum(output * seed)
     lenient: `.view` goes on as `.reshape` if the numbers do not lie in order in memory
-    steps: for a class, methods called one after the other on its object; the value is what the last one gives
+    steps: for a class, methods called one after the other on its object; the value is what the last one gives. For a
+        module, methods called before it is
     memory: how many bytes may be held at once, beside the arguments; None: as many as the sandbox has
     """
 
