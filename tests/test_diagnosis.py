@@ -207,7 +207,7 @@ def test_what_is_wrong_beside_a_mistake_is_not_said_to_come_of_it():
     a6 = COURSE.assignment("a6_transformer_summarizer")
     found = judged(a6, {"cross_attention": cross_attention})["cross_attention"]
     assert "no-scaling" in found.diagnosis
-    assert "all" not in found.evidence
+    assert "with one thing more: a query that may attend to nothing gets even weights" in found.evidence
     assert "something more is wrong" in found.evidence
 
 

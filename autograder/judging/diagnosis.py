@@ -200,7 +200,10 @@ class Diagnoser:
             if len(rest) > len(given):
                 return None
         also = min((one.also for one in fitting), key=len)  # if the code that is right besides fits, it is that
-        return Diagnosis(mistake.name, mistake.hint, f"{case.evidence(given)} {also}".rstrip())
+        evidence = case.evidence(given)
+        if also:
+            evidence = f"{evidence.removesuffix('.')}, with one thing more: {also}"
+        return Diagnosis(mistake.name, mistake.hint, evidence)
 
     def _rest(self, case: _Case, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""

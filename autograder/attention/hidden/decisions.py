@@ -292,8 +292,8 @@ NOTHING: Slips = {
 }
 EMPTY: tuple[tuple[str, Options], ...] = (
     ("", {"empty": "zeros"}),
-    ("And a query that may attend to nothing gets NaN.", {"empty": "nan"}),
-    ("And a query that may attend to nothing gets even weights, not zeros.", {"empty": "even"}),
+    ("a query that may attend to nothing gets NaN.", {"empty": "nan"}),
+    ("a query that may attend to nothing gets even weights, not zeros.", {"empty": "even"}),
 )
 
 
