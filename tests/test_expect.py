@@ -95,6 +95,8 @@ def test_array():
     assert expect.array(given) is given
     assert said(expect.array, None) == "gave back None (is there a `return`?), not a NumPy array."
     assert said(expect.array, [1.0, 2.0], HINT) == f"gave back a list of 2 values, not a NumPy array. {HINT}"
+    said_of_complex = "gave back an array of complex128, which holds no plain numbers."
+    assert said(expect.array, Other("array of complex128")) == said_of_complex
     assert said(expect.array, torch.ones(2)) == "gave back a tensor of shape (2,), not a NumPy array."
     assert said(expect.array, None, what="output") == "output is None (is there a `return`?), not a NumPy array."
 

@@ -56,15 +56,21 @@ def fail(text: str, hint: str = "", cause: str = "", got: Any = None, wanted: An
 def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as a NumPy array; fails where it is something else. `what` names one part of an answer."""
     if not isinstance(got, np.ndarray):
-        fail(f"{_came_back(what)} {kind_of(got)}, not a NumPy array.", hint, _kind_as_cause(got), got)
+        fail(f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a NumPy array')}.", hint, _kind_as_cause(got), got)
     return got
 
 
 def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as numbers of a PyTorch tensor; fails where it is something else. `what` names one part of an answer."""
     if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
-        fail(f"{_came_back(what)} {kind_of(got)}, not a PyTorch tensor.", hint, _kind_as_cause(got), got)
+        fail(f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a PyTorch tensor')}.", hint, _kind_as_cause(got), got)
     return np.asarray(got.detach().numpy())
+
+
+def _unlike(got: Any, wanted: str) -> str:
+    """How what came back stands to what was wanted."""
+    is_one = isinstance(got, Other) and got.type_name.startswith(("array of ", "tensor of "))
+    return "which holds no plain numbers" if is_one else f"not {wanted}"
 
 
 def _came_back(what: str) -> str:
