@@ -11,7 +11,7 @@ import pytest
 from autograder.authors import dev_check
 from autograder.authors.new_course import begin_course
 from autograder.authors.new_exercise import add_exercise
-from autograder.content import suite_file
+from autograder.content import Visible
 from autograder.course import Course
 from autograder.judging.here import Here
 from autograder.judging.judge import Material, judge
@@ -157,7 +157,7 @@ def test_headings_that_are_counted_twice_are_found_and_dev_new_counts_on(assignm
 def test_somebodys_own_options_for_pytest_do_not_disturb_a_suite(monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "-v --durations=3 --no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
-    with Suite(suite_file("a1_scaled_dot_product")) as suite:
+    with Suite(Visible().checks("a1_scaled_dot_product")) as suite:
         assert "softmax" in suite.exercises()
     assert os.environ["PYTEST_ADDOPTS"] == "-v --durations=3 --no-such-option"
     assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
