@@ -28,6 +28,7 @@ install: .venv/installed
 	@$(PYTHON) -m venv .venv || { echo "venv is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --group dev
+	$(BIN)/python -m compileall -q autograder  # behind a wall nothing can be written, so each run would compile anew
 	@touch $@
 
 demo: install
