@@ -267,8 +267,8 @@ def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
         "",
         f"![Seconds against submissions, both in powers of ten]({CURVE.name})",
         "",
-        f"Our own were measured, start-up included ({said}). The others start anew for each notebook, so theirs",
-        f"are a multiple of what one took on the average of {4 * len(WRONG)} and more.",
+        f"Our own were measured, start-up included ({said}).",
+        "The others start anew for each notebook, so theirs are multiples of one notebook's mean.",
     ]
 
 
@@ -319,8 +319,9 @@ def header(options: argparse.Namespace) -> list[str]:
         f"Written by `make bench`: {4 * options.each} submissions of a1 to a4 (half right, a quarter half",
         "done, a quarter with a typical mistake), whole commands with their start-up, on "
         f"{os.cpu_count()} cores ({platform.machine()}),",
-        f"{options.rounds} rounds. Stock nbgrader (its own preprocessors and kernel) grades {4 * options.stock} of the",
-        "same kinds in the same run; ratios are throughputs, median against median. [scale.md](scale.md) tells where",
+        f"each {'once' if options.rounds == 1 else f'{options.rounds} times'}. Stock nbgrader (its own preprocessors",
+        f"and kernel) grades {4 * options.stock} of the same kinds in the same run; ratios are throughputs,",
+        "median against median. [scale.md](scale.md) tells where",
         "the time goes, and what stands in the way of more.",
         "",
     ]
