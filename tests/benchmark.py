@@ -244,8 +244,8 @@ def as_otter(other: Timed, rows: dict[str, Timed]) -> list[str]:
         "",
         f"`otter run` is Otter-Grader {OTTER_VERSION} without its containers, one notebook after another, on the",
         "notebooks that stock nbgrader graded. Each hidden test is a test case, run in the notebook's own kernel;",
-        f"{same} of its {len(compared)} scores are the same. There, a mistake in an early part costs the parts that build",
-        "on it, too.",
+        f"{same} of its {len(compared)} scores are the same. There, a mistake in an early part costs the parts",
+        "that build on it, too.",
     ]
 
 

@@ -269,7 +269,10 @@ def _rounded(a: np.ndarray, b: np.ndarray) -> str:
     if a.shape != b.shape or a.dtype.kind != "f" or b.size < ENOUGH or not np.isfinite(a).all():
         return ""
     places = next((n for n in range(6) if _close(a, b.round(n))), None)
-    return "" if places is None or not b.round(places).any() else f"Your numbers are rounded to {places} places."
+    if places is None or not b.round(places).any():
+        return ""
+    places_of = {0: "whole numbers", 1: "1 place"}
+    return f"Your numbers are rounded to {places_of.get(places, f'{places} places')}."
 
 
 @_each
