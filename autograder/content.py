@@ -73,7 +73,7 @@ class Visible:
 
     def assignments(self) -> dict[str, tuple[str, ...]]:
         """The exercises of each assignment that has visible checks, in order."""
-        return _exercises(self.folder)
+        return _of_the_kit() if self.folder == KIT else _exercises(self.folder)
 
     def assignment_of(self, exercise: str) -> str:
         """The assignment that an exercise belongs to. Raises `UnknownExercise` with the nearest name there is."""
@@ -92,7 +92,8 @@ class Visible:
 
     def hint_for(self, exercise: str) -> Hint:
         """The help there is for an exercise. Raises `UnknownExercise`."""
-        return _hints(self.folder / self.assignment_of(exercise) / "hints.toml")[exercise]
+        path = self.folder / self.assignment_of(exercise) / "hints.toml"
+        return Hint(**tomllib.loads(path.read_text(encoding="utf-8"))[exercise])
 
     def example_for(self, exercise: str) -> Any:
         """The example (`Example`) to draw for an exercise; None if it has none. Raises `UnknownExercise`."""
@@ -102,17 +103,20 @@ class Visible:
 def visible_around(folder: Path, exercise: str) -> Visible:
     """What a notebook in `folder` checks `exercise` by: a `content/` there or above that has it, else the kit's.
 
-    What was handed in is not looked into.
+    If there is no such exercise, it is the nearest `content/`, which can say so. What was handed in is not looked into.
     """
     folder = folder.resolve()
-    for place in (folder, *folder.parents):
-        own = Visible(place / PLACES[0])
-        if not is_handed_in(place) and any(exercise in names for names in own.assignments().values()):
-            return own
-    return Visible()
+    own = [Visible(place / PLACES[0]) for place in (folder, *folder.parents) if not is_handed_in(place)]
+    known = [one for one in (*own, Visible()) if one.assignments()] or [Visible()]
+    return next((one for one in known if any(exercise in names for names in one.assignments().values())), known[0])
 
 
 @functools.cache
+def _of_the_kit() -> dict[str, tuple[str, ...]]:
+    """Known once for all. A course of one's own is read anew each time, for its author is at work on it."""
+    return _exercises(KIT)
+
+
 def _exercises(folder: Path) -> dict[str, tuple[str, ...]]:
     """Read as text: collecting a suite takes 0.1 s."""
     try:
@@ -121,11 +125,6 @@ def _exercises(folder: Path) -> dict[str, tuple[str, ...]]:
     except OSError:  # a folder above that may not be read
         return {}
     return {name: tuple(dict.fromkeys(exercises)) for name, exercises in found.items()}
-
-
-@functools.cache
-def _hints(path: Path) -> dict[str, Hint]:
-    return {name: Hint(**entry) for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items()}
 
 
 def pictures(folder: Path) -> Mapping[str, Any]:
