@@ -22,13 +22,14 @@ install: .venv/installed
 	@./.ci/bubblewrap
 	@echo "$(BIN)/autograder doctor says whether grading is safe on this machine."
 
+# Compiled at once, for behind a wall nothing can be written, and each run would compile the kit anew.
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "venv is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --group dev
-	$(BIN)/python -m compileall -q autograder  # behind a wall nothing can be written, so each run would compile anew
+	$(BIN)/python -m compileall -q autograder
 	@touch $@
 
 demo: install

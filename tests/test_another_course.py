@@ -169,13 +169,16 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
         done = with_kit(kit, [sys.executable, "-P", "-c", code], folder)
         assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
         assert "spread: hint 1 of 3" in done.stdout
+    done = with_kit(kit, [*again[:-1], "check", "source/a1_first/first.ipynb"], course)
+    assert "row_centred: 1 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
     unknown = "from autograder import check\ncheck('spraed')"
     done = with_kit(kit, [sys.executable, "-P", "-c", unknown], students)
     assert "there is no exercise 'spraed'; did you mean spread?" in done.stderr
     # What was handed in is not looked into.
     handed_in = course / "submitted" / "mallory"
     shutil.copytree(students / "content", handed_in / "content")
-    (handed_in / "content" / "a2_chance" / "visible.py").write_text("raise SystemExit('mine')")
+    checks = handed_in / "content" / "a2_chance" / "visible.py"
+    checks.write_text(f"{checks.read_text()}\nraise SystemExit('mine')")  # it names the exercise still
     done = with_kit(kit, [sys.executable, "-P", "-c", code], handed_in)
     assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
 

@@ -264,18 +264,19 @@ class Diagnoser:
         }
         columns, prints = list(mine), np.array(list(mine.values()))
         if not columns:
-            return *[list(table.singles)] * 2, list(table.pairs), *[list(table.singles)] * 2
+            singles, pairs = list(table.singles), list(table.pairs)
+            return singles, singles, pairs, singles, singles
         right = alike(table.prints.right[columns], prints)
         like = alike(table.prints.singles[:, columns], prints)
         harmless = alike(table.prints.singles[:, columns], table.prints.right[columns])
         in_question = (like | harmless).all(axis=1)
         of_pairs = [i for i in columns if i < OF_PAIRS]
-        pairs = alike(table.prints.pairs[:, of_pairs], prints[[columns.index(i) for i in of_pairs]]).all(axis=1)
+        pairs_like = alike(table.prints.pairs[:, of_pairs], prints[[columns.index(i) for i in of_pairs]]).all(axis=1)
         near = (like & ~right).any(axis=1)
         return (
             [m for m, ok in zip(table.singles, in_question, strict=True) if ok],
             [m for m, ok in zip(table.singles, like.all(axis=1), strict=True) if ok],
-            [m for m, ok in zip(table.pairs, pairs, strict=True) if ok],
+            [m for m, ok in zip(table.pairs, pairs_like, strict=True) if ok],
             [m for m, ok in zip(table.singles, near, strict=True) if ok],
             [m for m, ok in zip(table.singles, (like | right).all(axis=1), strict=True) if ok],
         )
