@@ -260,10 +260,14 @@ def test_ctrl_c_ends_a_run_in_seconds_and_what_was_done_is_kept(root, jobs, left
     assert len(journal.read_text().splitlines()) >= 3
 
 
-def test_faults_at_moments_that_nobody_chose_lose_nothing():
-    """The short form of `make faults`."""
-    found = faults.tried(count=2, seed=1, size=4)
-    assert {name: one.what for name, one in found.items() if one.what} == {}
+def test_faults_at_moments_that_nobody_chose_lose_nothing(tmp_path):
+    """The short form of `make faults`, gone on with after the first: what that one found counts, and stays."""
+    kept = {"seed": 1, "number": 0, "fault": "kept from before", "wrong": ["a traceback: seen before"]}
+    (tmp_path / "kept").write_text(json.dumps(kept) + "\n")
+    found = faults.tried(count=2, seed=1, keep=tmp_path / "kept", size=4)
+    assert [one.what for one in found.values()] == [["a traceback: seen before"], []]
+    written = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
+    assert [(one["number"], one["wrong"]) for one in written] == [(0, kept["wrong"]), (1, [])]
 
 
 @pytest.fixture
