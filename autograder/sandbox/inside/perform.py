@@ -6,11 +6,11 @@ cannot tell the two apart.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import contextlib
 import functools
 import re
+import symtable
 import sys
 import traceback
 import tracemalloc
@@ -40,6 +40,11 @@ KINDS = (
     "SystemExit", "KeyboardInterrupt", "SyntaxError",
 )  # fmt: skip
 MAX_ERROR_TEXT = 400
+# What code that looks up the notebook's names by their text has to say: a table of them, or the notebook as a module.
+BY_TEXT = {
+    "globals", "locals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_locals", "user_ns",
+    "user_global_ns", "get_ipython", "__main__", "modules", "user_module", "import_module", "__import__",
+}  # fmt: skip
 ABSENT = object()
 
 
@@ -127,16 +132,29 @@ def names_used(names: dict[str, Any], name: str, known: Collection[str] = ()) ->
 
 
 def looked_up(sources: Sequence[str]) -> set[str]:
-    """Names that cells may look up, as far as their text shows: each word, if one is no plain Python."""
-    found = set[str]()
+    """Names that cells may look up, as far as their text shows: each word, if one is no plain Python.
+
+    What stands behind a dot or between quotes is no such name, unless a cell may look names up by their text.
+    """
+    found, words = set[str](), set[str]()
     for source in sources:
         try:
-            for code in _within([compile(source, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)]):
-                found.update(code.co_names)
-                found.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
+            found.update(_globals_of(symtable.symtable(source, "cell", "exec")))
+            for code in _within([compile(source, "cell", "exec")]):
+                words.update(code.co_names)
+                words.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
         except Exception:
             found.update(re.findall(r"\w+", source))
-    return found
+    return found if (found | words).isdisjoint(BY_TEXT) else found | words
+
+
+def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
+    """Names of the notebook's that a text, or what is defined in it, looks up, sets or deletes."""
+    tables = [table]
+    while tables:
+        scope = tables.pop()
+        tables += scope.get_children()
+        yield from (symbol.get_name() for symbol in scope.get_symbols() if scope is table or symbol.is_global())
 
 
 def _codes(target: Any) -> Iterator[types.CodeType]:
