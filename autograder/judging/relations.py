@@ -7,6 +7,7 @@ shows a right number beyond a factor.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,8 @@ TOGETHER = (
 MOST = 20_000  # numbers of an answer that is looked at
 LARGE = 1e3  # scores of ordinary size are below 10
 ENOUGH = 4  # numbers that a factor must hold for
-TOO_FEW = "too few numbers to tell by"  # goes with answers that tell it
+IN_PLACE = re.compile("by an in-?place operation|in an in-?place operation")  # autograd's words
+NOT_ALONE = "cannot be told by this alone"  # goes with answers that tell it
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def relations(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relatio
     """Every relation that explains some of the answers that are `wrong`, the most telling first."""
     for name, (find, hint) in OF_ONE.items():
         told = {i: said for i in sorted(wrong) if (said := find(asked[i]))}
-        evidence = next((said for said in told.values() if said != TOO_FEW), "")
+        evidence = next((said for said in told.values() if said != NOT_ALONE), "")
         if evidence and (name != TURNED or len({_order_of(asked[i]) for i in told}) == 1):
             yield Relation(name, evidence, hint, frozenset(told))
     right = frozenset(range(len(asked))) - wrong
@@ -148,7 +150,7 @@ def _each(related: Callable[[np.ndarray, np.ndarray], str]) -> Callable[[Asked],
                 said = related(a, b)
             if not said:
                 return ""
-            told = said if told in ("", TOO_FEW) else told
+            told = said if told in ("", NOT_ALONE) else told
         return told
 
     return find
@@ -249,7 +251,7 @@ def _factor(a: np.ndarray, b: np.ndarray) -> str:
     if abs(factor - 1) < 1e-3 or not np.allclose(a, factor * b.astype(float), rtol=1e-3, atol=rounding):
         return ""
     if len(np.unique(b[b != 0])) < ENOUGH:
-        return TOO_FEW
+        return NOT_ALONE
     return f"Each of your numbers is {factor:.3g} times what is asked for."
 
 
@@ -391,6 +393,8 @@ def _no_error(one: Asked) -> str:
 
 
 def _inputs_changed(one: Asked) -> str:
+    if isinstance(one.got, Failure) and isinstance(one.wanted, Reply) and IN_PLACE.search(one.got.text):
+        return NOT_ALONE  # it may have been no argument
     if not _same_value(one) or equal(one.got.inputs, one.wanted.inputs):  # type: ignore[union-attr]
         return ""
     return "The answer is right, but after the call an argument is no longer what it was."
