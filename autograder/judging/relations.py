@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.alike import ATOL, arrays, equal, numbers
+from autograder.judging.alike import ATOL, arrays, equal, near, numbers
 from autograder.judging.student import parts_of
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
 
@@ -157,16 +157,14 @@ def _each(related: Callable[[np.ndarray, np.ndarray], str]) -> Callable[[Asked],
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Are they equal to rounding? As `np.allclose`, in a tenth of its time, which is most of a search's."""
+    """Are they equal to rounding?"""
     if a.shape != b.shape:
         return False
-    near = max(ATOL.get(one.dtype.name, 1e-7) for one in (a, b))
+    by = max(ATOL.get(one.dtype.name, 1e-7) for one in (a, b))
     a, b = a.astype(float), b.astype(float)
-    if a.size and abs(a.flat[0] - b.flat[0]) > near * (1 + abs(b.flat[0])) and np.isfinite(b.flat[0]):
+    if a.size and abs(a.flat[0] - b.flat[0]) > by * (1 + abs(b.flat[0])) and np.isfinite(b.flat[0]):
         return False
-    with np.errstate(all="ignore"):
-        close = (np.abs(a - b) <= near * (1 + np.abs(b))) & np.isfinite(b)
-    return bool((close | (a == b) | ((a != a) & (b != b))).all())
+    return near(a, b, by, by)
 
 
 def _kind(one: Asked) -> str:
@@ -194,7 +192,7 @@ def _kind_of(value: Any) -> str:
 
 @_each
 def _dtype(a: np.ndarray, b: np.ndarray) -> str:
-    same = a.dtype != b.dtype and a.shape == b.shape and np.allclose(a, b, rtol=1e-3, atol=1e-3, equal_nan=True)
+    same = a.dtype != b.dtype and a.shape == b.shape and near(a.astype(float), b.astype(float), 1e-3, 1e-3)
     return f"The numbers are right, but they are {a.dtype} where {b.dtype} is asked for." if same else ""
 
 
