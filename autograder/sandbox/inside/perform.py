@@ -80,8 +80,9 @@ def perform(
         target = names.get(call.name)
         if target is None:
             raise Missing(call.name)
-        lenient = _lenient() if call.lenient else contextlib.nullcontext()
-        with _watching(watched) as seen, lenient, _holding_at_most(call.memory):
+        seen: list[str] = []
+        with contextlib.ExitStack() as around:
+            _surround(around, call, watched, seen)
             reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
         return Failure(Kind.READY_MADE, seen[0]) if seen else reply
     except Missing as error:
@@ -174,18 +175,17 @@ def _within(left: list[Any]) -> Iterator[types.CodeType]:
 # ---------------------------------------------------------------- watching
 
 
-@contextlib.contextmanager
-def _watching(watched: Sequence[str]) -> Iterator[list[str]]:
-    """Names of PyTorch's watched functions that are called meanwhile."""
-    seen: list[str] = []
-    torch = sys.modules.get("torch")
-    with contextlib.ExitStack() as stack:
-        if torch is not None:
-            # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
-            stack.enter_context(torch.enable_grad())
-            if watched:
-                stack.enter_context(_watch_class(torch)(seen, tuple(watched)))
-        yield seen
+def _surround(around: contextlib.ExitStack, call: Call, watched: Sequence[str], seen: list[str]) -> None:
+    """Enter what a call asks for. `seen` gets the names of PyTorch's watched functions that are called meanwhile."""
+    if torch := sys.modules.get("torch"):
+        # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
+        around.enter_context(torch.enable_grad())
+        if watched:
+            around.enter_context(_watch_class(torch)(seen, tuple(watched)))
+    if call.lenient:
+        around.enter_context(_lenient())
+    if call.memory is not None:
+        around.enter_context(_holding_at_most(call.memory))
 
 
 @contextlib.contextmanager
@@ -209,11 +209,8 @@ def _lenient() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _holding_at_most(memory: int | None) -> Iterator[None]:
+def _holding_at_most(memory: int) -> Iterator[None]:
     """Afterwards, was more than `memory` bytes held at once? NumPy tells Python's own count of memory what it takes."""
-    if memory is None:
-        yield
-        return
     is_counted = tracemalloc.is_tracing()  # by student code
     tracemalloc.start()
     try:
@@ -334,8 +331,8 @@ def _by_name(module: Any) -> dict[str, Any]:
     """
     found = dict(module.named_parameters(remove_duplicate=False))
     for prefix, part in module.named_modules():
-        for name, kept in vars(part).items():
-            for place, layer in enumerate(kept if isinstance(kept, list | tuple) else ()):
+        for name, kept in [pair for pair in vars(part).items() if isinstance(pair[1], (list, tuple))]:
+            for place, layer in enumerate(kept):
                 if hasattr(layer, "named_parameters"):
                     path = ".".join(filter(None, (prefix, name, str(place))))
                     found = {f"{path}.{own}": value for own, value in _by_name(layer).items()} | found

@@ -307,7 +307,7 @@ def _decode_array(fields: list[Any]) -> np.ndarray:
         flat = flat.view(np.uint8) != 0  # a byte of 2 is neither true nor false to code that reckons with bytes
     array = flat.reshape([shape[axis] for axis in order])
     array = _with_gaps(array) if gaps else array.copy()
-    return array if order == axes else array.transpose(np.argsort(order))
+    return array if order == axes else array.transpose(sorted(axes, key=order.__getitem__))
 
 
 def _check_sizes(numbers: Any) -> None:
