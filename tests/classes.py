@@ -13,7 +13,8 @@ from tests.terminal import autograder
 NAME = "a3_heads"
 SLOW = "import time\ntime.sleep(1)"  # so that a run can be interrupted in the middle
 STRANGE = '=<img src=x onerror="alert(1)">'  # a student's folder may have any name without a slash
-LOOP = "def softmax(x, axis=-1):\n    while True:\n        pass"
+# To the grader it is a loop, and it takes no processor time from the tests beside it.
+LOOP = "def softmax(x, axis=-1):\n    import time\n    time.sleep(1000)"
 
 
 def class_of(course, count, slow=False):

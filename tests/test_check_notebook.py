@@ -43,6 +43,7 @@ def autograder(*args):
     return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False, env=environment)
 
 
+@pytest.mark.slow
 def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook):
     wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
     done = autograder("check", notebook(wrong))
@@ -56,6 +57,7 @@ def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook):
     assert autograder("check", notebook(model_answers(A1))).returncode == 0
 
 
+@pytest.mark.slow
 def test_what_a_cell_ran_into_is_said_where_its_exercise_is_not_judged(notebook):
     broken = {
         "softmax": "def softmax(x, axis=-1)\n    return x",

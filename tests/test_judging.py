@@ -156,6 +156,7 @@ def test_slow_calls_are_waited_for_one_by_one(sandbox):
     assert forks == len(A1.exercises)
 
 
+@pytest.mark.slow
 def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
     loop = "def softmax(x, axis=-1):\n    while x.ndim > 2: pass\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
     cells = {"softmax": loop + "    return x / x.sum(axis=axis, keepdims=True)"}
@@ -166,6 +167,7 @@ def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
     assert stopped and all("Is there a loop" in test.message for test in stopped)
 
 
+@pytest.mark.slow
 def test_a_loop_that_all_tests_go_through_is_waited_for_less_and_less(sandbox):
     loop = "def concat_heads(heads):\n    while True: pass"
     results, _, _ = judged(sandbox, A3, [loop], call_seconds=0.6, call_seconds_again=0.5)
@@ -173,6 +175,7 @@ def test_a_loop_that_all_tests_go_through_is_waited_for_less_and_less(sandbox):
     assert [found[1] for found in waited if found][:3] == ["0.6", "0.5", "0.25"]
 
 
+@pytest.mark.slow
 def test_an_answer_between_two_loops_is_worth_patience(sandbox):
     sometimes = (
         "def softmax(x, axis=-1):\n    while x.ndim != 2: pass\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"

@@ -34,11 +34,18 @@ from tests.conftest import ROOT
 from tests.wall import Marker, Wall, answered
 
 WALLS = ("bubblewrap", "landlock")
+
+
+def slowly(*kinds):
+    """As parameters. `make quick` tries bubblewrap, and leaves the others to `make test`."""
+    return [pytest.param(kind, marks=() if kind == "bubblewrap" else pytest.mark.slow, id=kind) for kind in kinds]
+
+
 # What needs no wall holds without one, too.
-everywhere = pytest.mark.parametrize("sandbox", [*WALLS, "process"], indirect=True)
+everywhere = pytest.mark.parametrize("sandbox", slowly(*WALLS, "process"), indirect=True)
 
 
-@pytest.fixture(scope="module", params=WALLS)
+@pytest.fixture(scope="module", params=slowly(*WALLS))
 def sandbox(request, behind):
     """Every promise is tried behind each wall."""
     return behind(request.param)
@@ -60,6 +67,7 @@ def define(sandbox, code):
     return sandbox.open([textwrap.dedent(code)])
 
 
+@pytest.mark.slow
 def test_no_network(sandbox, tmp_path):
     code = """
         import socket
@@ -191,6 +199,7 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
         assert [path for path in found if "site-packages/torch" not in path] == []
 
 
+@pytest.mark.slow
 def test_no_right_uncovers_the_course():
     """The warm process has it in view; what is forked for students cannot take the cover off, whatever it may do."""
     root, names = ROOT, imported_once()
@@ -275,6 +284,7 @@ def test_behind_bubblewrap_landlock_stands_as_well(behind):
             assert "Permission denied" in ask(running, name).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [1, 5])
 def test_an_older_landlock_keeps_what_it_knows_of_and_seccomp_the_rest(version, monkeypatch):
     """As on a kernel of that version: no scope for signals, so none may be sent, and all is ended all the same."""
@@ -320,6 +330,7 @@ def test_an_older_landlock_keeps_what_it_knows_of_and_seccomp_the_rest(version, 
         assert not os.path.exists(f"/proc/{left}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WALLS)
 def test_it_cannot_outlive_its_end(kind):
     code = """
@@ -400,6 +411,7 @@ def test_private_scratch(sandbox):
     assert not scratch or list(Path(scratch.name).glob("*/*")) == []
 
 
+@pytest.mark.slow
 def test_scratch_is_removed_whatever_is_in_it():
     code = """
         import os
@@ -424,6 +436,7 @@ def test_scratch_is_removed_whatever_is_in_it():
     assert not scratch.exists()
 
 
+@pytest.mark.slow
 def test_who_makes_too_many_files_is_ended():
     code = """
         import time
@@ -501,6 +514,7 @@ def test_data_only(sandbox):
         ask(running, "nested")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WALLS)
 def test_one_cause_one_loss(kind):
     code = """
@@ -558,6 +572,7 @@ def test_one_cause_one_loss(kind):
         assert ask(running, "right", 1) == 2
 
 
+@pytest.mark.slow
 def test_the_whole_submission_has_one_limit_on_memory(sandbox):
     """Four processes that each stay below it do not get four times as much; scratch space counts, too."""
     code = """
@@ -593,6 +608,7 @@ def test_the_whole_submission_has_one_limit_on_memory(sandbox):
         assert ask(another, "right", 1) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WALLS)
 def test_no_control_group_means_fewer_processes(monkeypatch, kind):
     from autograder.sandbox.outside import cgroup
@@ -643,6 +659,7 @@ def test_a_killed_graders_control_group_is_gone_when_the_next_is_made():
     killed.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WALLS)
 def test_a_control_group_is_gone_with_its_sandbox(kind):
     own = Wall(kind=kind)
@@ -717,7 +734,7 @@ def test_every_promise_has_a_test_of_its_name_behind_each_wall(promise):
     # A test of the trusted side alone is given no wall, for none comes in.
     default = WALLS if "sandbox" in given else [*WALLS, "process"]
     tried = marks.get("kind") or marks.get("sandbox") or default
-    assert set(tried) == {*WALLS, *(["process"] if promise in WITHOUT_A_WALL else [])}
+    assert {getattr(one, "id", one) for one in tried} == {*WALLS, *(["process"] if promise in WITHOUT_A_WALL else [])}
 
 
 @everywhere
@@ -864,6 +881,7 @@ def test_no_state_reaches_the_next_test_of_an_exercise(sandbox, course):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*WALLS, "process"])
 def test_a_cell_that_loops_or_ends_python_costs_itself_only(kind):
     cells = [
@@ -887,6 +905,7 @@ def test_a_cell_that_loops_or_ends_python_costs_itself_only(kind):
     assert results[7].printed == "hello\n2\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*WALLS, "process"])
 def test_deadlines_are_kept_by_the_trusted_side(kind):
     code = "def slow():\n    import time\n    time.sleep(60)"
@@ -937,6 +956,7 @@ def lives(pid):
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WALLS)
 def test_a_killed_grader_leaves_nothing_behind(tmp_path, kind):
     code = f"""
@@ -965,6 +985,7 @@ with Wall(kind={kind!r}) as own, own.open([cell]) as running:
     assert list(tmp_path.glob("autograder-*")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WALLS)
 def test_a_warm_process_that_is_killed_is_started_again(kind):
     """With a host that is known, and while one starts."""
@@ -998,6 +1019,7 @@ def test_a_sandbox_that_cannot_start_says_why_and_leaves_no_control_group():
         assert host._group is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WALLS)
 def test_a_sandbox_outlives_the_thread_that_started_it(kind):
     """A server grades in threads that come and go."""
@@ -1039,6 +1061,7 @@ def test_insisting_on_a_wall_where_it_is_not_says_why(monkeypatch):
     assert opened.warning == "bubblewrap is not installed, and this kernel has no Landlock"
 
 
+@pytest.mark.slow
 def test_without_bubblewrap_limits_and_deadlines_still_hold():
     code = "def right(x): return x\ndef loop():\n    while True: pass\ndef leave():\n    import os; os._exit(1)"
     with Wall(Limits(call_seconds=0.5), kind="process") as own, own.open([code]) as running:
@@ -1050,6 +1073,7 @@ def test_without_bubblewrap_limits_and_deadlines_still_hold():
         assert ask(running, "right", 3) == 3
 
 
+@pytest.mark.slow
 def test_without_bubblewrap_what_a_cell_leaves_running_holds_up_nothing():
     code = "import subprocess\nleft = subprocess.Popen(['sleep', '60'])\ndef right(x): return x"
     with Wall(kind="process") as own, own.open([code]) as running:

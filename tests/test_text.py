@@ -59,6 +59,7 @@ def with_limits(course, limits):
     return course.assignment("a1_scaled_dot_product")
 
 
+@pytest.mark.slow
 def test_limits_are_changed_in_the_notebook(own_course, sandbox):
     assignment = with_limits(own_course, {"call_seconds": 0.2, "call_seconds_again": 0.1})
     with Marker(assignment, sandbox) as marker:
