@@ -5,32 +5,28 @@ from __future__ import annotations
 import nbformat
 
 from autograder.authors.classroom import fill, hand_in, mistake, model_answers
-from autograder.nbgrader import api
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
+from tests.small_course import EXERCISE, WRONG, small_course, submit
 from tests.terminal import autograder
 
-NAME = "a3_heads"
 SLOW = "import time\ntime.sleep(1)"  # so that a run can be interrupted in the middle
 STRANGE = '=<img src=x onerror="alert(1)">'  # a student's folder may have any name without a slash
-LOOP = "def softmax(x, axis=-1):\n    while True:\n        pass"
+# To the grader it is a loop, and it takes no processor time from the tests beside it.
+LOOP = "def softmax(x, axis=-1):\n    import time\n    time.sleep(1000)"
 
 
-def class_of(course, count, slow=False):
-    """A class with right, wrong and unfinished submissions; the last one cannot be read."""
-    assignment = course.assignment(NAME)
-    assert api(course.root).generate_assignment(NAME)["success"]
-    released = course.root / "assignments" / NAME / assignment.notebook.name
-    answers = model_answers(assignment)
-    kinds = [answers, answers | mistake(assignment, "heads-interleaved"), {}]
+def class_of(folder, count, config="", slow=False):
+    """A class with right, wrong and unfinished submissions to a small course; the last one cannot be read."""
+    course = small_course(folder, config)
+    kinds = [None, {EXERCISE: WRONG}, {}]
     for number in range(count - 1):
-        notebook = fill(released, kinds[number % 3])
+        path = submit(course, f"student-{number:02}", kinds[number % 3])
         if slow:
+            notebook = nbformat.read(path, as_version=4)
             notebook.cells.insert(0, nbformat.v4.new_code_cell(SLOW))
-        hand_in(notebook, course.root / "submitted", f"student-{number:02}", assignment)
-    broken = course.root / "submitted" / "zoe" / NAME
-    broken.mkdir(parents=True)
-    (broken / assignment.notebook.name).write_text("{")
+            nbformat.write(notebook, path)
+    submit(course, "zoe").write_text("{")
     return course
 
 

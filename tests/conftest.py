@@ -31,8 +31,15 @@ os.environ["OMP_NUM_THREADS"] = "1"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Fixtures that take seconds before the first test that asks for them begins.
+DEAR = {"marks", "chromium", "jupyterlab"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first, then the longer ones, so that no worker is left alone with a long one."""
+    for item in items:
+        if not DEAR.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     tests = Counter(item.path for item in items)
     items.sort(key=lambda item: (item.path not in slow, -tests[item.path]))

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+import pytest
+
 from autograder.course import Assignment, Course, Exercise
 from autograder.judging.catalogue import Mistake
 from autograder.judging.here import Here
@@ -19,6 +21,22 @@ from tests.conftest import ROOT
 
 COURSE = Course(ROOT)
 ASSIGNMENTS = list(COURSE.assignments().values())
+# To judge one of these takes a tenth of a second and more; their mistakes take longer than all the others together.
+LONG = {
+    "MultiHeadAttention",
+    "DecoderBlock",
+    "TransformerDecoder",
+    "next_token",
+    "greedy_summary",
+    "cross_attention",
+    "translation_test",
+    "ModernDecoderBlock",
+}
+
+
+def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
+    """Of what is judged in these, `make quick` takes every third; of the others, all."""
+    return [pytest.mark.slow] if exercise in LONG and number % 3 else []
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:
@@ -26,19 +44,44 @@ def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, Exerci
     return {result.name: result for result in _judged(assignment, replaced, assignment.exercises)}
 
 
-def judged_alone(assignment: Assignment, exercise: Exercise, code: Any) -> ExerciseResult:
-    """The result of one exercise with `code` in its place. What the others are worth then is not looked at."""
-    (result,) = _judged(assignment, {exercise.name: code}, [exercise])
+def judged_alone(assignment: Assignment, exercise: Exercise, code: Any, names_causes: bool = True) -> ExerciseResult:
+    """The result of one exercise with `code` in its place. What the others are worth then is not looked at.
+
+    names_causes: look for what is wrong, which takes as long as all the rest?
+    """
+    (result,) = _judged(assignment, {exercise.name: code}, [exercise], names_causes)
     return result
 
 
+def judged_elsewhere(assignment: Assignment, exercise: Exercise, code: Any) -> Sequence[ExerciseResult]:
+    """Results of the exercises that call this one, with `code` in its place. The others never get to see it."""
+    callers = callers_of(assignment, exercise)
+    own = [exercise] if callers else []  # it is judged as well, for where it loses marks, they are judged again
+    return _judged(assignment, {exercise.name: code}, [*own, *callers], names_causes=False)[1:]
+
+
+@functools.cache
+def callers_of(assignment: Assignment, exercise: Exercise) -> Sequence[Exercise]:
+    """The exercises that cannot be done if this one raises."""
+
+    def refuses(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("not to be called")
+
+    def stands(other: Exercise) -> bool:
+        (result,) = _judged(assignment, {exercise.name: refuses}, [other], names_causes=False)
+        return result.score == result.max_score
+
+    return [other for other in assignment.exercises if other != exercise and not stands(other)]
+
+
 def _judged(
-    assignment: Assignment, replaced: dict[str, Any], exercises: Sequence[Exercise]
+    assignment: Assignment, replaced: dict[str, Any], exercises: Sequence[Exercise], names_causes: bool = True
 ) -> tuple[ExerciseResult, ...]:
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(_compiled(assignment.solution), names)
     names |= replaced  # in place: it is what the solution's functions look names up in
-    return judge(material(assignment), Here(names), exercises)
+    known = material(assignment)
+    return judge(known if names_causes else replace(known, diagnoser=None), Here(names), exercises)
 
 
 @functools.cache
@@ -53,6 +96,11 @@ def _compiled(path: Path) -> CodeType:
 
 
 @functools.cache
-def judged_mistake(assignment: Assignment, mistake: Mistake) -> dict[str, ExerciseResult]:
-    """Results of the reference's names with one known mistake among them."""
-    return judged(assignment, {mistake.exercise: mistake.code})
+def judged_mistake(assignment: Assignment, mistake: Mistake) -> ExerciseResult:
+    """The result of a known mistake's own exercise."""
+    return judged_alone(assignment, exercise_of(assignment, mistake.exercise), mistake.code)
+
+
+def exercise_of(assignment: Assignment, name: str) -> Exercise:
+    """The exercise of that name."""
+    return next(exercise for exercise in assignment.exercises if exercise.name == name)

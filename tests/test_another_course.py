@@ -183,6 +183,7 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

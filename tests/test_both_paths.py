@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests import mutated
 
 
+@pytest.mark.slow
 def test_notebooks_changed_in_their_structure_are_read_alike(tmp_path):
     said, found = mutated.disagreements(tmp_path, 60, seed=2026)
     assert said == []

@@ -24,6 +24,7 @@ def stubs(assignment):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", BRINGING, ids=lambda a: a.name)
 @pytest.mark.parametrize("what", ["undone", "forgotten", "wrong"])
 def test_full_marks_whatever_was_brought(assignment, what, sandbox):

@@ -47,6 +47,7 @@ def undoing(name, is_class, how):
     return f"{made}        {BODIES[how]}"
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize("how", ["undone", "deleted", "failing", "wrong"])
 def test_the_first_line_names_the_suspect_and_no_finished_cell_is_called_not_started(assignment, how):

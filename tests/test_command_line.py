@@ -38,9 +38,16 @@ def submitted(tmp_path_factory):
     return folder
 
 
-def test_a_class_as_json_and_table(submitted, tmp_path):
-    out = tmp_path / "marks.json"
-    done = autograder("grade", submitted, "--json", out)
+@pytest.fixture(scope="module")
+def graded(submitted, tmp_path_factory):
+    """All of them graded by two at once: what the command said, and the file that it wrote."""
+    out = tmp_path_factory.mktemp("graded") / "marks.json"
+    return autograder("grade", submitted, "--json", out, "--jobs", 2), out
+
+
+@pytest.mark.slow
+def test_a_class_as_json_and_table(graded):
+    done, out = graded
     assert done.returncode == 1, done.stderr  # one could not be graded
     reports = {(r["student"], r["assignment"]): r for r in json.loads(out.read_text())}
     assert len(reports) == 2 * len(ASSIGNMENTS) + 2
@@ -75,20 +82,21 @@ def test_one_notebook_is_shown_test_by_test(submitted):
     assert "judged with the right one in its place" in done.stdout
 
 
+@pytest.mark.slow
 def test_json_on_the_terminal_is_nothing_but_json(submitted):
-    done = autograder("grade", submitted / "right", "--json", "-", "--jobs", 1)
+    done = autograder("grade", submitted / "right" / "a3_heads", "--json", "-", "--jobs", 1)
     assert done.returncode == 0
-    assert [r["student"] for r in json.loads(done.stdout)] == ["right"] * len(ASSIGNMENTS)
+    assert [r["student"] for r in json.loads(done.stdout)] == ["right"]
 
 
-def test_the_same_submissions_give_the_same_report(submitted, tmp_path):
-    texts = []
-    for name, jobs in (("one", 1), ("two", 2)):
-        autograder("grade", submitted, "--json", tmp_path / name, "--jobs", jobs)
-        texts.append((tmp_path / name).read_bytes())
-    assert texts[0] == texts[1]
+@pytest.mark.slow
+def test_the_same_submissions_give_the_same_report(submitted, graded, tmp_path):
+    """By one at a time, too."""
+    autograder("grade", submitted, "--json", tmp_path / "marks.json", "--jobs", 1)
+    assert (tmp_path / "marks.json").read_bytes() == graded[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
     for words, expected in (
         (["grade"], "what is to be graded?"),
@@ -107,6 +115,7 @@ def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_sandbox_there_is_a_warning_or_a_refusal(submitted):
     folder = submitted / "right" / "a1_scaled_dot_product"
     done = autograder("grade", folder, "--sandbox", "process")
@@ -115,6 +124,7 @@ def test_without_a_sandbox_there_is_a_warning_or_a_refusal(submitted):
     assert "20 / 20" in done.stdout
 
 
+@pytest.mark.slow
 def test_help_shows_a_command_to_paste():
     for words, example in (
         (["grade"], "autograder grade submitted/"),
@@ -124,6 +134,7 @@ def test_help_shows_a_command_to_paste():
         assert example in autograder(*words, "--help").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "words"),
     [
@@ -154,6 +165,7 @@ STARTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 def test_nothing_is_imported_from_the_current_folder(submitted, tmp_path, start):
     """Files named like what the kit imports, in a folder of a stranger's; two workers, which are children."""

@@ -27,6 +27,7 @@ def names():
     return known | {"printed": printed}
 
 
+@pytest.mark.slow
 def test_a_step_costs_the_weights_once_and_each_key_once(names):
     for words in (1, 2, 9):
         text = np.ones((words, D_MODEL))
@@ -36,12 +37,14 @@ def test_a_step_costs_the_weights_once_and_each_key_once(names):
         assert names["counted"](names["without_cache"], text) == pytest.approx(anew / 1e6, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_numbers_shown_are_those_counted(names):
     said = "\n".join(names["printed"])
     shown = re.findall(r"(\d+) words: +([\d.]+) million multiplications with the cache, +([\d.]+) without", said)
     assert shown == [("30", "1.5", "23.9"), ("60", "3.4", "112.7"), ("120", "8.6", "596.0")], said
 
 
+@pytest.mark.slow
 def test_the_counter_does_not_know_the_formula(names, monkeypatch):
     """A step that does a word's work twice costs twice as much."""
     step, text = names["decoding_step"], np.ones((5, D_MODEL))

@@ -116,6 +116,7 @@ def test_two_mistakes_that_make_up_for_each_other_are_paid_for_once():
     assert results["scaled_dot_product_attention"].score == results["scaled_dot_product_attention"].max_score
 
 
+@pytest.mark.slow
 def test_named_behind_the_wall_too(sandbox):
     with Marker(A1, sandbox) as marker:
         answers = model_answers(A1)

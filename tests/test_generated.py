@@ -21,12 +21,14 @@ def released(assignment):
     return COURSE.root / "assignments" / assignment.name / assignment.notebook.name
 
 
+@pytest.mark.slow
 def test_twins_and_releases_are_in_step_with_source():
     for path, text in upkeep.generated(COURSE):
         assert path.is_file(), f"{path} is missing; run `make sync`"
         assert path.read_text() == text, f"{path} is not what source/ gives; run `make sync`"
 
 
+@pytest.mark.slow
 def test_sync_writes_what_is_missing_and_then_nothing(own_course):
     written = list(upkeep.sync(own_course))
     assert len(written) >= len(ASSIGNMENTS)  # the releases; the twins were copied

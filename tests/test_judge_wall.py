@@ -16,6 +16,7 @@ from autograder.sandbox.outside.launch import ENVIRONMENT
 from autograder.sandbox.protocol import frames
 from tests.conftest import ROOT, copy_course
 
+pytestmark = pytest.mark.slow
 GUEST = "tests.probing_judge"
 TESTS = Path(__file__).parent
 PYTHON = (Path(sys.base_prefix).resolve(), *Path(sys.base_prefix).resolve().parents)

@@ -11,6 +11,8 @@ from autograder.judging.judge import judge
 from tests.in_process import COURSE, material
 
 A1, A2, A3 = list(COURSE.assignments().values())[:3]
+# To the grader it is a loop, and it takes no processor time from the tests beside it.
+LOOP = "__import__('time').sleep(1000)"
 TOO_LARGE = "def softmax(x, axis=-1):\n    return 2 * np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)"
 ATTENTION = """
 def scaled_dot_product_attention(Q, K, V):
@@ -156,8 +158,9 @@ def test_slow_calls_are_waited_for_one_by_one(sandbox):
     assert forks == len(A1.exercises)
 
 
+@pytest.mark.slow
 def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
-    loop = "def softmax(x, axis=-1):\n    while x.ndim > 2: pass\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+    loop = f"def softmax(x, axis=-1):\n    if x.ndim > 2: {LOOP}\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
     cells = {"softmax": loop + "    return x / x.sum(axis=axis, keepdims=True)"}
     results, _, _ = judged(sandbox, A1, (model_answers(A1) | cells).values(), call_seconds=2, call_seconds_again=1)
     tests = {test.name: test for test in results["softmax"].tests}
@@ -166,16 +169,18 @@ def test_a_loop_in_one_call_costs_the_tests_that_made_it(sandbox):
     assert stopped and all("Is there a loop" in test.message for test in stopped)
 
 
+@pytest.mark.slow
 def test_a_loop_that_all_tests_go_through_is_waited_for_less_and_less(sandbox):
-    loop = "def concat_heads(heads):\n    while True: pass"
+    loop = f"def concat_heads(heads):\n    {LOOP}"
     results, _, _ = judged(sandbox, A3, [loop], call_seconds=0.6, call_seconds_again=0.5)
     waited = [re.search(r"no answer after ([\d.]+) seconds", test.message) for test in results["concat_heads"].tests]
     assert [found[1] for found in waited if found][:3] == ["0.6", "0.5", "0.25"]
 
 
+@pytest.mark.slow
 def test_an_answer_between_two_loops_is_worth_patience(sandbox):
     sometimes = (
-        "def softmax(x, axis=-1):\n    while x.ndim != 2: pass\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
+        f"def softmax(x, axis=-1):\n    if x.ndim != 2: {LOOP}\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"
     )
     cells = {"softmax": sometimes + "    return x / x.sum(axis=axis, keepdims=True)"}
     results, _, _ = judged(sandbox, A1, [cells["softmax"]], call_seconds=0.6, call_seconds_again=0.5)

@@ -13,23 +13,51 @@ from autograder.judging.alike import numbers
 from autograder.judging.catalogue import read_catalogue
 from autograder.judging.student import parts_of
 from tests.conftest import ROOT
-from tests.in_process import ASSIGNMENTS, judged_mistake
+from tests.in_process import ASSIGNMENTS, callers_of, judged_elsewhere, judged_mistake, marks_of
 
 CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.suite)]
+EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
+of_each_exercise = pytest.mark.parametrize(
+    ("assignment", "exercise"), EXERCISES, ids=[f"{a.name}-{e.name}" for a, e in EXERCISES]
+)
 
 
-@pytest.mark.parametrize(("assignment", "mistake"), CASES, ids=[f"{a.name}-{m.exercise}-{m.name}" for a, m in CASES])
-def test_mistake_costs_its_own_exercise_only(assignment, mistake):
-    results = judged_mistake(assignment, mistake)
-    for name, result in results.items():
-        lost = [f"{t.name}: {t.message}" for t in result.tests if t.state != "passed"]
-        if name == mistake.exercise:
-            assert lost, "the suite accepts this mistake"
-            assert result.score > 0, lost
-            assert (result.diagnosis, result.hint) == (mistake.name, mistake.hint)
-        else:
-            assert result.diagnosis is None
-            assert result.score == result.max_score, (name, lost)
+def cases():
+    for assignment, exercise in EXERCISES:
+        for number, mistake in enumerate(mistakes_of(assignment, exercise)):
+            name = f"{assignment.name}-{exercise.name}-{mistake.name}"
+            yield pytest.param(assignment, mistake, marks=marks_of(exercise.name, number), id=name)
+
+
+def mistakes_of(assignment, exercise):
+    return [mistake for one, mistake in CASES if one is assignment and mistake.exercise == exercise.name]
+
+
+@pytest.mark.parametrize(("assignment", "mistake"), [*cases()])
+def test_mistake_costs_marks_and_is_named(assignment, mistake):
+    result = judged_mistake(assignment, mistake)
+    lost = [f"{t.name}: {t.message}" for t in result.tests if t.state != "passed"]
+    assert lost, "the suite accepts this mistake"
+    assert result.score > 0, lost
+    assert (result.diagnosis, result.hint) == (mistake.name, mistake.hint)
+
+
+@pytest.mark.slow
+@of_each_exercise
+def test_mistake_costs_nothing_in_another_exercise(assignment, exercise):
+    for mistake in mistakes_of(assignment, exercise):
+        for result in judged_elsewhere(assignment, exercise, mistake.code):
+            lost = [f"{t.name}: {t.message}" for t in result.tests if t.state != "passed"]
+            assert result.score == result.max_score, (mistake.name, result.name, lost)
+
+
+def test_the_exercises_that_call_another_are_found():
+    a5 = ASSIGNMENTS[4]
+    found = {exercise.name: [one.name for one in callers_of(a5, exercise)] for exercise in a5.exercises}
+    assert {name: callers for name, callers in found.items() if callers} == {
+        "positional_encoding": ["TransformerDecoder"],
+        "DecoderBlock": ["TransformerDecoder"],
+    }
 
 
 # Of a part, such as "the result for batch item 1", the place is that in the part.
@@ -39,10 +67,11 @@ WRONG = re.compile(
 )
 
 
-@pytest.mark.parametrize(("assignment", "mistake"), CASES, ids=[f"{a.name}-{m.exercise}-{m.name}" for a, m in CASES])
-def test_what_a_message_calls_wrong_is_wrong(assignment, mistake):
+@pytest.mark.slow
+@of_each_exercise
+def test_what_a_message_calls_wrong_is_wrong(assignment, exercise):
     """Where the call can be made again by the message's own line, the solution gives another number there."""
-    for test in judged_mistake(assignment, mistake)[mistake.exercise].tests:
+    for test in (t for m in mistakes_of(assignment, exercise) for t in judged_mistake(assignment, m).tests):
         found = WRONG.match(test.message)
         if not found:
             continue
@@ -56,8 +85,9 @@ def test_what_a_message_calls_wrong_is_wrong(assignment, mistake):
         assert not any(f"{float(one):.4g}" == number or str(one) == number for one in near), test.message
 
 
+@pytest.mark.slow
 def test_the_page_is_what_suites_and_catalogue_give():
-    rows = [(a, m, judged_mistake(a, m)[m.exercise]) for a, m in CASES]
+    rows = [(a, m, judged_mistake(a, m)) for a, m in CASES]
     written = (ROOT / "docs" / "known-mistakes.md").read_text()
     assert written == catalogue_page.page(rows), "run `autograder dev catalogue`"
 

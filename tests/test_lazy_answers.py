@@ -37,11 +37,16 @@ def zeros(*args, **kwargs):
     return np.zeros_like(args[0]) if args and hasattr(args[0], "shape") else 0
 
 
-@pytest.mark.parametrize("attempt", [constant, nothing, first_argument, last_argument, twice_the_last, noise, zeros])
+MORE_ATTEMPTS = [constant, nothing, last_argument, twice_the_last, noise, zeros]
+
+
+@pytest.mark.parametrize(
+    "attempt", [first_argument, *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_ATTEMPTS)]
+)
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_no_attempt_earns_at_most_a_tenth(assignment, attempt):
     for exercise in assignment.exercises:
-        result = judged_alone(assignment, exercise, attempt)
+        result = judged_alone(assignment, exercise, attempt, names_causes=False)
         passed = [test.name for test in result.tests if test.state == "passed"]
         assert result.score <= exercise.points / 10, (exercise.name, passed)
 
@@ -70,7 +75,7 @@ def test_the_visible_example_hard_coded_earns_at_most_a_tenth(assignment):
 
         assert examine(exercise.name, dict(reference) | {exercise.name: remember}).passed
         assert any(t.state == "passed" for t in examine(exercise.name, {exercise.name: recite}).result.tests)
-        result = judged_alone(assignment, exercise, recite)
+        result = judged_alone(assignment, exercise, recite, names_causes=False)
         passed = [test.name for test in result.tests if test.state == "passed"]
         assert result.score <= exercise.points / 10, (exercise.name, passed)
 
@@ -92,5 +97,5 @@ def test_right_values_are_worth_at_least_half(assignment):
         right = getattr(assignment.reference(), exercise.name)
         if not isinstance(right, type):
             off = lambda *args, right=right, **kwargs: slightly_off(right(*args, **kwargs))  # noqa: E731
-            result = judged_alone(assignment, exercise, off)
+            result = judged_alone(assignment, exercise, off, names_causes=False)
             assert result.score <= exercise.points / 2, exercise.name

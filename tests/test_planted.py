@@ -54,6 +54,7 @@ def grade(folder, *words):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["."], ["scaled_dot_product.ipynb"], [f"../{NAME}"], [".", "--course", "{course}"]])
 def test_a_planted_course_is_not_used_by_the_command_line(own_course, tmp_path, words):
     folder = hand_in_planted(own_course, tmp_path / "acted")
@@ -64,6 +65,7 @@ def test_a_planted_course_is_not_used_by_the_command_line(own_course, tmp_path, 
     assert (report["status"], report["score"]) == ("graded", 0)
 
 
+@pytest.mark.slow
 def test_nor_where_submissions_lie_in_a_folder_of_any_name(own_course, tmp_path):
     folder = hand_in_planted(own_course, tmp_path / "acted")
     moved = shutil.copytree(folder.parent, tmp_path / "handed-in" / "mallory") / NAME

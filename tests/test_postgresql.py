@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course import CONFIG
-from tests.classes import NAME, class_of
-from tests.conftest import copy_course
+from tests.classes import class_of
+from tests.small_course import NAME
 from tests.terminal import grade
 
 pytestmark = pytest.mark.slow
@@ -53,10 +52,7 @@ def database(tmp_path):
 
 
 def test_a_class_in_postgresql(tmp_path, database):
-    course = copy_course(tmp_path / "course")
-    with (course.root / CONFIG).open("a") as file:
-        file.write(f"c.CourseDirectory.db_url = {database!r}\n")
-    class_of(course, 10)
+    course = class_of(tmp_path / "course", 10, config=f"c.CourseDirectory.db_url = {database!r}\n")
     done, out, _ = grade(course, "--gradebook", "--jobs", "2", "--quiet", "--feedback")
     assert done.returncode == 1, out
     assert "9 graded, 1 could not be graded" in out
@@ -65,7 +61,7 @@ def test_a_class_in_postgresql(tmp_path, database):
     with Gradebook(database) as book:
         scores = {one.student.id: one.score for one in book.assignment_submissions(NAME)}
     assert len(scores) == 9
-    assert [scores[f"student-{n:02}"] for n in (0, 3, 6)] == [20] * 3
+    assert [scores[f"student-{n:02}"] for n in (0, 3, 6)] == [3] * 3
     _, out, _ = grade(course, "--gradebook", "--quiet")
     assert "0 graded, 9 unchanged" in out
     nbgrader = subprocess.run(

@@ -39,7 +39,10 @@ def marker(sandbox):
         yield opened
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+@pytest.mark.parametrize(
+    "call",
+    [pytest.param(call, marks=pytest.mark.slow if name != "renamed" else (), id=name) for name, call in CALLS.items()],
+)
 def test_it_earns_nothing_and_the_message_says_why(marker, call):
     answers = model_answers(marker.assignment)
     code = f"def {NAME}(query, key, value):\n{WEIGHTS}    return {call}, weights"
@@ -148,6 +151,7 @@ def test_what_is_found_by_its_behaviour_is_taken_out():
     assert [name for name, covered in found.items() if covered != "True"] == []
 
 
+@pytest.mark.slow
 def test_the_modules_that_do_it_all_are_noticed(sandbox):
     with Marker(Course(ROOT).assignment("a4_multi_head_attention"), sandbox) as marker:
         code = """

@@ -135,6 +135,7 @@ def test_a_class_that_could_not_be_graded_at_all_has_a_page(tmp_path):
     assert "it is empty" in autograder("report", tmp_path / "marks.json").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[1]", '[{"student": "ada"}]'])
 def test_a_file_that_holds_no_marks_is_said_with_the_remedy(tmp_path, text):
     (tmp_path / "m.json").write_text(text)

@@ -19,7 +19,8 @@ from tests.classes import marks
 from tests.conftest import copy_course
 
 pytestmark = pytest.mark.slow
-LOOP = "def {name}(*args, **kwargs):\n    while True:\n        pass"
+# To the grader it is a loop, and it takes no processor time from the tests beside it.
+LOOP = "def {name}(*args, **kwargs):\n    import time\n    time.sleep(1000)"
 ANSWERS = "written"
 
 

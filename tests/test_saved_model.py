@@ -122,6 +122,7 @@ def test_one_wrong_word_or_no_end_is_not_exact(place):
     assert exact(model, held_out()[:2]) == 1
 
 
+@pytest.mark.slow
 def test_it_is_what_greedy_decoding_writes(learned):
     items = held_out()[:12]
     written = [
@@ -139,6 +140,7 @@ def test_held_out_items_are_none_that_students_have():
     assert not seen & {item.summary for item in held_out()}
 
 
+@pytest.mark.slow
 def test_from_a_file_to_a_sentence(learned):
     assert count(said(save(numbers(learned)))) >= KNOWN
     assert count(said(GOOD)) == 0
@@ -270,6 +272,7 @@ specs = st.fixed_dictionaries(
 names = st.sampled_from([*WEIGHTS, "__metadata__"]) | st.text()
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(
     st.binary()
@@ -352,6 +355,7 @@ def test_metadata_that_is_not_in_order_is_named(own_course, asked):
         _ = own_course.assignment(A1.name).saved_model
 
 
+@pytest.mark.slow
 def test_a_decoder_that_the_solution_lacks_is_named(own_course, sandbox):
     ask(own_course, {"decoder": "TransformerDecoder", "sizes": {"d_model": 8}})
     with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb.*there is no TransformerDecoder"):

@@ -17,7 +17,7 @@ from tests.wall import Marker
 from tests.ways import WAYS
 
 A1 = ASSIGNMENTS[0]
-EVERY = int(os.environ.get("EVERY", "16"))  # of mistakes and right ways, as many as there is time for; 1: all
+EVERY = int(os.environ.get("EVERY", "32"))  # of mistakes and right ways, as many as there is time for; 1: all
 
 
 def cells_of(assignment, answers):

@@ -31,6 +31,7 @@ def site(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_every_page_is_built_and_in_the_navigation(site):
     start = (site / "index.html").read_text()
     for page in (ROOT / "docs").glob("*.md"):
@@ -40,6 +41,7 @@ def test_every_page_is_built_and_in_the_navigation(site):
         assert f'href="{page}.html"' in start
 
 
+@pytest.mark.slow
 def test_search_finds_words_of_every_page(site):
     found = json.loads((site / "search" / "search_index.json").read_text())["docs"]
     text = " ".join(entry["text"] for entry in found)
@@ -47,6 +49,7 @@ def test_search_finds_words_of_every_page(site):
         assert words in text
 
 
+@pytest.mark.slow
 def test_a_browser_fetches_nothing_from_elsewhere(site):
     """Links may lead away; what a page is made of lies beside it."""
     for page in site.glob("*.html"):
@@ -54,6 +57,7 @@ def test_a_browser_fetches_nothing_from_elsewhere(site):
         assert fetched == [], page.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new"), [("](security.md)", "](secrets.md)"), ("#a-suite)", "#a-sweet)")])
 def test_a_link_that_leads_nowhere_ends_the_build(tmp_path, old, new):
     for name in ("docs", ".ci"):

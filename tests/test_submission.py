@@ -185,6 +185,7 @@ print(memory("VmHWM") - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", GREEDY)
 def test_no_notebook_takes_more_memory_than_a_notebook_should(tmp_path, case):
     before, part, after = GREEDY[case]

@@ -31,12 +31,14 @@ def right(name):
     return dict(vars(COURSE.of_exercise(name).reference()))
 
 
+@pytest.mark.slow
 @each
 def test_every_known_mistake_is_caught_or_left_to_grading_with_a_reason(assignment):
     for row in rows_of(assignment):
         assert row.checked or row.seen or len(row.reason) > 20, (row.mistake.exercise, row.mistake.name)
 
 
+@pytest.mark.slow
 @each
 def test_what_is_left_to_grading_is_there_and_not_caught(assignment):
     left = [(name, one) for name, table in visible_page.left_to_grading(assignment).items() for one in table]
@@ -44,11 +46,13 @@ def test_what_is_left_to_grading_is_there_and_not_caught(assignment):
     assert [key for key in left if caught.get(key, True)] == []
 
 
+@pytest.mark.slow
 def test_nineteen_in_twenty_are_caught_by_the_checks_alone():
     found = [row for assignment in ASSIGNMENTS for row in rows_of(assignment)]
     assert sum(row.checked for row in found) >= 0.95 * len(found)
 
 
+@pytest.mark.slow
 def test_the_page_is_what_checks_and_catalogue_give():
     found = [row for assignment in ASSIGNMENTS for row in rows_of(assignment)]
     written = (ROOT / "docs" / "visible-checks.md").read_text()

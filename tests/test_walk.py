@@ -1,4 +1,6 @@
-"""A student's walk through each notebook, in real JupyterLab in real Chromium: typical slips, one after the other.
+"""A student's walk through each notebook: typical slips, one after the other.
+
+Two of the notebooks stand in real JupyterLab in real Chromium, the others run in a real kernel without a page.
 
 After each slip the first thing shown, a headline and the first check that fails, names the slip or its place. Then the
 right answer gets its tick, and the walk goes on.
@@ -15,8 +17,8 @@ from autograder.authors.classroom import model_answers
 from tests.browser import Desk
 from tests.conftest import ROOT
 from tests.in_process import COURSE
+from tests.kernel import Kernel, seen
 
-sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.slow
 
 NOT_STARTED, NOT_RUN = "not started yet. Replace raise NotImplementedError()", "Run the cell that defines"
@@ -517,51 +519,77 @@ A9 = [
         r"shape \(2, 2\), it should be \(2, 2, 2\)",
     ),
 ]
-WALKS = [A1, A2, A3, A4, A5, A6, A7, A8, A9]
+WALKS = {f"a{number}": walk for number, walk in enumerate([A1, A2, A3, A4, A5, A6, A7, A8, A9], start=1)}
+# One with PyTorch, and one that brings something along. What a check shows is the same in the others.
+IN_THE_BROWSER = ("a1", "a7")
 
 
-@pytest.mark.parametrize("walk", WALKS, ids=[f"a{number}" for number, _ in enumerate(WALKS, start=1)])
-def test_each_slip_is_named_by_the_first_thing_shown(walk, jupyterlab, chromium):
-    assignment = COURSE.of_exercise(walk[0][0])
+@pytest.mark.parametrize("name", IN_THE_BROWSER)
+def test_each_slip_is_named_by_the_first_thing_shown(name, jupyterlab, chromium):
     course, address = jupyterlab
-    folder = course.root / "walk" / assignment.name
-    shutil.copytree(ROOT / "assignments" / assignment.name, folder)
-    path = folder / assignment.notebook.name
-    steps = [step[0] for step in walk if step[1] not in (BROUGHT, EMPTY)]
-    assert list(dict.fromkeys(steps)) == [exercise.name for exercise in assignment.exercises], "all, in their order"
+    path = copied(WALKS[name], course.root)
     desk = Desk(chromium, address, path.relative_to(course.root).as_posix())
     try:
-        desk.run("import numpy as np")
-        if walk in (A1, A2, A3, A4, A5, A8):  # a6 begins with all of them, and a7 does without PyTorch
-            desk.run("import torch.nn as nn")
-        for number, (exercise, slip, says) in enumerate(walk):
-            answer = model_answers(COURSE.of_exercise(exercise))[exercise]
-            first_line = answer.partition("\n")[0]
-            if slip == EMPTY:
-                desk.run(first_line)
-            elif slip == BROUGHT:
-                desk.write(first_line, answer)
-            if not says:
-                continue
-            if slip == STUB:
-                desk.run(first_line)
-            elif slip != NO_CELL:
-                desk.write(first_line, answer if slip == RIGHT else f"{first_line}\n{slip}")
-            shown = first_thing(desk, exercise)
-            assert shown.startswith(exercise), shown
-            assert re.search(says, shown), f"{slip}\n\n{shown}"
-            if exercise not in [step[0] for step in walk[number + 1 :]]:
-                desk.write(first_line, answer)
-                assert re.search(rf"^{exercise}: (\d+) of \1 visible checks pass", first_thing(desk, exercise))
+        each_slip_is_named(WALKS[name], desk, on_the_page)
     finally:
         desk.close()
     assert desk.complaints == []
 
 
-def first_thing(desk, exercise):
+@pytest.mark.parametrize("name", sorted(WALKS.keys() - IN_THE_BROWSER))
+def test_nor_is_it_otherwise_in_a_kernel_without_a_page(name, tmp_path):
+    kernel = Kernel(copied(WALKS[name], tmp_path))
+    try:
+        each_slip_is_named(WALKS[name], kernel, in_the_output)
+    finally:
+        kernel.close()
+
+
+def copied(walk, root):
+    """The released notebook of a walk, in a folder of its own."""
+    assignment = COURSE.of_exercise(walk[0][0])
+    steps = [step[0] for step in walk if step[1] not in (BROUGHT, EMPTY)]
+    assert list(dict.fromkeys(steps)) == [exercise.name for exercise in assignment.exercises], "all, in their order"
+    folder = shutil.copytree(ROOT / "assignments" / assignment.name, root / "walk" / assignment.name)
+    return folder / assignment.notebook.name
+
+
+def each_slip_is_named(walk, desk, first_thing):
+    """Walk through a notebook at `desk`; `first_thing` is what is read first after a check is run there."""
+    desk.run("import numpy as np")
+    if walk in (A1, A2, A3, A4, A5, A8):  # a6 begins with all of them, and a7 does without PyTorch
+        desk.run("import torch.nn as nn")
+    for number, (exercise, slip, says) in enumerate(walk):
+        answer = model_answers(COURSE.of_exercise(exercise))[exercise]
+        first_line = answer.partition("\n")[0]
+        if slip == EMPTY:
+            desk.run(first_line)
+        elif slip == BROUGHT:
+            desk.write(first_line, answer)
+        if not says:
+            continue
+        if slip == STUB:
+            desk.run(first_line)
+        elif slip != NO_CELL:
+            desk.write(first_line, answer if slip == RIGHT else f"{first_line}\n{slip}")
+        shown = first_thing(desk, exercise)
+        assert shown.startswith(exercise), shown
+        assert re.search(says, shown), f"{slip}\n\n{shown}"
+        if exercise not in [step[0] for step in walk[number + 1 :]]:
+            desk.write(first_line, answer)
+            assert re.search(rf"^{exercise}: (\d+) of \1 visible checks pass", first_thing(desk, exercise))
+
+
+def on_the_page(desk, exercise):
     """What a student reads first after running the check: the headline, and the first check that fails."""
     cell, _ = desk.run(f'check("{exercise}")')
     said = cell.locator(".autograder-rubric")
     failed = said.locator("tr", has_text="✗ not yet")
     texts = [said.locator("p").first.inner_text(), *(row.inner_text() for row in failed.all()[:1])]
     return " ".join(" ".join(texts).split())
+
+
+def in_the_output(kernel, exercise):
+    """The same, of the page that the kernel gives."""
+    (page,) = kernel.run(f'check("{exercise}")')
+    return " ".join(" ".join(seen(page)[:2]).split())

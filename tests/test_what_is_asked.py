@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from autograder.attention.hidden.inputs import normal, tensor
@@ -26,6 +27,7 @@ def _next(model, token_ids):
         return int(model(torch.tensor([token_ids]))[0, -1].argmax())
 
 
+@pytest.mark.slow
 def test_a_summary_that_ends_too_early_is_asked_for_what_ends_it():
     def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
         words = []

@@ -249,6 +249,7 @@ def test_a_loss_may_be_counted_along_something_else_than_steps():
 # ---------------------------------------------------------------- the exercises
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", ["next_token", "greedy_summary"])
 def test_sampling_is_noticed(exercise):
     def next_token(model, token_ids):

@@ -133,6 +133,7 @@ def test_what_a_person_has_graded_is_told_and_left_alone():
     assert grouped([graded_one])[0].done
 
 
+@pytest.mark.slow
 def test_very_long_answers_are_compared_as_a_whole_so_that_a_class_of_them_takes_no_time():
     texts = [" ".join(f"{seed}w{n}" for n in range(2000)) + "!" * 2 * MAX_TEXT for seed in range(300)]
     started = time.process_time()
@@ -309,6 +310,7 @@ def test_every_written_question_of_the_course_has_a_rubric_that_adds_up():
             assert sum(worth for worth, _ in question.rubric) == points[name], name
 
 
+@pytest.mark.slow
 def test_dev_check_finds_a_rubric_that_does_not_add_up_or_belongs_to_nothing(tmp_path):
     list(begin_course(tmp_path / "course", NAME, EXERCISE))
     course = Course(tmp_path / "course")
@@ -320,6 +322,7 @@ def test_dev_check_finds_a_rubric_that_does_not_add_up_or_belongs_to_nothing(tmp
     }
 
 
+@pytest.mark.slow
 def test_no_mark_by_tests_depends_on_a_rubric(tmp_path):
     list(begin_course(tmp_path / "course", NAME, EXERCISE))
     course = Course(tmp_path / "course")

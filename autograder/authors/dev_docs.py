@@ -72,7 +72,8 @@ Tests, solutions, marks and other students' work are not within its reach.
 
 What `autograder/sandbox/` promises is [further down](#what-the-sandbox-says-of-itself), in its own
 words. Each promise has a test of its name in `tests/test_sandbox.py`, which runs behind each wall
-with a tick in [the table](#what-holds-behind-which-wall). The same attacks run against both walls
+with a tick in [the table](#what-holds-behind-which-wall). How processes are hosted, ended and
+started again is in `tests/test_sandbox_hosts.py`. The same attacks run against both walls
 (`tests/test_red_team.py`).
 
 **What people see afterwards is text.** Feedback pages, formgrader and the class report show no

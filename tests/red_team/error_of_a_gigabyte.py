@@ -2,5 +2,8 @@
 # Must cost the tests that met it.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 1, "scaled_dot_product_attention": 1, "torch_scaled_dot_product_attention": 1}, "seconds": 45}
 # %%
+raised = []
+
 def softmax(x, axis=-1):
-    raise ValueError("x" * 10**9)
+    raised.append(1)
+    raise ValueError("x" * (10**9 if len(raised) == 1 else 10))

@@ -2,7 +2,7 @@
 # Must cost that call and no more than its deadline.
 # expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "seconds": 30}
 # %%
-import os, stat
+import os, stat, time
 
 def softmax(x, axis=-1):
     for number in range(3, 64):
@@ -11,5 +11,4 @@ def softmax(x, axis=-1):
                 os.write(number, b"\x00\x00\x01\x00abc")
         except OSError:
             pass
-    while True:
-        pass
+    time.sleep(1000)

@@ -1,0 +1,52 @@
+"""A notebook as somebody runs it, cell by cell in a real kernel, without a page around it."""
+
+from __future__ import annotations
+
+import nbformat
+from bs4 import BeautifulSoup
+from jupyter_client.manager import start_new_kernel
+
+
+class Kernel:
+    """The cells of one notebook, and a kernel of its own that runs them."""
+
+    def __init__(self, path):
+        notebook = nbformat.read(path, as_version=4)
+        self._cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        self._manager, self._client = start_new_kernel(kernel_name="python3", cwd=str(path.parent))
+
+    def run(self, text):
+        """Run the first cell that holds `text`; the pages that it shows, as HTML."""
+        pages = []
+
+        def heard(message):
+            page = message["content"].get("data", {}).get("text/html")
+            if page is not None:
+                pages.append(page)
+
+        source = next(source for source in self._cells if text in source)
+        self._client.execute_interactive(source, output_hook=heard, timeout=60)
+        return pages
+
+    def write(self, text, code):
+        """Put `code` in the place of the cell that holds `text`, and run it."""
+        place = next(i for i, source in enumerate(self._cells) if text in source)
+        self._cells[place] = code
+        self.run(code)
+
+    def close(self):
+        """End the kernel."""
+        self._client.stop_channels()
+        self._manager.shutdown_kernel(now=True)
+
+
+def seen(page):
+    """The headline of what `check` shows, and the row of each check that fails, as they are read."""
+    rubric = BeautifulSoup(page, "html.parser").select_one(".autograder-rubric")
+    for folded in rubric.select("details:not([open])"):
+        folded.replace_with(folded.summary)
+    for block in rubric.select("br, div, li, p, pre, summary, td"):
+        block.insert_before(" ")
+        block.insert_after(" ")
+    rows = [row for row in rubric.select("tr") if "✗ not yet" in row.get_text()]
+    return [rubric.p.get_text(), *(row.get_text() for row in rows)]
