@@ -1,8 +1,9 @@
 """nbgrader's autograde with our marks; everything else is nbgrader's own.
 
-`Autograde` reads what strangers handed in. `RestoreCells` gives every cell of the course its own metadata back. `Mark`
-takes the place of `Execute`: it runs the notebook in the sandbox, and leaves each exercise's points as the result of
-its check cell, with the rubric beside it. That is nbgrader's own partial credit.
+`Autograde` reads what strangers handed in. `RestoreCells` gives every cell of the course its own metadata and text
+back, which is all that nbgrader's `OverwriteCells` does, cell by cell. `Mark` takes the place of `Execute`: it runs the
+notebook in the sandbox, and leaves each exercise's points as the result of its check cell, with the rubric beside it.
+That is nbgrader's own partial credit. `SaveMarks` and `CheckMetadata` are nbgrader's, with fewer looks.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from autograder.nbgrader.autograde import take_autogrades_place
 from autograder.nbgrader.mark import Mark
 from autograder.nbgrader.pages import make_pages_careful
 from autograder.nbgrader.restore import RestoreCells
+from autograder.nbgrader.steps import CheckMetadata, SaveMarks
 
-__all__ = ["Mark", "RestoreCells", "api", "configure"]
+__all__ = ["CheckMetadata", "Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
 
 def configure(config: Any) -> None:
@@ -37,15 +39,14 @@ def configure(config: Any) -> None:
         "autograder.nbgrader.RestoreCells",
         "nbgrader.preprocessors.ClearOutput",
         "nbgrader.preprocessors.OverwriteKernelspec",
-        "nbgrader.preprocessors.OverwriteCells",
     ]
     config.Autograde.autograde_preprocessors = [
         "autograder.nbgrader.Mark",
         "nbgrader.preprocessors.IgnorePattern",
         "nbgrader.preprocessors.LimitOutput",
-        "nbgrader.preprocessors.SaveAutoGrades",
+        "autograder.nbgrader.SaveMarks",
         "nbgrader.preprocessors.AssignLatePenalties",
-        "nbgrader.preprocessors.CheckCellMetadata",
+        "autograder.nbgrader.CheckMetadata",
     ]
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import nbgrader.api
 import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
@@ -27,6 +28,8 @@ from filelock import FileLock, Timeout
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
+from nbgrader.utils import setenv
+from sqlalchemy.orm import scoped_session, sessionmaker
 from traitlets import Integer, Unicode, default
 
 from autograder.course import course_at
@@ -36,6 +39,7 @@ from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
+from autograder.nbgrader.restore import course_cells
 from autograder.nbgrader.rows import (
     assign_penalty,
     know_student,
@@ -92,7 +96,10 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.submissions: dict[Path, Submission] = {}
         self.outcomes: list[Outcome] = []
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
-        self.points = self._points()
+        self.cells = self._cells()
+        self.points = {
+            name: cell["metadata"]["points"] for name, cell in self.cells.items() if cell["metadata"]["grade"]
+        }
         self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
         for notice in self.notices:
             self.log.warning("%s", notice)
@@ -172,7 +179,24 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
         """nbgrader's own, and what our preprocessors need for this notebook."""
         resources: dict[str, Any] = super().init_single_notebook_resources(notebook_filename)
-        return resources | {KEY: Given(self.course_assignment, self.stamp, self.model, self.ahead.take)}
+        return resources | {KEY: Given(self.course_assignment, self.stamp, self.model, self.ahead.take, self.cells)}
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        """nbgrader's own two lists of preprocessors, with nothing written and read again between them."""
+        resources = self.init_single_notebook_resources(notebook_filename)
+        target = Path(self._format_dest(resources["nbgrader"]["assignment"], resources["nbgrader"]["student"]))
+        resources["metadata"] = {"name": resources["unique_key"], "path": str(target)}
+        self._init_preprocessors()
+        notebook, _ = self.exporter.preprocessed(self.exporter.read(notebook_filename), resources)
+        self._sanitizing = False
+        try:
+            self._init_preprocessors()
+            with setenv(NBGRADER_EXECUTION="autograde"):
+                notebook, resources = self.exporter.preprocessed(notebook, resources)
+        finally:
+            self._sanitizing = True
+        target.mkdir(parents=True, exist_ok=True)
+        (target / Path(notebook_filename).name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
     def _grade(self, folder: str) -> None:
         """nbgrader's steps for one student; whatever goes wrong costs this student's mark and no other's."""
@@ -241,8 +265,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         task = as_task(self._submission(folder), self.course_assignment.version())
         return replace(task, exercises=exercises_worth(self.points, self.course_assignment), for_page=True)
 
-    def _points(self) -> dict[str, float]:
-        """The gradebook's points by cell; raises `NbGraderException` if the assignment was not released."""
+    def _cells(self) -> dict[str, dict[str, Any]]:
+        """The gradebook's cells by grade_id; raises `NbGraderException` if the assignment was not released."""
         name = self.course_assignment.name
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
             try:
@@ -251,7 +275,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
                 raise NbGraderException(
                     f"{name} is not in the gradebook; run: nbgrader generate_assignment {name}"
                 ) from None
-            return {cell.name: cell.max_score for cell in notebook.grade_cells}
+            return course_cells(notebook)
 
 
 @dataclass(frozen=True)
@@ -324,20 +348,23 @@ def only_one_run(root: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def tables_looked_for_once() -> Iterator[None]:
-    """Look for a database's tables, and make what is missing, once; nbgrader does so a dozen times a submission."""
-    metadata, done = nbgrader.api.Base.metadata, set[int]()
-    make = metadata.create_all
+    """Look for a gradebook's tables and its course, and make what is missing, once; nbgrader does so ten times each."""
+    begin, opened = Gradebook.__init__, set[tuple[str, str]]()
 
-    def make_once(bind: Any) -> None:
-        if id(bind) not in done:
-            make(bind=bind)
-            done.add(id(bind))  # engines are kept, so their ids are their own
+    def begin_again(self: Any, db_url: str, course_id: str = "default_course", authenticator: Any = None) -> None:
+        if (db_url, course_id) not in opened:
+            begin(self, db_url, course_id, authenticator)
+            opened.add((db_url, course_id))
+            return
+        self.engine = nbgrader.api.create_engine(db_url, echo=False, future=True)
+        self.db = scoped_session(sessionmaker(autoflush=True, bind=self.engine, future=True))
+        self.course_id, self.authenticator = course_id, authenticator
 
-    metadata.create_all = make_once
+    Gradebook.__init__ = begin_again
     try:
         yield
     finally:
-        metadata.create_all = make
+        Gradebook.__init__ = begin
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -23,15 +23,20 @@ MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied al
 class Exporter(NotebookExporter):
     """Reads submissions as the command line does, so that both grade the same cells."""
 
-    optimistic_validation = True  # checked once at the end, not after every step
-
-    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
-        """Convert a notebook; raises `SubmissionError` if it is none."""
-        if not self.parent._sanitizing:  # the second step reads what the first has written
-            return super().from_filename(filename, resources=resources, **kw)
-        # What was handed in may have another name than the one that nbgrader knows it by.
+    def read(self, filename: str) -> Any:
+        """The notebook that nbgrader knows by this name; raises `SubmissionError` if it is none."""
         notebook = nbformat.from_dict(read_notebook(self.parent.handed_in(filename)))
-        return self.from_notebook_node(notebook, resources=resources, **kw)
+        return nbformat.validator.normalize(notebook)[1]
+
+    def preprocessed(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
+        """A notebook after all preprocessors, changed in place and checked once at the end.
+
+        nbconvert's own copies it three times before the first, and checks it after each.
+        """
+        for preprocessor in self._preprocessors:
+            notebook, resources = preprocessor(notebook, resources)
+        nbformat.validate(notebook, relax_add_props=True)
+        return notebook, resources
 
 
 class PlainFiles(BaseConverter):

@@ -20,12 +20,14 @@ class Given:
     stamp: tells what is graded, so that it is not graded again
     model: the saved model beside the notebook, if there is one
     ahead: the result, if it was marked ahead with the rest of the class
+    cells: the course's own, metadata and source by grade_id
     """
 
     assignment: Assignment
     stamp: str
     model: ModelFile | None
     ahead: Callable[[Task], Marked | None]
+    cells: Mapping[str, dict[str, Any]]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Given:
         """nbconvert copies its resources for every step; the workers behind `ahead` are one and the same."""

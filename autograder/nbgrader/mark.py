@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
-from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_output
+from nbformat.notebooknode import NotebookNode, from_dict
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
@@ -55,7 +54,7 @@ class Mark(NbGraderPreprocessor):
             if grade_id(cell) in graded and cell.cell_type == "code":
                 exercise = graded[grade_id(cell)]
                 data = {"text/plain": plain.points(exercise.score), "text/html": rubric.as_html(exercise)}
-                cell.outputs = [new_output("execute_result", data=data, execution_count=None)]
+                cell.outputs = [new_output("execute_result", data=data, metadata={}, execution_count=None)]
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)
         nb.metadata["autograder"] = {STAMP: own.stamp}
@@ -73,7 +72,10 @@ def _show_extra(nb: NotebookNode, extra: str) -> None:
     cells = [cell for cell in nb.cells if cell.cell_type == "code"]
     below = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
     data = {"text/plain": extra, "text/html": rubric.extra_as_html(extra)}
-    below.outputs = [*below.outputs, new_output("display_data", data=data)]  # never a mark: that is `execute_result`
+    below.outputs = [
+        *below.outputs,
+        new_output("display_data", data=data, metadata={}),
+    ]  # never a mark: that is `execute_result`
 
 
 def exercises_worth(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:
@@ -92,6 +94,11 @@ def _cell_outputs(result: CellResult) -> list[NotebookNode]:
         lines = [f"{function}, line {number}: {text}" for function, number, text in result.lines]
         outputs.append(_error_output(result.error, result.text, lines))
     return outputs
+
+
+def new_output(output_type: str, **fields: Any) -> NotebookNode:
+    """An output of a cell's. nbformat's own checks each against its schema, which the whole notebook is in the end."""
+    return from_dict({"output_type": output_type, **fields})
 
 
 def _error_output(name: str, text: str, lines: list[str]) -> NotebookNode:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
-from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.nbgrader.given import given
@@ -23,9 +23,7 @@ class RestoreCells(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Restore in place."""
-        info = resources["nbgrader"]
-        with Gradebook(info["db_url"]) as gradebook:
-            wanted = _course_cells(gradebook.find_notebook(info["notebook"], info["assignment"]))
+        wanted = given(resources).cells
         make_harmless(nb, given(resources).assignment.markdown())
         seen: set[str] = set()
         nb.cells = [restored for cell in nb.cells for restored in _restored(cell, wanted, seen)]
@@ -36,7 +34,7 @@ class RestoreCells(NbGraderPreprocessor):
         return nb, resources
 
 
-def _restored(cell: NotebookNode, wanted: dict[str, dict[str, Any]], seen: set[str]) -> list[NotebookNode]:
+def _restored(cell: NotebookNode, wanted: Mapping[str, dict[str, Any]], seen: set[str]) -> list[NotebookNode]:
     """The cell with the course's metadata. If a check cell was overwritten, what was written comes before it."""
     name = grade_id(cell)
     cell.metadata.pop("nbgrader", None)
@@ -51,7 +49,7 @@ def _restored(cell: NotebookNode, wanted: dict[str, dict[str, Any]], seen: set[s
     return [cell]
 
 
-def _course_cells(notebook: Any) -> dict[str, dict[str, Any]]:
+def course_cells(notebook: Any) -> dict[str, dict[str, Any]]:
     """The cells nbgrader knows of a released notebook: metadata and source by grade_id."""
     points = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
     grades = {cell.name for cell in notebook.grade_cells}
