@@ -14,7 +14,7 @@ def printable(text: str) -> str:
     characters, those that turn others around, those that join, and those that are not assigned. A space of another
     width becomes a space.
     """
-    return "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def one_line(text: str) -> str:

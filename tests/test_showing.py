@@ -77,7 +77,7 @@ def test_what_the_students_code_looks_up_is_there(sandbox):
     own = "def softmax(x, axis=-1):\n    assert {words}[0] == 'Keys'\n    e = np.exp(x - x.max(axis, keepdims=True))\n"
     own += "    return e / e.sum(axis, keepdims=True)"
     with Marker(A1, sandbox) as marker:
-        for words in ("words", "globals()['words']"):
+        for words in ("words", "globals()['words']", "__import__('__main__').words"):
             report, _ = marker.mark_cells("ana", cells_of(A1, {"softmax": own.format(words=words)}))
             assert report.score == A1.max_score
 
@@ -116,4 +116,6 @@ def test_which_cells_wait():
     assert last(cells, showing, ()) == {0, 1, 2, 3, 5}
     assert last(cells, showing, {"c"}) == {0, 1, 2, 5}
     assert last(cells, showing, {"a"}) == {3}  # who uses `a` must find it, and then those who use theirs
+    own = ["def f():\n    mine = [0]\n    mine[0] = 1", "def g(theirs):\n    theirs[0] = 1"]
+    assert list(showing_cells(own)) == own[:1]
     assert last(["%magic", "x ="], showing_cells(["%magic", "x ="]), ()) == frozenset()

@@ -1,7 +1,7 @@
 """Wrong implementations that nobody wrote for the catalogue, and what a teacher would call each.
 
-`tests/wild/` has a file an assignment, and `..._later.py` for what was written later. An entry is a function or class
-as a student would write it:
+`tests/wild/` has a file an assignment, and `..._second.py` and `..._third.py` for what other people wrote later. An
+entry is a function or class as a student would write it:
 
     @wild("root of the length", "scale-by-length", "a-constant-factor")
     def attention_scores(Q, K): ...

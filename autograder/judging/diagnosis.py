@@ -181,10 +181,11 @@ class Diagnoser:
             return []
         ones = [case.heard[i] for i in sorted(calls, key=lambda i: i not in case.wrong)]
         fitting = [m for m in known if all(like(one.reply, self._answer(m, one)) for one in ones)]
-        if any(isinstance(case.heard[i].reply, Reply) for i in case.wrong.intersection(calls)):
+        wrong = [case.heard[i] for i in sorted(case.wrong.intersection(calls))]
+        if any(isinstance(one.reply, Reply) for one in wrong):
             return fitting
-        # Exceptions of one kind alone are weak evidence: many slips raise a ValueError on batches.
-        return [m for m in fitting if all(_in_the_same_words(one.reply, self._answer(m, one)) for one in ones)]
+        # Exceptions of one kind alone are weak evidence, if nobody raised them: many slips end in one on batches.
+        return [m for m in fitting if all(_in_the_same_words(one.reply, self._answer(m, one)) for one in wrong)]
 
     def _told(self, case: _Case, fitting: Sequence[Mistake]) -> Diagnosis | None:
         """The name that fits alone, and what it leaves unexplained if that is a relation."""
@@ -395,7 +396,10 @@ def _is_whole(one: _Heard) -> bool:
 
 
 def _in_the_same_words(one: Answer, other: Answer) -> bool:
-    return not isinstance(one, Failure) or (isinstance(other, Failure) and one.text == other.text)
+    if not isinstance(one, Failure):
+        return True
+    on_purpose = bool(one.lines) and one.lines[-1].text.lstrip().startswith("raise ")
+    return isinstance(other, Failure) and (on_purpose or one.text == other.text)
 
 
 def _size(answer: Answer) -> int:

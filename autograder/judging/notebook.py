@@ -278,7 +278,7 @@ class Exercise:
             frames.send(self._sock, {"calls": packed}, deadline)
             for call, body in calls:
                 if body is not None:
-                    self.questions.prepare(call)
+                    self.questions.begin(call)
                 deadline = self._deadline(seconds)
                 while (got := frames.receive_body(self._sock, deadline, allowance)).startswith(QUESTION):
                     answer = self.questions.answer(_question(got))

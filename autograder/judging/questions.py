@@ -42,15 +42,18 @@ class Questions:
         self.asked: set[str] = set()
         self.ready_made: str | None = None
         self._callables: dict[str, Any] = {}
-        self._in_torch = False
+        self._call = Call("")
         self._left = MAX_QUESTIONS
         self._seconds = MAX_SECONDS
 
     def prepare(self, call: Call) -> Call:
         """Before a call: it as it crosses the wall, with handles for what can be called."""
-        self._callables, self._left, self.ready_made = {}, MAX_QUESTIONS, None
-        self._in_torch = in_torch(call)
+        self.begin(call)
         return call.with_given(self._without_callable) if any(map(callable, call.given())) else call
+
+    def begin(self, call: Call) -> None:
+        """Before a call that passes nothing that can be called."""
+        self._callables, self._left, self.ready_made, self._call = {}, MAX_QUESTIONS, None, call
 
     def answer(self, question: Call) -> Reply | Failure:
         """The answer to a question from student code; whatever is wrong with it is a failure."""
@@ -96,7 +99,7 @@ class Questions:
 
         Which a reference is shows in how its own tests call it. Numbers and lists of whole numbers are for both.
         """
-        if not self._in_torch or not _arrays(question.given()):
+        if not in_torch(self._call) or not _arrays(question.given()):
             return True
         return in_torch(question) and False not in self._asked_with.get(question.name, ())
 

@@ -1,34 +1,55 @@
 """What a suite asks, known beforehand: its tests are run once on the reference, and their calls written down.
 
 A suite asks every submission the same. So a submission is asked all of it in one message, instead of one call after
-another; and a test that hears from it, byte for byte, what it heard from the reference has nothing more to judge.
-A test that passes functions or models as arguments is not foreseen: its calls are made while it runs.
+another; and a test that hears from it, byte for byte, what it heard from the reference has nothing more to judge. Of an
+exception that a test asks for, its kind is enough, for the test is tried with other words as well. A test that passes
+functions or models as arguments is not foreseen: its calls are made while it runs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from autograder.judging.here import answering
 from autograder.judging.questions import asked_with, parameter_names
 from autograder.judging.student import Recorded, Student
 from autograder.judging.suite import Suite, Test
-from autograder.sandbox.protocol.calls import Call, NoAnswer, answer_bytes, call_bytes
+from autograder.sandbox.protocol.calls import (
+    Answer,
+    Call,
+    Failure,
+    Kind,
+    NoAnswer,
+    answer_bytes,
+    answer_of,
+    call_bytes,
+)  # fmt: skip
+from autograder.sandbox.protocol.frames import WireError
 
 Place = tuple[bytes, int]  # a call as it crosses the wall, and how often the test has made it before
 
 
 @dataclass(frozen=True)
 class Heard:
-    """One call of a test's, where it stands, and the answer as it came from the reference."""
+    """One call of a test's, where it stands, and the answer as it came from the reference.
+
+    raises: the kind of exception that it is, if the test passes whatever that says
+    """
 
     call: Call = field(compare=False)
     place: Place
     answer: bytes
+    raises: str = ""
+
+    def is_heard_in(self, got: bytes | Failure | NoAnswer | None) -> bool:
+        """Is it what came back?"""
+        return got == self.answer or (self.raises != "" and isinstance(got, bytes) and _raised(got) == self.raises)
 
 
 @dataclass(frozen=True)
@@ -42,20 +63,28 @@ class Rehearsal:
     asked_with: Mapping[str, frozenset[bool | None]]
     broken: tuple[tuple[Test, str, str], ...] = ()
 
-    def plan(self, tests: Iterable[Test]) -> list[Heard]:
-        """All that these tests ask, each place once, in order."""
-        return list({one.place: one for test in tests for one in self.heard.get(test, ())}.values())
+    @cached_property
+    def plans(self) -> Mapping[str, Sequence[Heard]]:
+        """All that each exercise's tests ask, each place once, in order."""
+        found: dict[str, dict[Place, Heard]] = {test.exercise: {} for test in self.heard}
+        for test, heard in self.heard.items():
+            found[test.exercise] |= {one.place: one for one in heard}
+        return {exercise: tuple(places.values()) for exercise, places in found.items()}
 
-    def foreseen(self, tests: Sequence[Test]) -> dict[str, list[Call]]:
-        """The calls of these tests by exercise."""
-        names = dict.fromkeys(test.exercise for test in tests)
-        return {name: [one.call for one in self.plan(t for t in tests if t.exercise == name)] for name in names}
+    def foreseen(self) -> dict[str, list[Call]]:
+        """The calls of each exercise's tests."""
+        return {exercise: [one.call for one in plan] for exercise, plan in self.plans.items()}
 
 
 def rehearse(suite: Suite, names: Mapping[str, Any]) -> Rehearsal:
     """Run a suite on its reference's `names`."""
     words = functools.partial(parameter_names, names)
     answer = answering(names)
+
+    def in_other_words(call: Call) -> Answer:
+        said = answer(call)
+        return replace(said, text="other words", lines=()) if isinstance(said, Failure) else said
+
     heard: dict[Test, tuple[Heard, ...]] = {}
     kinds: dict[str, set[bool | None]] = {}
     broken: list[tuple[Test, str, str]] = []
@@ -67,7 +96,9 @@ def rehearse(suite: Suite, names: Mapping[str, Any]) -> Rehearsal:
         if outcome.error is not None:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
         elif not any(map(_is_live, student.calls)):
-            heard[test] = tuple(_heard(student.calls))
+            raises = any(isinstance(one.answer, Failure) for one in student.calls)
+            passes = raises and suite.run(test, Student(in_other_words, words), Student(answer, words)).error is None
+            heard[test] = tuple(_heard(student.calls, any_words=passes))
     return Rehearsal(heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken))
 
 
@@ -75,10 +106,20 @@ def _is_live(one: Recorded) -> bool:
     return isinstance(one.answer, NoAnswer) or any(map(callable, one.call.given()))
 
 
-def _heard(calls: Iterable[Recorded]) -> Iterator[Heard]:
+def _raised(body: bytes) -> str:
+    """The kind of exception in an answer; empty if it is none."""
+    with contextlib.suppress(WireError):
+        answer = answer_of(body)
+        if isinstance(answer, Failure) and answer.kind is Kind.RAISED:
+            return answer.error
+    return ""
+
+
+def _heard(calls: Iterable[Recorded], any_words: bool) -> Iterator[Heard]:
     made: Counter[bytes] = Counter()
     for one in calls:
         assert not isinstance(one.answer, NoAnswer)
         body = call_bytes(one.call)
-        yield Heard(one.call, (body, made[body]), answer_bytes(one.answer))
+        answer = answer_bytes(one.answer)
+        yield Heard(one.call, (body, made[body]), answer, _raised(answer) if any_words else "")
         made[body] += 1

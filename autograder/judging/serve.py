@@ -97,7 +97,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     _check_names(assignment, suite, names)
     rehearsal = rehearse(suite, names)
     kept = index.read(assignment.content) if keeps else {}
-    diagnoser = Diagnoser(read_catalogue(assignment.suite), names, rehearsal.foreseen(suite.tests), kept)
+    diagnoser = Diagnoser(read_catalogue(assignment.suite), names, rehearsal.foreseen(), kept)
     examples = content.pictures(assignment.content)
     return Material(suite, names, rehearsal, diagnoser, assignment.brought, examples)
 

@@ -25,7 +25,7 @@ def showing_cells(sources: Iterable[str]) -> dict[str, Showing]:
     """By text, those of an author's cells that set nothing but names of their own."""
     found = {source: names for source in sources if (names := _names(source)) is not None}
     own = frozenset().union(*(names.binds for names in found.values()))
-    return {source: names for source, names in found.items() if _changed(source) <= own}
+    return {source: names for source, names in found.items() if _changed(source) <= own | _variables(source)}
 
 
 def last(cells: Sequence[str], showing: Mapping[str, Showing], looked_up: Collection[str]) -> frozenset[int]:
@@ -59,6 +59,12 @@ def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
     yield table
     for child in table.get_children():
         yield from _scopes(child)
+
+
+def _variables(source: str) -> set[str]:
+    """Variables of functions, but for parameters, which may be anybody's."""
+    inside = [s for scope in _scopes(symtable.symtable(source, "cell", "exec")) for s in scope.get_symbols()]
+    return {s.get_name() for s in inside if s.is_local()} - {s.get_name() for s in inside if s.is_parameter()}
 
 
 def _changed(source: str) -> set[str]:

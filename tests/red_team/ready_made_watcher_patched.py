@@ -2,19 +2,17 @@
 # Must earn nothing in the exercise, and the message must say why.
 # expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
 # %%
-import contextlib, gc, sys, types
+import gc, sys, types
 import torch
 import torch.nn.functional as F
 
-@contextlib.contextmanager
-def blind(*args):
-    with torch.enable_grad():
-        yield []
+def blind(around, *args):
+    around.enter_context(torch.enable_grad())
 
 for module in list(sys.modules.values()):
     if module is not None and getattr(module, "__name__", "").startswith("autograder.sandbox"):
         for name, value in list(vars(module).items()):
-            if name == "_watching":
+            if name == "_surround":
                 setattr(module, name, blind)
             if name in ("READY_MADE", "PARTS"):
                 setattr(module, name, ())

@@ -679,7 +679,7 @@ class MultiHeadAttention(_Layers):
         return self.W_O(z), w
 
 
-@wild("asks d_model to divide even where d_head is given", "always-has-to-divide")
+@wild("asks d_model to divide even where d_head is given", "width-must-divide", "always-has-to-divide")
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, d_head=None):
         super().__init__()

@@ -429,6 +429,16 @@ def _divided_by_rows(x, curve):
     return (exps.T / exps.sum(axis=-1)).T
 
 
+def _summed_away(kept):
+    """kept: does the axis of the maximum stay, and that of the sum alone go?"""
+
+    def curve(xp, x, axis):
+        exps = np.exp(x - x.max(axis=axis, keepdims=kept))
+        return exps / exps.sum(axis=axis)
+
+    return curve
+
+
 @mistake.recipe(
     decisions.without(CURVES, "softmax-missing")
     | {
@@ -441,6 +451,7 @@ def _divided_by_rows(x, curve):
             {"end": lambda weights, axis: np.moveaxis(weights, axis, -1)},
         ],
         "all-axes-reversed": [{"by_rows": True}],
+        "axis-summed-away": [{"curve": _summed_away(True)}, {"curve": _summed_away(False)}],
     },
     hints=decisions.HINTS
     | {

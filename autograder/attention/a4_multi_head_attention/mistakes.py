@@ -521,6 +521,14 @@ class MultiHeadAttention(_Module):
         super().__init__(d_model, num_heads)
 
 
+@mistake("width-must-divide", hint="Seven numbers, three heads of width four: does anything have to divide here?")
+class MultiHeadAttention(_Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        if d_model % num_heads:
+            raise ValueError("d_model must be divisible by num_heads")
+        super().__init__(d_model, num_heads, d_head)
+
+
 @mistake("another-error-than-asked", hint="Which kind of exception does the exercise ask for?")
 class MultiHeadAttention(_Module):
     def __init__(self, d_model, num_heads, d_head=None):

@@ -645,6 +645,11 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
     def test_d_head(self, student):
         """Where d_head is given, d_model need not divide: three heads of width four on d_model = 7."""
         self.looks_like_attention(self.attention(student))
+        shapes = student.MultiHeadAttention.build(12, 3, 5)
+        for name, wanted in {"W_Q.weight": (15, 12), "W_O.weight": (12, 15)}.items():
+            if shapes.get(name, wanted) != wanted:
+                hint = "d_model is 12, h is 3, d_head is 5. How many rows has W_Q, and how many columns W_O?"
+                expect.fail(f"{name} is {shapes[name]}.", hint)
         hint = "d_model is 7, h is 3, d_head is 4. How wide are all heads together, and where do they come back to 7?"
         X, matrices = normal(191, 2, 5, 7), weights_for(192, d_model=7)
         output, weights = self.attend(self.attention(student, d_model=7), X, matrices)

@@ -420,17 +420,22 @@ WORDS = {
         "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}],
         "one-tap-too-few": [{"some": lambda k: k - 1}],
         "first-tap-only": [{"some": lambda k: 1}],
+        "concat-without-transpose": [{"mixed": True}],
     },
     hints=WORDS,
 )
 def convolution_by_attention(
     order=1, mean=False, reach=_shifted, before=lambda k: (k - 1) // 2, sign=1, seen=lambda w: w, some=lambda k: k,
-    matrices=lambda kernel: kernel,
+    matrices=lambda kernel: kernel, mixed=False,
 ):  # fmt: skip
     def convolution_by_attention(X, kernel):
         k = len(kernel)
         kernel = np.broadcast_to(matrices(kernel), kernel.shape)
         offsets = [sign * (j - before(k)) for j in range(k)]
+        if mixed:
+            weights = np.stack([reach(len(X), offset).astype(X.dtype) for offset in offsets])
+            joined = (weights @ X @ kernel[::order]).reshape(len(X), k, -1)
+            return joined.sum(axis=1), seen(weights)
         output, weights = _by_taps(X, kernel[::order][: some(k)], offsets[: some(k)], reach)
         if mean == "those that hear":
             output = output / np.maximum(weights.sum(axis=(0, 2)), 1)[:, None]
@@ -464,6 +469,10 @@ def offset_attention(sign=1, more=0, reach=_shifted, end=lambda weights: weights
     return lambda length, offset: end(reach(length, sign * of(offset) + more))
 
 
+def _stacked(eye, k):
+    return np.tile(eye, (k, 1))
+
+
 @mistake.recipe(
     {name: ways for name, ways in ORDERS.items() if name != "kernel-flipped"}
     | {
@@ -484,20 +493,24 @@ def offset_attention(sign=1, more=0, reach=_shifted, end=lambda weights: weights
         "one-tap-too-few": [{"some": lambda k: k - 1}],
         "kernel-transposed": [{"turned": True}],
     },
-    (("", {}), ("", {"listed": np.array})),
+    (("", {}), ("", {"listed": np.array}), ("", {"in_W_O": True}), ("", {"in_W_O": True, "listed": np.array})),
     hints=WORDS,
 )
 def convolution_heads(
     order=1, taps=1, sign=1, before=lambda k: (k - 1) // 2, some=lambda k: k, turned=False, listed=list,
-    out=lambda eye, k: np.tile(eye, (k, 1)), matrices=lambda kernel: kernel,
+    out=_stacked, matrices=lambda kernel: kernel, in_W_O=False,
 ):  # fmt: skip
+    """in_W_O: does W_O have the taps, and W_V hand on what it gets?"""
+
     def convolution_heads(kernel):
         k, _, d_out = kernel.shape
-        kernel = np.broadcast_to(matrices(kernel), kernel.shape)
-        offsets = [sign * (j - before(k)) for j in range(k)][::order][: some(k)]
-        W_O = out(np.eye(d_out, dtype=kernel.dtype), k)
-        values = kernel[::taps]
-        return listed(offsets), (values.swapaxes(1, 2) if turned else values).copy(), W_O.astype(kernel.dtype)
+        values = np.broadcast_to(matrices(kernel), kernel.shape)[::taps]
+        values = (values.swapaxes(1, 2) if turned else values).copy()
+        offsets = listed([sign * (j - before(k)) for j in range(k)][::order][: some(k)])
+        if in_W_O and out is _stacked:
+            eye = np.eye(values.shape[1], dtype=kernel.dtype)
+            return offsets, np.tile(eye, (k, 1, 1)), values.reshape(-1, values.shape[2])
+        return offsets, values, out(np.eye(d_out, dtype=kernel.dtype), k).astype(kernel.dtype)
 
     return convolution_heads
 

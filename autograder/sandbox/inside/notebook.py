@@ -11,6 +11,7 @@ submission cannot get past is in `walls`, what it finds in `shell`.
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import signal
@@ -41,6 +42,7 @@ from autograder.sandbox.wall import Wall
 
 STRANGERS = True
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
+COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None
 _where_watched: dict[str, Any] = {}
@@ -81,6 +83,7 @@ class _State:
 
     def serve(self) -> None:
         silence()
+        gc.set_threshold(*COLLECT)
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
         sys.modules["autograder"] = student_package()
@@ -174,6 +177,7 @@ class _Exercise:
         self.name, self.known = message["name"], message["known"]
 
     def serve(self) -> None:
+        gc.freeze()  # what the cells have made stays
         # What its code looks up tells the judge whether an earlier mistake could matter here.
         frames.send(self.sock, {"uses": sorted(names_used(_shell.user_ns, self.name, self.known))[:1000]})
         while True:

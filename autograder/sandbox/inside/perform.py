@@ -6,11 +6,11 @@ cannot tell the two apart.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import contextlib
 import functools
 import re
+import symtable
 import sys
 import traceback
 import tracemalloc
@@ -40,6 +40,11 @@ KINDS = (
     "SystemExit", "KeyboardInterrupt", "SyntaxError",
 )  # fmt: skip
 MAX_ERROR_TEXT = 400
+# What code that looks up the notebook's names by their text has to say: a table of them, or the notebook as a module.
+BY_TEXT = {
+    "globals", "locals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_locals", "user_ns",
+    "user_global_ns", "get_ipython", "__main__", "modules", "user_module", "import_module", "__import__",
+}  # fmt: skip
 ABSENT = object()
 
 
@@ -75,8 +80,9 @@ def perform(
         target = names.get(call.name)
         if target is None:
             raise Missing(call.name)
-        lenient = _lenient() if call.lenient else contextlib.nullcontext()
-        with _watching(watched) as seen, lenient, _holding_at_most(call.memory):
+        seen: list[str] = []
+        with contextlib.ExitStack() as around:
+            _surround(around, call, watched, seen)
             reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
         return Failure(Kind.READY_MADE, seen[0]) if seen else reply
     except Missing as error:
@@ -127,16 +133,29 @@ def names_used(names: dict[str, Any], name: str, known: Collection[str] = ()) ->
 
 
 def looked_up(sources: Sequence[str]) -> set[str]:
-    """Names that cells may look up, as far as their text shows: each word, if one is no plain Python."""
-    found = set[str]()
+    """Names that cells may look up, as far as their text shows: each word, if one is no plain Python.
+
+    What stands behind a dot or between quotes is no such name, unless a cell may look names up by their text.
+    """
+    found, words = set[str](), set[str]()
     for source in sources:
         try:
-            for code in _within([compile(source, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)]):
-                found.update(code.co_names)
-                found.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
+            found.update(_globals_of(symtable.symtable(source, "cell", "exec")))
+            for code in _within([compile(source, "cell", "exec")]):
+                words.update(code.co_names)
+                words.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
         except Exception:
             found.update(re.findall(r"\w+", source))
-    return found
+    return found if (found | words).isdisjoint(BY_TEXT) else found | words
+
+
+def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
+    """Names of the notebook's that a text, or what is defined in it, looks up, sets or deletes."""
+    tables = [table]
+    while tables:
+        scope = tables.pop()
+        tables += scope.get_children()
+        yield from (symbol.get_name() for symbol in scope.get_symbols() if scope is table or symbol.is_global())
 
 
 def _codes(target: Any) -> Iterator[types.CodeType]:
@@ -156,18 +175,17 @@ def _within(left: list[Any]) -> Iterator[types.CodeType]:
 # ---------------------------------------------------------------- watching
 
 
-@contextlib.contextmanager
-def _watching(watched: Sequence[str]) -> Iterator[list[str]]:
-    """Names of PyTorch's watched functions that are called meanwhile."""
-    seen: list[str] = []
-    torch = sys.modules.get("torch")
-    with contextlib.ExitStack() as stack:
-        if torch is not None:
-            # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
-            stack.enter_context(torch.enable_grad())
-            if watched:
-                stack.enter_context(_watch_class(torch)(seen, tuple(watched)))
-        yield seen
+def _surround(around: contextlib.ExitStack, call: Call, watched: Sequence[str], seen: list[str]) -> None:
+    """Enter what a call asks for. `seen` gets the names of PyTorch's watched functions that are called meanwhile."""
+    if torch := sys.modules.get("torch"):
+        # A question may come from where gradients are off: a backward pass, student code under `no_grad`.
+        around.enter_context(torch.enable_grad())
+        if watched:
+            around.enter_context(_watch_class(torch)(seen, tuple(watched)))
+    if call.lenient:
+        around.enter_context(_lenient())
+    if call.memory is not None:
+        around.enter_context(_holding_at_most(call.memory))
 
 
 @contextlib.contextmanager
@@ -191,11 +209,8 @@ def _lenient() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _holding_at_most(memory: int | None) -> Iterator[None]:
+def _holding_at_most(memory: int) -> Iterator[None]:
     """Afterwards, was more than `memory` bytes held at once? NumPy tells Python's own count of memory what it takes."""
-    if memory is None:
-        yield
-        return
     is_counted = tracemalloc.is_tracing()  # by student code
     tracemalloc.start()
     try:
@@ -316,8 +331,8 @@ def _by_name(module: Any) -> dict[str, Any]:
     """
     found = dict(module.named_parameters(remove_duplicate=False))
     for prefix, part in module.named_modules():
-        for name, kept in vars(part).items():
-            for place, layer in enumerate(kept if isinstance(kept, list | tuple) else ()):
+        for name, kept in [pair for pair in vars(part).items() if isinstance(pair[1], (list, tuple))]:
+            for place, layer in enumerate(kept):
                 if hasattr(layer, "named_parameters"):
                     path = ".".join(filter(None, (prefix, name, str(place))))
                     found = {f"{path}.{own}": value for own, value in _by_name(layer).items()} | found

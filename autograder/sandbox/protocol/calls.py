@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from autograder.sandbox.protocol import frames
@@ -89,6 +90,11 @@ class Call:
         of_steps = [value for step in self.steps for value in step.args]
         return [*self.args, *self.kwargs.values(), *made.args, *made.kwargs.values(), *of_steps]
 
+    @cached_property
+    def as_bytes(self) -> bytes:
+        """It as it crosses the wall. Made once: what becomes of an argument later is not what it was called with."""
+        return _encoded(self)
+
     def with_given(self, change: Callable[[Any], Any]) -> Call:
         """The same call with every argument changed."""
         made = self.instance
@@ -162,6 +168,10 @@ class StandIn:
 
 def call_bytes(call: Call) -> bytes:
     """A call as it crosses the wall."""
+    return call.as_bytes
+
+
+def _encoded(call: Call) -> bytes:
     made = call.instance
     fields = [call.name, encode(list(call.args)), encode(dict(call.kwargs))]
     fields.append(made and [encode(list(made.args)), encode(dict(made.kwargs)), encode(dict(made.parameters))])

@@ -62,7 +62,8 @@ class _Count:
 
 def parse(body: bytes) -> dict[str, Any]:
     """The message in `body`; raises `WireError` if there is none."""
-    count = _Count()
+    # A thing takes a byte at least, so a short message need not be counted.
+    count = _Count() if len(body) > MAX_ITEMS else None
     try:
         message = msgpack.unpackb(
             body, raw=False, strict_map_key=True, max_array_len=MAX_ITEMS, list_hook=count, object_hook=count

@@ -7,6 +7,7 @@ nothing on trust: dtype, shape and byte count must agree before an array is made
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from typing import Any
@@ -17,7 +18,8 @@ from autograder.sandbox.protocol.frames import MAX_ITEMS, WireError
 from autograder.sandbox.protocol.objects import NAME, Record, Table, is_field, of_pandas, public
 
 DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
-NAMES = {np.dtype(name): name for name in DTYPES}  # numpy takes its time to spell a dtype's name
+BY_NAME = {name: np.dtype(name) for name in DTYPES}
+NAMES = {dtype: name for name, dtype in BY_NAME.items()}  # numpy takes its time to spell a dtype's name
 MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
 MAX_AXES = 32
 MAX_ARRAY = 16 * 2**20  # bytes; an honest answer has some thousand
@@ -63,10 +65,13 @@ def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
     kind = type(value)
     if depth > MAX_DEPTH:
         return ["other", "something nested too deeply"]
-    if value is None or kind in (bool, float, str) or (kind is int and -(2**63) <= value < 2**63):
-        return value[:MAX_TEXT] if kind is str else value
     if kind is np.ndarray:
         return _encode_array("array", value)
+    if value is None or kind in (bool, float, str) or (kind is int and -(2**63) <= value < 2**63):
+        return value[:MAX_TEXT] if kind is str else value
+    if kind in (tuple, list):
+        objects = objects or _Objects()
+        return [kind.__name__, [encode(item, depth + 1, objects) for item in value]]
     if isinstance(value, np.generic) and value.dtype in NAMES:
         return ["scalar", *_array_fields(np.asarray(value))]
     torch, pandas = sys.modules.get("torch"), sys.modules.get("pandas")
@@ -75,8 +80,6 @@ def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
     objects = objects or _Objects()
     if isinstance(value, tuple):
         return ["tuple", [encode(item, depth + 1, objects) for item in tuple.__iter__(value)]]
-    if kind is list:
-        return ["list", [encode(item, depth + 1, objects) for item in value]]
     if isinstance(value, dict):
         pairs = dict.items(value)
         return ["dict", [[encode(key, depth + 1, objects), encode(item, depth + 1, objects)] for key, item in pairs]]
@@ -159,9 +162,15 @@ def _encode_array(tag: str, array: np.ndarray) -> list[Any]:
 
 
 def _encode_tensor(tensor: Any) -> list[Any]:
-    if str(tensor.layout) != "torch.strided" or str(tensor.dtype).removeprefix("torch.") not in DTYPES:
+    if not _is_plain(tensor.layout, tensor.dtype):
         return ["other", f"{str(tensor.layout).removeprefix('torch.')} tensor of {tensor.dtype}"]
     return _encode_array("tensor", tensor.detach().cpu().numpy())
+
+
+@functools.cache
+def _is_plain(layout: Any, dtype: Any) -> bool:
+    """Does NumPy have such tensors, too? PyTorch takes its time to spell what they are."""
+    return str(layout) == "torch.strided" and str(dtype).removeprefix("torch.") in DTYPES
 
 
 # ---------------------------------------------------------------- and back
@@ -181,9 +190,7 @@ def decode(data: Any, depth: int = 0) -> Any:
     tag, *fields = data
     if tag in ("array", "scalar", "tensor"):
         array = _decode_array(fields)
-        if tag == "array":
-            return array
-        return array[()] if tag == "scalar" else _tensor(array)
+        return array if tag == "array" else array[()] if tag == "scalar" else _tensor(array)
     if len(fields) != 1:
         raise WireError("a tagged value has one field")
     if tag == "other" and type(fields[0]) is str:
@@ -279,28 +286,37 @@ def _decode_column(data: Any, depth: int) -> Any:
 def _decode_array(fields: list[Any]) -> np.ndarray:
     if len(fields) != 5:
         raise WireError("an array has five fields")
-    dtype, shape, order, gaps, data = fields
-    if type(dtype) is not str or dtype not in DTYPES or type(data) is not bytes or type(gaps) is not bool:
+    name, shape, order, gaps, data = fields
+    dtype = BY_NAME.get(name) if type(name) is str else None
+    if dtype is None or type(data) is not bytes or type(gaps) is not bool:
         raise WireError("not an array")
-    for numbers in (shape, order):
-        if type(numbers) is not list or len(numbers) > MAX_AXES or any(type(n) is not int or n < 0 for n in numbers):
-            raise WireError("not a shape")
+    _check_sizes(shape)
+    _check_sizes(order)
     axes = list(range(len(shape)))
     if order != axes and sorted(order) != axes:
         raise WireError("not an order of axes")
-    if math.prod(shape) * np.dtype(dtype).itemsize != len(data):
+    if math.prod(shape) * dtype.itemsize != len(data):
         raise WireError("shape and size disagree")
     if gaps and not shape:
         raise WireError("no axis to have gaps in")
     # An axis of none makes the product nothing, and whoever sums over it would make the rest.
     if not data and math.prod(filter(None, shape)) > MAX_ARRAY:
         raise WireError("an empty array with an endless axis")
-    flat = np.frombuffer(data, dtype=dtype)
-    if dtype == "bool":
+    flat = np.frombuffer(data, dtype)
+    if name == "bool":
         flat = flat.view(np.uint8) != 0  # a byte of 2 is neither true nor false to code that reckons with bytes
     array = flat.reshape([shape[axis] for axis in order])
     array = _with_gaps(array) if gaps else array.copy()
-    return array if order == axes else array.transpose(np.argsort(order))
+    return array if order == axes else array.transpose(sorted(axes, key=order.__getitem__))
+
+
+def _check_sizes(numbers: Any) -> None:
+    """Raises `WireError` unless `numbers` are a list of sizes, or of places of axes."""
+    if type(numbers) is not list or len(numbers) > MAX_AXES:
+        raise WireError("not a shape")
+    for number in numbers:
+        if type(number) is not int or number < 0:
+            raise WireError("not a shape")
 
 
 def _with_gaps(array: np.ndarray) -> np.ndarray:
