@@ -14,6 +14,7 @@ from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
+from tests.small_course import NAME, command, small_course
 from tests.terminal import autograder
 
 pytestmark = pytest.mark.slow
@@ -156,12 +157,10 @@ def test_a_submission_that_cannot_be_graded_anew_keeps_its_marks(graded):
 
 
 def test_without_anything_to_regrade_it_says_what_to_run(tmp_path):
-    course = copy_course(tmp_path / "course")
-    done = autograder("regrade", A1, cwd=course.root)
-    assert done.returncode == 2
-    assert "generate_assignment" in done.stderr
-    assert api(course.root).generate_assignment(A1)["success"]
-    done = autograder("regrade", A1, cwd=course.root)
-    assert done.returncode == 2
-    assert f"nbgrader autograde {A1}" in " ".join(done.stderr.split())
-    assert autograder("regrade", A1, "--write", "--undo", cwd=course.root).returncode == 2
+    course = small_course(tmp_path / "course")
+    code, said = command(course, "regrade", NAME)
+    assert (code, f"nbgrader autograde {NAME}" in said) == (2, True)
+    (course.root / "gradebook.db").unlink()
+    code, said = command(course, "regrade", NAME)
+    assert (code, "generate_assignment" in said) == (2, True)
+    assert command(course, "regrade", NAME, "--write", "--undo")[0] == 2

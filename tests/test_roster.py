@@ -37,7 +37,12 @@ def course(tmp_path_factory):
     return course
 
 
-@pytest.mark.slow
+def test_marks_are_in_the_gradebook_and_stay_there_if_later_work_cannot_be_read(course):
+    with book_of(course) as book:
+        found = {one.student.id: one.score for one in book.assignment_submissions(NAME) if one.notebooks}
+    assert found == {"ann": 3, "bob": 3}
+
+
 def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):
     with book_of(course) as book:
         named = {one.id: (one.first_name, one.last_name, one.email) for one in book.students}
