@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from autograder.judging.alike import same
+from autograder.judging.differences import Asked
 from autograder.judging.here import answering
-from autograder.judging.relations import Asked, explained_by_relations
+from autograder.judging.relations import explained_by_relations
 from autograder.notebook.check import examine
 from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call
@@ -60,6 +61,25 @@ def test_a_relation_has_a_name_and_evidence(wrong, right, name, words):
     assert found.name == name
     assert words in found.evidence
     assert found.hint.endswith("?")
+
+
+def test_an_argument_without_effect():
+    """The wrong one also takes a sine, so that nothing plainer explains it."""
+    Y = np.random.default_rng(1).normal(size=(2, 3, 4, 5))
+    asked = [Call("f", (X, Y[0])), Call("f", (X, Y[1])), Call("f", (Y[0], Y[1]), {"scale": 2.0})]
+
+    def names(wrong):
+        pairs = [[answering({"f": one})(call) for one in (wrong, right)] for call in asked]
+        return explained_by_relations([Asked(*one) for one in zip(asked, *zip(*pairs, strict=True), strict=True)], OFF)
+
+    def right(x, y, scale=1.0):
+        return (x + y**3) * scale
+
+    OFF = frozenset({0, 1, 2})
+    (found,) = names(lambda x, y, scale=1.0: np.sin(x) * scale)
+    assert found.name == "argument-without-effect"
+    assert "differ in the second argument alone" in found.evidence
+    assert names(lambda x, y, scale=1.0: np.sin(x) + y) == ()
 
 
 def test_two_relations_are_told_as_two():

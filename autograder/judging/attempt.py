@@ -26,6 +26,7 @@ from autograder.judging.student import (
     Student,
     as_exception,
     as_written,
+    has_chance,
     names_of,
 )  # fmt: skip
 from autograder.judging.suite import Outcome, Suite, Test
@@ -314,7 +315,7 @@ class _Answers:
         again += [self._alone(call, body) for call, body in asked[len(again) :]]
         errors: dict[bytes, Exception] = {}
         for (body, (call, first)), second in zip(calls.items(), again, strict=True):
-            if second != first and not same(_read(first), answer := _read(second)) and not _has_chance(call, answer):
+            if second != first and not same(_read(first), answer := _read(second)) and not has_chance(call, answer):
                 lost = isinstance(answer, NoAnswer)
                 errors[body] = as_exception(call.name, answer) if lost else Mismatch(KEPT)  # type: ignore[arg-type]
         bodies = {test: body for test, (_, body, _) in passed.items()}
@@ -325,7 +326,7 @@ class _Answers:
         failed = [o.test for o in outcomes if isinstance(o.error, Mismatch) and o.test in self._replies]
         for call, first in [self._replies[test] for test in failed[:ONCE_MORE]]:
             second = next(self._exercise.ask([call]))
-            if isinstance(second, Reply) and not _has_chance(call, second) and not equal(first.value, second.value):
+            if isinstance(second, Reply) and not has_chance(call, second) and not equal(first.value, second.value):
                 return True
         return False
 
@@ -335,15 +336,6 @@ class _Answers:
             assert isinstance(error, ReadyMade)
             self.ready_made = error
         return answer
-
-
-def _has_chance(call: Call, answer: Answer) -> bool:
-    """Has a module parameters that the call does not set? What they begin with is chance, each time another."""
-    return (
-        call.instance is not None
-        and isinstance(answer, Reply)
-        and bool(answer.shapes.keys() - call.instance.parameters)
-    )
 
 
 def _failed(outcome: Outcome, error: Exception) -> Outcome:

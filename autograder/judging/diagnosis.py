@@ -33,18 +33,12 @@ import numpy as np
 
 from autograder.judging.alike import arrays, close, same
 from autograder.judging.catalogue import Catalogue, Mistake
+from autograder.judging.differences import Asked, of_form
 from autograder.judging.here import answering, quiet
 from autograder.judging.index import Prints, digest
 from autograder.judging.prints import alike, print_of
-from autograder.judging.relations import (
-    Asked,
-    Relation,
-    explained_by_relations,
-    lays_out_otherwise,
-    of_form,
-    relations,
-)
-from autograder.judging.student import Recorded
+from autograder.judging.relations import Relation, explained_by_relations, lays_out_otherwise, relations
+from autograder.judging.student import Recorded, has_chance
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, call_bytes
 
@@ -217,27 +211,31 @@ class Diagnoser:
 
     def _two(self, case: _Case, values: Sequence[int]) -> Diagnosis | None:
         """Two mistakes of which each is right or gives the student's answer, and that explain all together."""
-        wrong = case.wrong.intersection(values)
-        in_question = set(case.singles)
+        wrong = sorted(case.wrong.intersection(values))
         pairs = {}
-        for one in case.near:
-            given = self._explained(one, case, values) if one in in_question else frozenset()
-            rest = sorted(wrong - given) if given else ()
+        # One of the two gives the first wrong answer; there are few of those.
+        for one in [m for m in case.singles if wrong and self._is_of(m, case.heard[wrong[0]])]:
+            given = self._explained(one, case, values)
+            rest = [i for i in wrong if i not in given] if given else []
             for other in case.singles if rest else ():
-                gives_rest = all(same(case.heard[i].reply, self._answer(other, case.heard[i])) for i in rest)
-                if gives_rest and one.name != other.name and self._explained(other, case, values):
+                gives_rest = one.name != other.name and all(self._is_of(other, case.heard[i]) for i in rest)
+                if gives_rest and self._explained(other, case, values):
                     pairs[tuple(sorted((one.name, other.name)))] = one, other
         if len(pairs) != 1:
             return None
         ((one, other),) = pairs.values()
-        return Diagnosis(f"{one.name}+{other.name}", f"{one.hint} And: {other.hint}", case.evidence(wrong))
+        return Diagnosis(f"{one.name}+{other.name}", f"{one.hint} And: {other.hint}", case.evidence(frozenset(wrong)))
+
+    def _is_of(self, mistake: Mistake, one: _Heard) -> bool:
+        """Does it give the student's answer?"""
+        return same(one.reply, self._answer(mistake, one))
 
     def _explained(self, mistake: Mistake, case: _Case, values: Iterable[int]) -> frozenset[int]:
         """The wrong answers that this mistake gives, too; none where it is wrong and the student right."""
         found = set()
         for i in values:
             one = case.heard[i]
-            if same(one.reply, self._answer(mistake, one)):
+            if self._is_of(mistake, one):
                 found |= {i} & case.wrong
             elif i not in case.wrong or not same(self._answer(None, one), self._answer(mistake, one)):
                 return frozenset()
@@ -260,13 +258,12 @@ class Diagnoser:
     def _plausible(self, table: _Table, heard: Sequence[_Heard]) -> tuple[list[Mistake], ...]:
         """Singles that are right or give the student's answer to every telling call; those that give it to all; pairs
         that do; singles that give a wrong one; and those that give every wrong one."""
-        mine = {
-            table.columns[one.key]: print_of(one.reply) for one in heard if one.key in table.columns and _is_whole(one)
-        }
+        lasting = [one for one in heard if _is_whole(one) and not has_chance(one.call, one.reply)]
+        mine = {table.columns[one.key]: print_of(one.reply) for one in lasting if one.key in table.columns}
         columns, prints = list(mine), np.array(list(mine.values()))
         if not columns:
-            singles, pairs = list(table.singles), list(table.pairs)
-            return singles, singles, pairs, singles, singles
+            singles = list(table.singles)
+            return singles, singles, [], singles, singles  # too many pairs to ask each of them
         right = alike(table.prints.right[columns], prints)
         like = alike(table.prints.singles[:, columns], prints)
         harmless = alike(table.prints.singles[:, columns], table.prints.right[columns])
@@ -301,9 +298,10 @@ class Diagnoser:
             if _is_ordinary(answered, any_dtype=True) and _size(answered.reply) >= SMALLEST:
                 forms.setdefault(str([getattr(a, "ndim", type(a).__name__) for a in one.call.given()]), one)
         # Those with most arguments tell most: what is done to a mask shows nowhere else.
-        first = sorted(forms.values(), key=lambda one: -len(arrays(one.call.given())))
-        taken = {one.key for one in first}
-        return [*first, *(one for one in usable if one.key not in taken)][:TELLING]
+        ordered = [*sorted(forms.values(), key=lambda one: -len(arrays(one.call.given()))), *usable]
+        # If something fails every test, the suite's first call may be all that was heard, so it is among them.
+        found = {one.key: one for one in [*ordered[: TELLING - 1], *usable[:1], *ordered]}
+        return list(found.values())[:TELLING]
 
     def _answer(self, mistake: Mistake | None, one: _Heard) -> Answer:
         if (mistake, one.key) not in self._kept:
@@ -349,14 +347,14 @@ class _Case:
 
     def evidence(self, given: frozenset[int]) -> str:
         """How many of the wrong answers a mistake gives, and what is wrong with them if it is not their numbers."""
-        form = [of_form(self.asked[i]) for i in sorted(given)]
-        if not all(form):
+        form = of_form(self.asked[min(given)]) if given else ""
+        if not all(of_form(self.asked[i]) for i in sorted(given)):
             return _evidence(len(given), len(self.wrong))
         if len(self.wrong) == 1:
-            return f"{form[0]} This mistake does the same."
+            return f"{form} This mistake does the same."
         count = len(self.wrong)
         of = f"{len(given)} of the {count}" if given != self.wrong else "both" if count == 2 else f"all {count}"
-        return f"{form[0]} This mistake does the same in {of} calls where your answer is not what is asked for."
+        return f"{form} This mistake does the same in {of} calls where your answer is not what is asked for."
 
 
 def _of_relations(related: Sequence[Relation], wrong: int) -> Diagnosis:

@@ -101,6 +101,15 @@ class Recorded:
     answer: Answer
 
 
+def has_chance(call: Call, answer: Answer) -> bool:
+    """Has a module parameters that the call does not set? What they begin with is chance, each time another."""
+    return (
+        call.instance is not None
+        and isinstance(answer, Reply)
+        and bool(answer.shapes.keys() - call.instance.parameters)
+    )
+
+
 class Calls(list[Recorded]):
     """A test's calls that were answered, and the last one made; for messages and for diagnosis."""
 
