@@ -45,9 +45,9 @@ WRONG = {
 }
 STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
 GOALS = {
-    "`nbgrader autograde` with the plugin": 12,
-    "`grade --gradebook`, 2 workers": 25,
-    "`grade --json`, 2 workers": 60,
+    "`nbgrader autograde` with the plugin": 30,
+    "`grade --gradebook`, 2 workers": 60,
+    "`grade --json`, 2 workers": 120,
 }
 
 
