@@ -4,6 +4,7 @@
 # %%
 import gc
 
+gc.unfreeze()  # what is frozen is not listed
 for thing in gc.get_objects():
     if type(thing).__name__ == "Bounded":
         thing.getvalue = lambda: "x" * (20 * 2**20)

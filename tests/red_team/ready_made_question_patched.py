@@ -10,6 +10,7 @@ def nothing(*args, **kwargs):
     raise RuntimeError("patched")
 
 ours = sys.modules["autograder.sandbox.inside.ready_made"]
+gc.unfreeze()  # what is frozen is not listed
 for thing in gc.get_referrers(vars(ours)):
     if isinstance(thing, types.FunctionType) and thing.__name__ != "answered_by":
         try:
