@@ -2,10 +2,11 @@
 # Must find nothing.
 # expect: {"answers": [], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "printed": "[]\n"}
 # %%
-import gc, sys, types
+import gc, sys, types, warnings
 
 words = ("BEGIN SOLUTION", "pytest.mark.exercise", "looks_like_weights", "subtract_max")
 found = []
+warnings.simplefilter("ignore")  # of names that are deprecated
 gc.unfreeze()  # what is frozen is not listed
 for thing in gc.get_objects():
     if isinstance(thing, types.ModuleType) and thing.__name__.startswith(("autograder.attention.hidden", "autograder.marking", "solutions")):
