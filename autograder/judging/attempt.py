@@ -44,7 +44,6 @@ class Exercise(Protocol):
 
     questions: Questions
     cells: Sequence[str] | None  # the notebook's, if it is a stranger's that runs elsewhere
-    uses: frozenset[str]  # names of the notebook's that its code looks up, known once something was asked
 
     def ask(self, calls: Sequence[Call]) -> Iterator[Answer]:
         """An answer to each of `calls`, in order; it may end with the first that has none."""
@@ -62,13 +61,16 @@ class Names(Protocol):
     def begin(self, name: str, questions: Questions) -> Exercise:
         """Begin an exercise in a state that no other exercise has touched."""
 
+    def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
+        """Names among these, or `known`, that an exercise's code looks up, as far as that shows."""
+
     def renew(self) -> None:
         """Begin again in a place where nothing is left of what was done before."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An exercise's outcomes; all calls; names of the notebook's it uses; names it asked the reference for.
+    """An exercise's outcomes; all calls; names it asked the reference for.
 
     meant: calls with what their answers evidently mean, if they have not the form asked for
     unsteady: was a call that gave a wrong answer, or a right one, answered otherwise when it was made once more?
@@ -76,7 +78,6 @@ class Attempt:
 
     outcomes: list[Outcome]
     calls: list[Recorded | Heard]
-    uses: frozenset[str]
     asked: frozenset[str]
     ready_made: ReadyMade | None = None
     picture: Picture | None = None
@@ -163,7 +164,7 @@ def attempt(tests: Tests, exercise: Exercise) -> Attempt:
         started = any(not outcome.untouched for outcome in outcomes)
     asked = frozenset(exercise.questions.asked)
     drawn = picture if started else None
-    return Attempt(outcomes, calls, exercise.uses, asked, answers.ready_made, drawn, slip.meant, unsteady)
+    return Attempt(outcomes, calls, asked, answers.ready_made, drawn, slip.meant, unsteady)
 
 
 def _run(tests: Tests, test: Test, answers: _Answers, student: Student) -> Outcome:

@@ -38,16 +38,19 @@ class Here:
 
     def begin(self, name: str, questions: Questions) -> ExerciseHere:
         """Calls of one exercise."""
-        return ExerciseHere(self, name, questions)
+        return ExerciseHere(self, questions)
+
+    def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
+        """Names of the notebook's, or among `known`, that an exercise's code looks up."""
+        return frozenset(names_used(self.names, name, known))
 
 
 class ExerciseHere:
     """The calls of one exercise in this process."""
 
-    def __init__(self, here: Here, name: str, questions: Questions) -> None:
+    def __init__(self, here: Here, questions: Questions) -> None:
         self._here, self.questions = here, questions
         self.cells: Sequence[str] | None = None  # their own kernel: whatever is said there is no secret
-        self.uses = frozenset(names_used(here.names, name, questions.known))
 
     def close(self) -> None:
         """Nothing was started."""

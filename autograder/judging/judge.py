@@ -70,8 +70,11 @@ def _followed_through(
     attempt stands.
     """
     best = own
+    if own.full or own.untouched or not (lost or material.brought):
+        return own
+    uses = names.uses(exercise.name, Questions(material.reference).known)
     for more, behind in ((lost, lost), (material.brought, (*lost, *material.brought))):
-        if best.full or own.untouched or own.uses.isdisjoint(name for name in more if name in material.reference):
+        if best.full or uses.isdisjoint(name for name in more if name in material.reference):
             continue
         names.renew()
         followed = _attempt(material, names, exercise, words, tuple(n for n in behind if n in material.reference))

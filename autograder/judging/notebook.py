@@ -6,7 +6,7 @@ import contextlib
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from autograder.errors import MachineError
 from autograder.judging import ready_made
@@ -37,6 +37,7 @@ MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made at
 MAX_USES = 1000  # names
 OUT_OF_TIME = "it ran out of time and was stopped"
 
+Found = TypeVar("Found")
 Open = Callable[[], socket.socket]  # a fresh state process, in namespaces of its own; ends the one before
 
 
@@ -147,32 +148,48 @@ class Notebook:
 
     def begin(self, name: str, questions: Questions) -> Exercise:
         """A process with the state after the cells, for the calls of one exercise."""
-        return Exercise(self, name, questions)
+        return Exercise(self, questions)
 
-    def fork(self, name: str, questions: Questions) -> tuple[socket.socket, frozenset[str]]:
-        """A process for an exercise, and which names of the notebook's its code looks up. Raises `Gone`."""
+    def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
+        """Names of the notebook's, or among `known`, that an exercise's code looks up; none if that cannot be told."""
+        with contextlib.suppress(Gone):
+            return self._again(lambda: self._uses(name, known))
+        return frozenset()
+
+    def _uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
+        assert self._sock is not None
+        until = time.monotonic() + self.limits.cell_seconds
+        frames.send(self._sock, {"op": "uses", "name": name, "known": list(known)}, until)
+        uses = frames.receive(self._sock, until, frames.Allowance(MAX_USES * 100, MAX_USES * 100)).get("uses")
+        if not isinstance(uses, list) or len(uses) > MAX_USES:
+            raise frames.WireError("not a list of names")
+        return frozenset(word for word in uses if isinstance(word, str))
+
+    def fork(self, questions: Questions) -> socket.socket:
+        """A process for an exercise. Raises `Gone`."""
+        return self._again(lambda: self._fork(questions))
+
+    def _again(self, ask: Callable[[], Found]) -> Found:
+        """What the state process gives; if it is lost, cells are run once more. Raises `Gone`."""
         for _ in range(ATTEMPTS):
             if self._sock is None:
                 self.renew()
             with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
-                return self._fork(name, questions)
+                return ask()
             self.close()
         raise Gone
 
-    def _fork(self, name: str, questions: Questions) -> tuple[socket.socket, frozenset[str]]:
+    def _fork(self, questions: Questions) -> socket.socket:
         assert self._sock is not None
         outer, inner = socket.socketpair()
         behind = [[one.name, one.module, list(one.order)] for one in questions.behind]
-        message = {"op": "exercise", "name": name, "behind": behind, "watched": list(self.watched)}
-        message["known"] = list(questions.known)
+        message = {"op": "exercise", "behind": behind, "watched": list(self.watched)}
         try:
             with inner:
                 frames.send_with_descriptors(self._sock, message, [inner.fileno()], time.monotonic() + FORK_SECONDS)
-            few = frames.Allowance(MAX_USES * 100, MAX_USES * 100)
-            uses = frames.receive(outer, time.monotonic() + FORK_SECONDS, few).get("uses")
-            if not isinstance(uses, list) or len(uses) > MAX_USES:
-                raise frames.WireError("not a list of names")
-            return outer, frozenset(word for word in uses if isinstance(word, str))
+            if "begun" not in frames.receive(outer, time.monotonic() + FORK_SECONDS, frames.Allowance(100, 100)):
+                raise frames.WireError("it has not begun")
+            return outer
         except BaseException:
             outer.close()
             raise
@@ -244,14 +261,13 @@ class Notebook:
 class Exercise:
     """The calls of one exercise, in one process as long as that lives."""
 
-    def __init__(self, notebook: Notebook, name: str, questions: Questions) -> None:
+    def __init__(self, notebook: Notebook, questions: Questions) -> None:
         self.questions = questions
         self.cells: Sequence[str] | None = notebook.cells
-        self._notebook, self._name = notebook, name
+        self._notebook = notebook
         self._sock: socket.socket | None = None
         self._stopped = 0  # calls in a row, if any was
         self._is_slow = False
-        self.uses: frozenset[str] = frozenset()
 
     def close(self) -> None:
         """Hang up; the process ends, or is ended with the next exercise."""
@@ -272,7 +288,7 @@ class Exercise:
         packed = [body or call_bytes(call) for call, (_, body) in zip(prepared, calls, strict=True)]
         try:
             if self._sock is None:
-                self._sock, self.uses = self._notebook.fork(self._name, self.questions)
+                self._sock = self._notebook.fork(self.questions)
             seconds = self._patience() if len(calls) == 1 else min(self._patience(), limits.foreseen_seconds)
             deadline = self._deadline(seconds)
             frames.send(self._sock, {"calls": packed}, deadline)

@@ -112,7 +112,7 @@ class InKernel(Here):
 
     def begin(self, name: str, questions: Questions) -> ExerciseInKernel:
         """Calls of one exercise."""
-        return ExerciseInKernel(self, name, questions)
+        return ExerciseInKernel(self, questions)
 
 
 class ExerciseInKernel(ExerciseHere):

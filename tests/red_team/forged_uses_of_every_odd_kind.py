@@ -1,6 +1,6 @@
 # Tries a list of used names that is no list, or no names (aimed at the judge).
-# Must cost those exercises and no more than their time.
-# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "attention_scores": 0, "scaled_dot_product_attention": 0, "torch_scaled_dot_product_attention": 0}, "seconds": 60}
+# Must cost no more than that nothing is followed through: what the stub of softmax spoils stays spoilt.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}, "seconds": 60}
 # %%
 import sys
 

@@ -42,6 +42,7 @@ from autograder.sandbox.wall import Wall
 
 STRANGERS = True
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
+MAX_USES = 1000  # names
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None
@@ -97,6 +98,10 @@ class _State:
                     ready_made.take_away(_where_watched[name])
             elif message["op"] == "names":
                 frames.send(self.sock, {"names": sorted(looked_up(message["sources"]))})
+            elif message["op"] == "uses":
+                # What an exercise's code looks up tells the judge whether an earlier mistake could matter there.
+                found = names_used(_shell.user_ns, message["name"], message["known"])
+                frames.send(self.sock, {"uses": sorted(found)[:MAX_USES]})
             elif message["op"] == "cell":
                 frames.send(self.sock, self._run_cell(message["source"], message["seconds"]))
             elif message["op"] == "exercise":
@@ -174,12 +179,10 @@ class _Exercise:
         self.printed = printed
         self.behind = tuple(StandIn(name, module, tuple(order)) for name, module, order in message["behind"])
         self.watched = tuple(message["watched"])
-        self.name, self.known = message["name"], message["known"]
 
     def serve(self) -> None:
         gc.freeze()  # what the cells have made stays
-        # What its code looks up tells the judge whether an earlier mistake could matter here.
-        frames.send(self.sock, {"uses": sorted(names_used(_shell.user_ns, self.name, self.known))[:1000]})
+        frames.send(self.sock, {"begun": True})
         while True:
             try:
                 message = frames.receive(self.sock)
