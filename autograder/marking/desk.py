@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +135,7 @@ class Desk:
             "cells": list(task.cells),
             "exercises": [[exercise.name, exercise.points] for exercise in exercises],
             "for_page": task.for_page,
-            "limits": asdict(limits),
+            "limits": limits.to_dict(),
             "model": task.model and [task.model.data, task.model.problem],
             "by_author": task.by_author,
         }

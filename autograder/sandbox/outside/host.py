@@ -7,7 +7,7 @@ import itertools
 import socket
 import threading
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from autograder.errors import MachineError
@@ -100,7 +100,7 @@ class Host:
                     continue
                 outer, inner = socket.socketpair()
                 number = next(self._ids)
-                asked = {"op": "open", "id": number, "limits": asdict(self._within(limits)), **message}
+                asked = {"op": "open", "id": number, "limits": self._within(limits).to_dict(), **message}
                 try:
                     with inner:
                         frames.send_with_descriptors(
