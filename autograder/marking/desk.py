@@ -140,15 +140,20 @@ class Desk:
             "by_author": task.by_author,
         }
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
+        notebook: Guest | None = None
         with self.judges.open(assignment, task.version, limits) as judge, contextlib.ExitStack() as opened:
             try:
                 frames.send(judge.sock, order, ends_at)
                 for opening in range(MAX_OPENINGS):
                     message = frames.receive(judge.sock, ends_at, allowance)
                     if "open" not in message:
+                        # Both end while the verdict is read.
+                        for guest in (notebook, judge):
+                            if guest is not None:
+                                guest.begin_to_end()
                         return _verdict_in(message, exercises, len(task.cells), untouched=opening == 0)
                     opened.close()  # one notebook at a time
-                    self._open(judge, limits, opened, ends_at)
+                    notebook = self._open(judge, limits, opened, ends_at)
             except frames.Deadline:
                 raise _TooLong(TOO_LONG) from None
             except frames.Closed:
@@ -157,15 +162,16 @@ class Desk:
                 raise _Lost(OUTSIDE.format(how=f"said what is no verdict ({error!s:.100})")) from None
         raise _Lost(OUTSIDE.format(how="opened the notebook again and again"))
 
-    def _open(self, judge: Guest, limits: Limits, opened: contextlib.ExitStack, ends_at: float) -> None:
+    def _open(self, judge: Guest, limits: Limits, opened: contextlib.ExitStack, ends_at: float) -> Guest | None:
         """A fresh notebook for a judge; its socket goes to the judge, and nothing that is said there comes here."""
         try:
             notebook = opened.enter_context(self.students.open(limits))
         except MachineError as error:
             frames.send(judge.sock, {"failed": str(error)}, ends_at)
-            return
+            return None
         frames.send_with_descriptors(judge.sock, {"opened": True}, [notebook.sock.fileno()], ends_at)
         notebook.sock.close()
+        return notebook
 
 
 class _Lost(Exception):

@@ -58,6 +58,7 @@ class Host:
         self._ready = False
         self._ended = False
         self._held = 0
+        self._ending = set[Any]()  # guests whose end was asked for and not yet told
 
     def __enter__(self) -> Host:
         return self
@@ -126,6 +127,7 @@ class Host:
             if self._control is not None:
                 self._control.close()
                 self._control = None
+                self._ending.clear()
                 self._warm.end_host(self._number)
             if self._group is not None:
                 self._group.close()
@@ -157,15 +159,24 @@ class Host:
         self._group.limit(memory, limits.processes + OWN_PROCESSES)
         return limits
 
-    def let_go(self, number: int) -> None:
-        """End a guest and wait until it has."""
+    def begin_to_end(self, number: int) -> None:
+        """Ask for a guest's end, and do not wait for it."""
         with self._lock:
-            if self._control is None:
-                return
+            if self._control is not None:
+                try:
+                    frames.send(self._control, {"op": "close", "id": number}, time.monotonic() + FORK_SECONDS)
+                    self._ending.add(number)
+                except (frames.Closed, frames.Deadline):
+                    self.close()
+
+    def wait_for_end(self, number: int) -> None:
+        """Wait until a guest has ended whose end was asked for."""
+        with self._lock:
             try:
-                frames.send(self._control, {"op": "close", "id": number}, time.monotonic() + FORK_SECONDS)
-                # Behind the answer there may be a whole assignment to load for another guest.
-                frames.receive(self._control, time.monotonic() + PREPARE_SECONDS)
+                while self._control is not None and number in self._ending:
+                    # Before the answer there may be a whole assignment to load for another guest.
+                    said = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS)
+                    self._ending.discard(said.get("closed"))
             except (frames.Closed, frames.Deadline, frames.WireError):
                 self.close()
 
@@ -175,6 +186,7 @@ class Guest:
 
     def __init__(self, host: Host, number: int, sock: socket.socket) -> None:
         self._host, self._number = host, number
+        self._ending = False
         self.sock = sock
 
     def __enter__(self) -> Guest:
@@ -183,9 +195,16 @@ class Guest:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def begin_to_end(self) -> None:
+        """Have all processes of this guest ended, and go on; `close` then waits for it."""
+        self.sock.close()
+        if self._number and not self._ending:
+            self._host.begin_to_end(self._number)
+            self._ending = True
+
     def close(self) -> None:
         """End every process of this guest; its scratch space goes with them."""
-        self.sock.close()
+        self.begin_to_end()
         if self._number:
-            self._host.let_go(self._number)
+            self._host.wait_for_end(self._number)
             self._number = 0
