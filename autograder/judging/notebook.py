@@ -158,7 +158,7 @@ class Notebook:
 
     def _uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         assert self._sock is not None
-        until = time.monotonic() + self.limits.cell_seconds
+        until = min(time.monotonic() + FORK_SECONDS, self._ends_at)
         frames.send(self._sock, {"op": "uses", "name": name, "known": list(known)}, until)
         uses = frames.receive(self._sock, until, frames.Allowance(MAX_USES * 100, MAX_USES * 100)).get("uses")
         if not isinstance(uses, list) or len(uses) > MAX_USES:
