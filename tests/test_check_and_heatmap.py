@@ -305,7 +305,7 @@ def test_course_finds_exercises_and_names_what_is_wrong(own_course):
 
 
 def drawn(names, name):
-    return draw(Here(names).begin(name, Questions({})), PICTURES[name], name)
+    return draw(Here(names).begin(Questions({})), PICTURES[name], name)
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -117,7 +117,7 @@ class Asked:
     def begin(self, behind):
         self.close()
         self.questions = Questions(vars(REFERENCE), behind)
-        self.exercise = self.names.begin("", self.questions)
+        self.exercise = self.names.begin(self.questions)
 
     def __call__(self, call):
         return next(self.exercise.ask([call]))

@@ -661,7 +661,7 @@ def test_no_ready_made_attention(sandbox):
             ("thread", "scaled_dot_product_attention"),
             ("module", "multi_head_attention_forward"),
         ):
-            exercise = running.begin(name, Questions({}))
+            exercise = running.begin(Questions({}))
             answer = next(exercise.ask([Call(name, [q])]))
             exercise.close()
             assert answer == Failure(Kind.READY_MADE, wanted)
@@ -692,7 +692,7 @@ def test_no_ready_made_convolution(sandbox):
     with sandbox.open([textwrap.dedent(code)], watched=("conv",)) as running:
         assert running.results[0].printed == "[1 5 6] 6.0\n"
         for name, wanted in names.items():
-            with contextlib.closing(running.begin(name, Questions({}))) as exercise:
+            with contextlib.closing(running.begin(Questions({}))) as exercise:
                 assert next(exercise.ask([Call(name, [a])])) == Failure(Kind.READY_MADE, wanted)
         assert ask(running, "elsewhere", a, seconds=30) != 0
     with sandbox.open([textwrap.dedent(code)]) as running:

@@ -49,7 +49,7 @@ def student(request, sandbox):
     exec(CODE, names)
     with sandbox.open([CODE]) as running:
         where = running if request.param == "behind the wall" else Here(names)
-        exercise = where.begin("", Questions({}))
+        exercise = where.begin(Questions({}))
         yield Student(lambda call: next(exercise.ask([call])), functools.partial(parameter_names, names))
         exercise.close()
 
@@ -93,7 +93,7 @@ def test_a_call_is_told_how_much_it_held_and_goes_through_if_that_is_little(stud
 def test_somebody_elses_count_of_memory_goes_on():
     names = {"__name__": "notebook"}
     exec(CODE, names)
-    exercise = Here(names).begin("", Questions({}))
+    exercise = Here(names).begin(Questions({}))
     tracemalloc.start()
     try:
         Student(lambda call: next(exercise.ask([call])), lambda name: ()).row_by_row.within(10**6, ROWS, COLUMNS)

@@ -58,7 +58,7 @@ class Exercise(Protocol):
 class Names(Protocol):
     """Somebody's names. The seam between judging and wherever student code runs."""
 
-    def begin(self, name: str, questions: Questions) -> Exercise:
+    def begin(self, questions: Questions) -> Exercise:
         """Begin an exercise in a state that no other exercise has touched."""
 
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:

@@ -347,8 +347,9 @@ class _Case:
 
     def evidence(self, given: frozenset[int]) -> str:
         """How many of the wrong answers a mistake gives, and what is wrong with them if it is not their numbers."""
-        form = of_form(self.asked[min(given)]) if given else ""
-        if not all(of_form(self.asked[i]) for i in sorted(given)):
+        forms = (of_form(self.asked[i]) for i in sorted(given))
+        form = next(forms, "")
+        if not form or not all(forms):
             return _evidence(len(given), len(self.wrong))
         if len(self.wrong) == 1:
             return f"{form} This mistake does the same."

@@ -36,7 +36,7 @@ class Here:
     def renew(self) -> None:
         """There is no other process to begin again in."""
 
-    def begin(self, name: str, questions: Questions) -> ExerciseHere:
+    def begin(self, questions: Questions) -> ExerciseHere:
         """Calls of one exercise."""
         return ExerciseHere(self, questions)
 
@@ -90,5 +90,5 @@ def quiet() -> Iterator[None]:
 
 def answering(names: Mapping[str, Any]) -> Callable[[Call], Answer]:
     """What `names` answer to a call, here and with nothing behind any of them."""
-    exercise = Here(dict(names)).begin("", Questions({}))
+    exercise = Here(dict(names)).begin(Questions({}))
     return exercise._answer

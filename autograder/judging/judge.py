@@ -95,7 +95,7 @@ def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, b
         material.examples.get(exercise.name),
         answering(material.reference) if material.reference else None,
     )
-    return attempt(tests, names.begin(exercise.name, Questions(material.reference, behind, asked_with)))
+    return attempt(tests, names.begin(Questions(material.reference, behind, asked_with)))
 
 
 def _of_shown(wrong: Sequence[BaseException]) -> Diagnosis | None:

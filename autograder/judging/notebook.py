@@ -13,6 +13,7 @@ from autograder.judging import ready_made
 from autograder.judging.questions import Questions
 from autograder.judging.showing import Showing, last
 from autograder.report import CellResult
+from autograder.sandbox.inside.perform import MAX_USES
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import (
@@ -34,7 +35,6 @@ ATTEMPTS = 2  # a state process that was lost is made again once, by running the
 CUT = 100  # characters that say that the rest was cut
 IN_A_ROW = 2  # calls that were stopped: the next is hardly waited for
 MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
-MAX_USES = 1000  # names
 OUT_OF_TIME = "it ran out of time and was stopped"
 
 Found = TypeVar("Found")
@@ -146,7 +146,7 @@ class Notebook:
         if "ready" not in said:
             raise MachineError(f"the sandbox could not be set up: {str(said.get('broken'))[:300]}")
 
-    def begin(self, name: str, questions: Questions) -> Exercise:
+    def begin(self, questions: Questions) -> Exercise:
         """A process with the state after the cells, for the calls of one exercise."""
         return Exercise(self, questions)
 

@@ -29,10 +29,6 @@ class Given:
     ahead: Callable[[Task], Marked | None]
     cells: Mapping[str, dict[str, Any]]
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Given:
-        """nbconvert copies its resources for every step; the workers behind `ahead` are one and the same."""
-        return self
-
 
 def given(resources: Mapping[str, Any]) -> Given:
     """What was given for the notebook that is being converted."""

@@ -72,10 +72,8 @@ def _show_extra(nb: NotebookNode, extra: str) -> None:
     cells = [cell for cell in nb.cells if cell.cell_type == "code"]
     below = ([cell for cell in cells if MODEL in cell.source] or cells)[-1]
     data = {"text/plain": extra, "text/html": rubric.extra_as_html(extra)}
-    below.outputs = [
-        *below.outputs,
-        new_output("display_data", data=data, metadata={}),
-    ]  # never a mark: that is `execute_result`
+    # Never a mark: that is an `execute_result`.
+    below.outputs = [*below.outputs, new_output("display_data", data=data, metadata={})]
 
 
 def exercises_worth(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:

@@ -110,7 +110,7 @@ def _watched() -> tuple[str, ...]:
 class InKernel(Here):
     """The notebook's own names. The stop button ends the whole check, and not the one call it met."""
 
-    def begin(self, name: str, questions: Questions) -> ExerciseInKernel:
+    def begin(self, questions: Questions) -> ExerciseInKernel:
         """Calls of one exercise."""
         return ExerciseInKernel(self, questions)
 

@@ -24,7 +24,7 @@ from typing import Any
 from autograder.sandbox import landlock
 from autograder.sandbox.inside import ready_made, seccomp, walls
 from autograder.sandbox.inside.host import silence
-from autograder.sandbox.inside.perform import describe, looked_up, names_used, perform
+from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, names_used, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import (
@@ -42,7 +42,6 @@ from autograder.sandbox.wall import Wall
 
 STRANGERS = True
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
-MAX_USES = 1000  # names
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None

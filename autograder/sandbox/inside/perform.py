@@ -40,6 +40,7 @@ KINDS = (
     "SystemExit", "KeyboardInterrupt", "SyntaxError",
 )  # fmt: skip
 MAX_ERROR_TEXT = 400
+MAX_USES = 1000  # names that an exercise looks up
 # What code that looks up the notebook's names by their text has to say: a table of them, or the notebook as a module.
 BY_TEXT = {
     "globals", "locals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_locals", "user_ns",
