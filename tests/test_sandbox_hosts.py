@@ -295,3 +295,21 @@ def test_without_bubblewrap_what_a_cell_leaves_running_holds_up_nothing(behind):
         start = time.monotonic()
         assert [ask(running, "right", 3) for _ in range(3)] == [3, 3, 3]
         assert time.monotonic() - start < 5
+
+
+def test_who_closes_a_notebook_waits_until_its_processes_have_ended():
+    with Wall(kind="bubblewrap") as own:
+        running = own.open(["x = 1"])
+        below = psutil.Process(own.warm._process.pid).children(recursive=True)
+        closing = threading.Thread(target=running.__exit__, args=(None, None, None))
+        for process in below:
+            process.suspend()
+        try:
+            closing.start()
+            closing.join(0.5)
+            assert closing.is_alive()
+        finally:
+            for process in below:
+                process.resume()
+        closing.join(20)
+        assert not closing.is_alive()
