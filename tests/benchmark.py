@@ -183,7 +183,7 @@ def floor_here() -> None:
     torch.set_num_threads(1)
     course = Course(Path.cwd())
     found = find_submissions([Path("submitted")], course)
-    materials = {name: replace(material_of(course.assignment(name)), rehearsal=None, diagnoser=None) for name in WRONG}
+    materials = {name: replace(material_of(course.assignment(name)), rehearsal=None, hypotheses=None) for name in WRONG}
     start = time.perf_counter()
     for one in found:
         names = {"np": np, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}

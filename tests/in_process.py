@@ -81,7 +81,7 @@ def _judged(
     exec(_compiled(assignment.solution), names)
     names |= replaced  # in place: it is what the solution's functions look names up in
     known = material(assignment)
-    return judge(known if names_causes else replace(known, diagnoser=None), Here(names), exercises)
+    return judge(known if names_causes else replace(known, hypotheses=None), Here(names), exercises)
 
 
 @functools.cache

@@ -131,4 +131,4 @@ def _judge(env: dict[str, Any], assignment: Assignment, name: str) -> dict[str, 
 def _material(root: Path, assignment: str) -> Any:
     from autograder.judging.serve import material_of
 
-    return replace(material_of(Course(root).assignment(assignment)), rehearsal=None, diagnoser=None)
+    return replace(material_of(Course(root).assignment(assignment)), rehearsal=None, hypotheses=None)

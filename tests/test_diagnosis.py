@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ import torch
 from autograder.authors.classroom import model_answers
 from autograder.content import folder_of
 from autograder.judging import index
+from autograder.judging.catalogue import Catalogue, read_catalogue
 from autograder.judging.here import Here
+from autograder.judging.hypotheses import Hypotheses
 from autograder.judging.judge import judge
 from autograder.judging.serve import material_of
 from tests.in_process import ASSIGNMENTS, COURSE, judged, material
@@ -216,22 +219,49 @@ def test_what_hypotheses_answer_is_kept(assignment):
     """Else a class would wait for five thousand wrong functions first, as it does for a catalogue just changed."""
     kept = index.read(assignment.content)
     assert list(kept) == [exercise.name for exercise in assignment.exercises], "run `autograder dev catalogue`"
-    diagnoser = material(assignment).diagnoser
+    hypotheses = material(assignment).hypotheses
     for exercise in kept:
-        diagnoser.prepare(exercise)
-    now = diagnoser.prints()
+        hypotheses.prepare(exercise)
+    now = hypotheses.prints()
     assert [name for name in kept if not np.array_equal(now[name].singles, kept[name].singles)] == []
 
 
 def test_what_is_kept_is_what_hypotheses_answer():
     assignment = COURSE.assignment("a3_heads")
-    kept, asked = index.read(assignment.content), material_of(assignment, keeps=False).diagnoser
+    kept, asked = index.read(assignment.content), material_of(assignment, keeps=False).hypotheses
     for exercise, known in kept.items():
-        asked.prepare(exercise)
+        asked.prepare(exercise, asks_all=True)
         now = asked.prints()[exercise]
         assert known.of == now.of
         for one, other in ((known.right, now.right), (known.singles, now.singles), (known.pairs, now.pairs)):
             np.testing.assert_allclose(one, other, atol=index.UNIT)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "name"),
+    [("split_heads", "split-without-transpose"), ("torch_concat_heads", "concat-without-transpose")],
+)
+def test_who_gives_the_answers_is_looked_up(exercise, name):
+    """To run the code of everybody in question took ten times as long as all the rest of a diagnosis."""
+    ran = []
+
+    def noticed(mistake):
+        def code(*args, **kwargs):
+            ran.append(mistake.name)
+            return mistake.code(*args, **kwargs)
+
+        return replace(mistake, code=code)
+
+    assignment = COURSE.assignment("a3_heads")
+    ready, catalogue = material_of(assignment), read_catalogue(assignment.suite)
+    known = Catalogue(*(list(map(noticed, part)) for part in (catalogue.mistakes, catalogue.variants, catalogue.pairs)))
+    looking_up = Hypotheses(known, ready.reference, ready.rehearsal.plans, index.read(assignment.content))
+    (mistake,) = [one for one in catalogue.of(exercise) if one.name == name]
+    names = Here({**ready.reference, exercise: mistake.code})
+    (found,) = judge(
+        replace(ready, hypotheses=looking_up), names, [one for one in assignment.exercises if one.name == exercise]
+    )
+    assert (found.diagnosis, ran) == (name, [])
 
 
 def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):

@@ -54,7 +54,7 @@ def handed_in(name, *changes, brought=MULTI_HEAD, earlier=(), names_causes=True)
     names = notebook(name, [*earlier, *((name, old, new) for old, new in changes)], brought)
     wanted = [one for one in assignment.exercises if one.name in (name, *(exercise for exercise, *_ in earlier))]
     known = material(assignment)
-    return judge(known if names_causes else replace(known, diagnoser=None), Here(names), wanted)[-1]
+    return judge(known if names_causes else replace(known, hypotheses=None), Here(names), wanted)[-1]
 
 
 def failed(result):

@@ -33,7 +33,7 @@ tests that it fails.
 def rows(course: Course) -> Iterator[Row]:
     """Every mistake of the course with the result of its own exercise."""
     for assignment in course.assignments().values():
-        material = replace(material_of(assignment), diagnoser=None, examples={})
+        material = replace(material_of(assignment), hypotheses=None, examples={})
         with material.suite:
             for mistake in read_catalogue(assignment.suite):
                 yield assignment, mistake, result_of(assignment, material, mistake)
@@ -50,13 +50,13 @@ def keep_prints(course: Course) -> Iterator[Path]:
     """Ask every hypothesis what the suite asks, and keep the answers beside the catalogue; each file written."""
     for assignment in course.assignments().values():
         material = material_of(assignment, keeps=False)
-        assert material.diagnoser is not None
+        assert material.hypotheses is not None
         with material.suite:
             for exercise in material.suite.exercises():
                 if "torch" in sys.modules:
                     sys.modules["torch"].manual_seed(0)  # a layer too many has random weights: the same each time
-                material.diagnoser.prepare(exercise)
-        yield index.write(assignment.content, material.diagnoser.prints())
+                material.hypotheses.prepare(exercise, asks_all=True)
+        yield index.write(assignment.content, material.hypotheses.prints())
 
 
 def page(found: Iterable[Row]) -> str:

@@ -12,7 +12,7 @@ from autograder.sandbox.protocol.values import Other
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
 # is kept in float32. Two mistakes differ by 0.01 or more.
-ATOL = {"float32": 1e-3, "float64": 3e-6}
+ATOL = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 3e-6}
 
 
 def same(one: Answer, other: Answer) -> bool:
@@ -60,7 +60,7 @@ def close(one: np.ndarray, other: np.ndarray) -> bool:
     """Are two arrays of one dtype and shape equal, to rounding?"""
     if one.dtype.kind != "f":
         return bool(np.array_equal(one, other))
-    atol = ATOL.get(one.dtype.name, 1e-3)
+    atol = ATOL.get(one.dtype, 1e-3)
     return near(one, other, atol, atol)
 
 

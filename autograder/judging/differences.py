@@ -92,7 +92,7 @@ def _close(a: np.ndarray, b: np.ndarray) -> bool:
     """Are they equal to rounding?"""
     if a.shape != b.shape:
         return False
-    by = max(ATOL.get(one.dtype.name, 1e-7) for one in (a, b))
+    by = max(ATOL.get(one.dtype, 1e-7) for one in (a, b))
     a, b = a.astype(float), b.astype(float)
     if a.size and abs(a.flat[0] - b.flat[0]) > by * (1 + abs(b.flat[0])) and np.isfinite(b.flat[0]):
         return False

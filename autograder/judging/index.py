@@ -1,9 +1,8 @@
 """What every hypothesis answers, as prints, computed once and kept beside the catalogue in `prints.npz`.
 
-To ask them all takes a run up to five seconds of processor time; to read the file, a millisecond.
-`autograder dev catalogue` writes it. If the catalogue has changed since, or the suite asks something else, the
-hypotheses are asked, as if there were no file. A print only says who is in question: what it finds is compared in full
-before it is told, so a wrong file costs names and gives no wrong ones.
+To ask them all takes a minute of processor time; to read the file, a millisecond. `autograder dev catalogue` writes it.
+If the catalogue has changed since, or the suite asks something else, the hypotheses are asked a few calls each, and the
+rest when they are in question, as if there were no file.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ WHAT_IT_IS = "what it is of"  # the entry that holds the digests
 
 @dataclass(frozen=True)
 class Prints:
-    """What hypotheses answer to an exercise's telling calls: a row each, a column a call.
+    """What hypotheses answer to an exercise's calls: a row each, a column a call; pairs to the first calls only.
 
     of: a digest of the calls and of the hypotheses' names
     right: (calls,) the reference's answers; singles, pairs: (hypotheses, calls)

@@ -9,10 +9,11 @@ from typing import Any
 
 from autograder.course import Exercise
 from autograder.judging.attempt import Attempt, Names, Tests, attempt
-from autograder.judging.diagnosis import UNSTEADY, Diagnoser, Diagnosis
+from autograder.judging.diagnosis import UNSTEADY, Diagnosis, diagnose
 from autograder.judging.example import Example
 from autograder.judging.expect import Mismatch
 from autograder.judging.here import answering
+from autograder.judging.hypotheses import Hypotheses
 from autograder.judging.questions import Questions, parameter_names
 from autograder.judging.rehearsal import Rehearsal
 from autograder.judging.relations import of_shown
@@ -34,7 +35,7 @@ class Material:
     suite: Suite
     reference: Mapping[str, Any] = field(default_factory=dict)
     rehearsal: Rehearsal | None = None
-    diagnoser: Diagnoser | None = None
+    hypotheses: Hypotheses | None = None
     brought: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
 
@@ -109,9 +110,9 @@ def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosi
     wrong = [outcome.error for outcome in best.outcomes if outcome.error]
     if all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
-    if material.diagnoser is None:
+    if material.hypotheses is None:
         return None if material.reference else _of_shown(wrong)
-    known = material.diagnoser.diagnose(exercise.name, best.recorded())
-    known = known or (material.diagnoser.diagnose(exercise.name, best.meant) if best.meant else None)
+    known = diagnose(material.hypotheses, exercise.name, best.calls)
+    known = known or (diagnose(material.hypotheses, exercise.name, best.meant) if best.meant else None)
     # How answers that do not last stand to the right ones is chance.
     return UNSTEADY if best.unsteady and (known is None or known.is_relation) else known

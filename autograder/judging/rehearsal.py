@@ -71,10 +71,6 @@ class Rehearsal:
             found[test.exercise] |= {one.place: one for one in heard}
         return {exercise: tuple(places.values()) for exercise, places in found.items()}
 
-    def foreseen(self) -> dict[str, list[Call]]:
-        """The calls of each exercise's tests."""
-        return {exercise: [one.call for one in plan] for exercise, plan in self.plans.items()}
-
 
 def rehearse(suite: Suite, names: Mapping[str, Any]) -> Rehearsal:
     """Run a suite on its reference's `names`."""

@@ -26,7 +26,7 @@ from autograder.course import Assignment, Course, Exercise, ModelPlan
 from autograder.errors import CourseError, MachineError
 from autograder.judging import index, ready_made
 from autograder.judging.catalogue import read_catalogue
-from autograder.judging.diagnosis import Diagnoser
+from autograder.judging.hypotheses import Hypotheses
 from autograder.judging.judge import Material, judge
 from autograder.judging.notebook import Notebook
 from autograder.judging.rehearsal import Rehearsal, rehearse
@@ -83,8 +83,8 @@ def prepare(message: dict[str, Any]) -> None:
     ready = _ready[name]
     for exercise in set(message["prepare"]) - ready.prepared:
         ready.prepared.add(exercise)
-        assert ready.material.diagnoser is not None
-        ready.material.diagnoser.prepare(exercise)
+        assert ready.material.hypotheses is not None
+        ready.material.hypotheses.prepare(exercise)
 
 
 def material_of(assignment: Assignment, keeps: bool = True) -> Material:
@@ -98,9 +98,9 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     _check_names(assignment, suite, names)
     rehearsal = rehearse(suite, names)
     kept = index.read(assignment.content) if keeps else {}
-    diagnoser = Diagnoser(read_catalogue(assignment.suite), names, rehearsal.foreseen(), kept)
+    hypotheses = Hypotheses(read_catalogue(assignment.suite), names, rehearsal.plans, kept)
     examples = content.pictures(assignment.content)
-    return Material(suite, names, rehearsal, diagnoser, assignment.brought, examples)
+    return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples)
 
 
 def _load(assignment: Assignment) -> _Ready:
@@ -196,4 +196,4 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
 
 
 def _without_pictures(material: Material) -> Material:
-    return Material(material.suite, material.reference, material.rehearsal, material.diagnoser, material.brought)
+    return Material(material.suite, material.reference, material.rehearsal, material.hypotheses, material.brought)
