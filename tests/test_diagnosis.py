@@ -264,6 +264,26 @@ def test_who_gives_the_answers_is_looked_up(exercise, name):
     assert (found.diagnosis, ran) == (name, [])
 
 
+def test_two_names_that_fit_are_told_as_the_one_or_the_other():
+    assignment = COURSE.assignment("a3_heads")
+    ready, catalogue = material_of(assignment), read_catalogue(assignment.suite)
+    (first,) = [one for one in catalogue.of("split_heads") if one.name == "split-without-transpose"]
+    second = replace(first, name="heads-from-a-reshape", hint="What does a reshape keep, and what a transpose?")
+    third = replace(first, name="yet-another")
+    exercises = [one for one in assignment.exercises if one.name == "split_heads"]
+    names = Here({**ready.reference, "split_heads": first.code})
+
+    def found(*known):
+        asked = Hypotheses(Catalogue(list(known)), ready.reference, ready.rehearsal.plans)
+        return judge(replace(ready, hypotheses=asked), names, exercises)[0]
+
+    two = found(first, second)
+    assert two.diagnosis == "split-without-transpose-or-heads-from-a-reshape"
+    assert two.hint == f"{first.hint} Or: {second.hint}"
+    assert "there are two such mistakes, and your answers do not tell which one it is." in two.evidence
+    assert found(first, second, third).diagnosis is None, "what fits three names tells nothing"
+
+
 def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):
     folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
     shutil.copytree(folder_of("hidden"), tmp_path / "content" / "hidden")

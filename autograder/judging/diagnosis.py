@@ -4,7 +4,7 @@ While a suite runs, every call and what came back are kept. Where an exercise lo
 among those of each hypothesis about it: the mistakes written out in the catalogue, and the many that its recipes
 compose, alone and two in one function. What they answer to the suite's calls is known beforehand, as prints
 (`prints.py`); for two in one function, to a few of them. What is not known is asked. In this order, and each time only
-where one name alone fits:
+if one name alone fits, or if two do, which are then told as the one or the other:
 
 1. a mistake that gives the student's answer to every call, errors included;
 2. one that does wherever the student's code gave a value;
@@ -25,7 +25,7 @@ numbers, and its ordinary answers arrays of twelve and more. Right answers are n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from autograder.judging.alike import arrays, same
@@ -136,7 +136,9 @@ class _Case:
         return giving(calls, in_the_same_words, where_finite)
 
     def _told(self, fitting: Sequence[Mistake]) -> Diagnosis | None:
-        """The name that fits alone, and what it leaves unexplained if that is a relation."""
+        """The name that fits alone, or two that do, and what is left unexplained if that is a relation."""
+        if len(fitting) == 2 and not any("+" in mistake.name for mistake in fitting):
+            fitting = [_one_or_other(*fitting)]
         if len(fitting) != 1:
             return None
         (mistake,) = fitting
@@ -212,6 +214,13 @@ class _Case:
         count = len(self._wrong)
         of = f"{len(given)} of the {count}" if given != self._wrong else "both" if count == 2 else f"all {count}"
         return f"{form} This mistake does the same in {of} calls where your answer is not what is asked for."
+
+
+def _one_or_other(one: Mistake, other: Mistake) -> Mistake:
+    """Two that give the same answers to all that was asked, told as what they share."""
+    hint = one.hint if one.hint == other.hint else f"{one.hint} Or: {other.hint}"
+    also = f"there are two such mistakes, and your answers do not tell which one it is{one.also and f'. {one.also}'}."
+    return replace(one, name=f"{one.name}-or-{other.name}", hint=hint, also=also)
 
 
 def _of_relations(related: Sequence[Relation], wrong: int) -> Diagnosis:
