@@ -1,8 +1,8 @@
 """Naming what is wrong by behaviour alone.
 
 While a suite runs, every call and what came back are kept. Where an exercise loses marks, the answers are looked up
-among those of each hypothesis about it: the mistakes written out in the catalogue, and the many that its recipes
-compose, alone and two in one function. What they answer to the suite's calls is known beforehand, as prints
+among those of each hypothesis about it: the catalogue's known mistakes, and the many others that its recipes compose,
+alone and two in one function. What they answer to the suite's calls is known beforehand, as prints
 (`prints.py`); for two in one function, to a few of them. What is not known is asked. In this order, and each time only
 if one name alone fits, or if two do, which are then told as the one or the other:
 
@@ -89,7 +89,7 @@ class _Case:
         values = [i for i in everywhere if isinstance(self._answers[i], Reply)]
         for calls in (everywhere, values):
             fitting = self._fitting(self._compared.singles_giving, calls)
-            for known in ([m for m in fitting if m.is_written], fitting):
+            for known in ([m for m in fitting if m.is_known], fitting):
                 if told := self._told(known):
                     return told
         if len(self._related) == 1:

@@ -239,7 +239,7 @@ class Compared:
         return self._hypotheses.answer(mistake, self.told[i])
 
     def singles_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
-        """Those that give the student's answers to all of `calls`, and stand; one a name, a written one if any."""
+        """Those that give the student's answers to all of `calls`, and stand; one a name, a known one if any."""
         looked_up = [i for i in calls if i in self._column and (self.told[i].is_whole or not where_finite)]
         like = self._like[:, [self._column[i] for i in looked_up]].all(axis=1)
         found = list(compress(self._table.singles, like))
@@ -278,7 +278,7 @@ class Compared:
         rest = sorted(calls, key=lambda i: (i not in self.wrong, i))
         gives = self.gives_where_finite if where_finite else self.gives
         fitting: dict[str, Mistake] = {}
-        for mistake in sorted(found, key=lambda m: (not m.is_written, len(m.also))):
+        for mistake in sorted(found, key=lambda m: (not m.is_known, len(m.also))):
             if mistake.name not in fitting and all(gives(mistake, i) for i in rest) and stands(mistake):
                 fitting[mistake.name] = mistake
         return list(fitting.values())
