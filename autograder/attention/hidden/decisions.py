@@ -279,10 +279,10 @@ MASKS: Slips = {
 # For exercises that take a mask of any shape.
 MASK_AXES: Slips = {
     "axis-added-to-mask": [
+        {"mask": lambda mask: mask[..., None, :, :]},
         {"mask": lambda mask: mask[:, None]},
         {"mask": lambda mask: mask[:, None] if mask.ndim == 3 else mask},
         {"mask": lambda mask: mask[None, None]},
-        {"mask": lambda mask: mask[..., None, :, :]},
     ]
 }
 NOTHING: Slips = {
