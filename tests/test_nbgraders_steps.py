@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
+import sqlite3
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
+from nbgrader.dbutil import _temp_alembic_ini
 from nbgrader.nbgraderformat import ValidationError
 
 from autograder.course import Course
 from autograder.nbgrader import CheckMetadata
-from autograder.nbgrader.autograde import tables_looked_for_once
+from autograder.nbgrader.database import tables_looked_for_once
 from tests.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, book_of, graded, small_course, submit
 
 NBGRADERS = """
@@ -82,6 +88,21 @@ def test_metadata_that_nbgrader_refuses_is_refused(caplog):
     assert check.preprocess(nb, {})[0] is nb
     with pytest.raises(ValidationError):
         check.preprocess(new_notebook(cells=[new_code_cell(metadata=bad)]), {})
+
+
+@pytest.mark.slow
+def test_a_new_gradebook_is_nbgraders_own_though_alembic_is_not_on_the_path(tmp_path):
+    """Whoever calls the environment's Python by its path has no `alembic`, and had a traceback and no release."""
+    course = small_course(tmp_path / "course")
+    (course.root / "gradebook.db").unlink()
+    release = [sys.executable, "-m", "nbgrader", "generate_assignment", NAME]
+    done = subprocess.run(release, cwd=course.root, env=os.environ | {"PATH": "/usr/bin:/bin"}, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    with contextlib.closing(sqlite3.connect(course.root / "gradebook.db")) as database:
+        (version,) = database.execute("SELECT version_num FROM alembic_version").fetchone()
+    with _temp_alembic_ini("sqlite://") as ini:
+        said = subprocess.run(["alembic", "-c", ini, "heads"], capture_output=True, text=True).stdout
+    assert said.split()[0] == version
 
 
 def test_a_gradebook_that_is_opened_again_is_as_whole_as_the_first(tmp_path):
