@@ -12,7 +12,9 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from bs4 import BeautifulSoup
+from nbconvert.exporters import HTMLExporter
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 from nbgrader.dbutil import _temp_alembic_ini
 from nbgrader.nbgraderformat import ValidationError
@@ -20,6 +22,7 @@ from nbgrader.nbgraderformat import ValidationError
 from autograder.course import Course
 from autograder.nbgrader import CheckMetadata
 from autograder.nbgrader.database import tables_looked_for_once
+from autograder.nbgrader.pages import Page
 from tests.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, book_of, graded, small_course, submit
 
 NBGRADERS = """
@@ -88,6 +91,23 @@ def test_metadata_that_nbgrader_refuses_is_refused(caplog):
     assert check.preprocess(nb, {})[0] is nb
     with pytest.raises(ValidationError):
         check.preprocess(new_notebook(cells=[new_code_cell(metadata=bad)]), {})
+
+
+def test_a_page_is_what_nbconvert_makes_of_it():
+    """Which reads its own page again for pictures without words: three quarters of what a page took."""
+    drawn = new_output("display_data", {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"})
+    printed = new_output("stream", text="1 < 2 & \x1b[31mred\x1b[0m")
+    cells = [
+        new_markdown_cell("# Heads\n\n| a | b |\n|---|---|\n| $d_k$ | `x < y` |"),
+        new_code_cell("def f(x):\n    return x @ x.T  # a < b", outputs=[drawn, printed]),
+    ]
+    notebook = new_notebook(cells=cells)
+    page, _ = Page(template_name="classic").from_notebook_node(notebook)
+    theirs, _ = HTMLExporter.from_notebook_node(Page(template_name="classic"), notebook)
+    ours, theirs = (BeautifulSoup(text, "html.parser") for text in (page, theirs))
+    assert ours.find("img")["alt"] == "a picture without a description"
+    ours.find("img")["alt"] = theirs.find("img")["alt"]
+    assert ours == theirs
 
 
 @pytest.mark.slow
