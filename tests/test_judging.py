@@ -178,6 +178,19 @@ def test_a_loop_that_all_tests_go_through_is_waited_for_less_and_less(sandbox):
 
 
 @pytest.mark.slow
+def test_a_second_loop_is_waited_for_less_and_what_is_right_beside_it_is_full(sandbox):
+    """Most often the next exercise calls the first one's loop. Forty looping notebooks must not cost an evening."""
+    loops = {
+        "softmax": f"def softmax(x, axis=-1):\n    {LOOP}",
+        "attention_scores": f"def attention_scores(Q, K):\n    {LOOP}",
+    }
+    results, _, _ = judged(sandbox, A1, (model_answers(A1) | loops).values(), call_seconds=0.6, call_seconds_again=0.5)
+    waited = [re.search(r"no answer after ([\d.]+) second", t.message) for t in results["attention_scores"].tests]
+    assert {found[1] for found in waited if found} == {"0.25"}
+    assert results["torch_scaled_dot_product_attention"].score == 6
+
+
+@pytest.mark.slow
 def test_an_answer_between_two_loops_is_worth_patience(sandbox):
     sometimes = (
         f"def softmax(x, axis=-1):\n    if x.ndim != 2: {LOOP}\n    x = np.exp(x - x.max(axis=axis, keepdims=True))\n"

@@ -75,6 +75,7 @@ class Notebook:
         self._sock: socket.socket | None = None
         self._results: dict[int, CellResult] = {}
         self._last: frozenset[int] | None = None  # not known yet
+        self.has_loop = False  # was a call of any exercise too slow?
         self.renew()
 
     def __enter__(self) -> Notebook:
@@ -202,7 +203,7 @@ class Notebook:
         limits = self.limits
         cells_end = time.monotonic() + limits.cells_seconds
         results: dict[int, CellResult] = {}
-        seconds = limits.cell_seconds
+        ran_out = False
         if self.watched:
             assert self._sock is not None
             with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell meets it again
@@ -211,17 +212,26 @@ class Notebook:
             if time.monotonic() > self._ends_at:
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME))
             if number not in self._skip:
-                result = self._run_cell(self.cells[number], seconds, cells_end)
+                result = self._run_cell(self.cells[number], self._seconds(number, ran_out), cells_end)
                 if isinstance(result, Exception):
                     self._skip[number] = CellResult(stopped=_how(result))
                     return False
                 results[number] = result
             else:
                 results[number] = self._skip[number]
-            if results[number].ran_out_of_time:
-                seconds = limits.cell_seconds_again
+            ran_out = ran_out or results[number].ran_out_of_time
         self._results = results | self._results
         return True
+
+    def _seconds(self, number: int, ran_out: bool) -> float:
+        """How long a cell may take: less if one before it, or it itself when it ran before, ran out of time.
+
+        A cell that waited to show something may well show what is known to be endless.
+        """
+        before, limits = self._results.get(number), self.limits
+        if before is None and self.has_loop:
+            return min(limits.call_seconds_again, limits.cell_seconds_again)
+        return limits.cell_seconds_again if ran_out or (before and before.ran_out_of_time) else limits.cell_seconds
 
     def _run_cell(self, source: str, seconds: float, cells_end: float) -> CellResult | Exception:
         """Run one cell; the exception if it took its process along, or could not be interrupted."""
@@ -266,8 +276,7 @@ class Exercise:
         self.cells: Sequence[str] | None = notebook.cells
         self._notebook = notebook
         self._sock: socket.socket | None = None
-        self._stopped = 0  # calls in a row, if any was
-        self._is_slow = False
+        self._stopped = 0  # calls in a row
 
     def close(self) -> None:
         """Hang up; the process ends, or is ended with the next exercise."""
@@ -303,8 +312,10 @@ class Exercise:
                 yield self._noted() or got
         except frames.Deadline:
             if len(calls) == 1:
-                self._stopped, self._is_slow = self._stopped + 1, True
-            yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} seconds")
+                self._stopped, self._notebook.has_loop = self._stopped + 1, True
+            elif self._notebook.has_loop:
+                self._stopped = IN_A_ROW  # most likely it is the same loop
+            yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)}")
         except (frames.Closed, Gone):
             yield self._lost(Why.GONE, "the Python process ended during the call")
         except (frames.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
@@ -312,11 +323,11 @@ class Exercise:
             yield self._lost(Why.UNREADABLE, text[:200])
 
     def _patience(self) -> float:
-        """Seconds for a call: less once one was stopped, and least while one after the other is."""
+        """Seconds for a call: less once one was stopped, in any exercise, and least while one after the other is."""
         limits = self._notebook.limits
         if self._stopped >= IN_A_ROW:
             return min(limits.call_seconds_at_last, limits.call_seconds_again)
-        return limits.call_seconds_again if self._is_slow else limits.call_seconds
+        return limits.call_seconds_again if self._notebook.has_loop else limits.call_seconds
 
     def _deadline(self, seconds: float) -> float:
         return min(time.monotonic() + seconds, self._notebook._ends_at)

@@ -19,19 +19,20 @@ class Limits:
 
     # A cell that teaches takes milliseconds; a scratch computation may take a while.
     cell_seconds: float = 10.0
-    # After a cell that was stopped: most often the next ones call the same endless function.
+    # After a cell or a call that was stopped: most often the next ones call the same endless function.
     cell_seconds_again: float = 2.0
     # A student who plots and trains a little in several cells still gets through.
     cells_seconds: float = 60.0
     # A call in a suite takes about a millisecond, under load perhaps a hundred.
     call_seconds: float = 3.0
-    # After a call that was stopped, the same exercise's next tests: still a thousand times what honest work needs.
+    # After a call that was stopped, in any exercise: still a thousand times what honest work needs.
     call_seconds_again: float = 1.0
     # After two in a row: a loop that they all go through. Still a hundred times what honest work needs.
     call_seconds_at_last: float = 0.25
     # Calls that a suite is known to make are asked all at once; if one takes longer, it is made again by itself.
     foreseen_seconds: float = 1.0
-    # A looping exercise takes 3 s, 1 s, then a quarter for each test; a whole looping notebook must still end.
+    # A looping exercise takes 3 s (the next one 1 s), 1 s, then a quarter for each test; a whole looping notebook must
+    # still end.
     submission_seconds: float = 180.0
     # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB. All processes of a
     # submission together if the machine has control groups, each of them if not.
