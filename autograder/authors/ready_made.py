@@ -66,7 +66,7 @@ class Found:
 
 
 def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
-    """What is found by behaviour, and how many suspects there are. Takes a minute or two.
+    """What is found by behaviour, and how many suspects there are. Takes half a minute.
 
     setting: see `autograder.content.sandbox_setting`
     """

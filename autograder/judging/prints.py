@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from autograder.judging.alike import numbers
 from autograder.sandbox.protocol.calls import Answer, Failure, Reply
 from autograder.sandbox.protocol.objects import Record, Table
 
-MOST = 20_000  # numbers of an answer that count
+MOST = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9
 # Float64 answers in another order of steps differ by 1e-12, with a root that is kept in float32 by 1e-6; two answers by
 # 1 on the average.
@@ -35,7 +36,8 @@ def print_of(answer: Answer) -> float:
 
 def _of_values(answer: Reply) -> float:
     found, form = 0.0, []
-    for i, (kind, values) in enumerate(_leaves([answer.value, answer.inputs, answer.gradients, answer.parameters])):
+    given = [answer.value, answer.inputs, answer.gradients, answer.parameters]
+    for i, (kind, values) in enumerate(islice(_leaves(given), MOST)):
         form.append(kind)
         if values is not None:
             part = float(values @ _weights[: len(values)])
