@@ -15,6 +15,7 @@ mistake = Catalogue()
 # ---------------------------------------------------------------- softmax
 
 
+# Written out, since tests hand it in.
 @mistake("axis-ignored", hint="Find each place where an axis matters. Which one do you use there?")
 def softmax(x, axis=-1):
     exps = np.exp(x - x.max(axis=-1, keepdims=True))
@@ -67,11 +68,13 @@ def softmax(x, axis=-1):
 # ---------------------------------------------------------------- attention_scores
 
 
+# Written out, since tests hand it in.
 @mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1)
 
 
+# Written out, since tests hand it in.
 @mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1) / Q.shape[-1]
@@ -126,6 +129,7 @@ def attention_scores(Q, K):
 # ---------------------------------------------------------------- scaled_dot_product_attention
 
 
+# Written out, since tests hand it in.
 @mistake("softmax-twice", hint="How often does a score go through the softmax before it becomes a weight?")
 def scaled_dot_product_attention(Q, K, V):
     weights = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
@@ -159,6 +163,7 @@ def scaled_dot_product_attention(Q, K, V):
     return [weights @ V, weights]
 
 
+# Written out, since tests hand it in.
 @mistake("keys-blended", hint="The weights say how much of each ... what? Which argument is never used?")
 def scaled_dot_product_attention(Q, K, V):
     scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])

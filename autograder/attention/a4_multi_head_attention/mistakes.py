@@ -76,6 +76,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 # ---------------------------------------------------------------- output_projection
 
 
+# Written out, since tests hand it in.
 @mistake("W_O-transposed", hint="Do rows or columns of W_O belong to the heads' numbers?")
 def output_projection(heads, W_O):
     *batch, h, L, d_v = heads.shape

@@ -22,6 +22,7 @@ def positional_encoding(length, d_model):
     return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
 
 
+# Written out, since tests hand it in.
 @mistake("base-1000", hint="Count the zeros of the number in the formula.")
 def positional_encoding(length, d_model):
     angles = np.arange(length)[:, None] / 1000 ** (2 * (np.arange(d_model) // 2) / d_model)

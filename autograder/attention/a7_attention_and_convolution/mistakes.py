@@ -9,6 +9,7 @@ mistake = Catalogue()
 # ---------------------------------------------------------------- offset_attention
 
 
+# Written out, since tests hand it in.
 @mistake("offset-of-the-wrong-sign", hint="For offset 1, does the first word look at the second, or the second back?")
 def offset_attention(length, offset):
     return np.eye(length, k=-offset)

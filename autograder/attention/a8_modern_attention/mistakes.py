@@ -59,6 +59,7 @@ def _rotation(
     return rotate
 
 
+# Written out, since tests hand it in.
 @mistake("pairs-in-halves", hint="Which column is turned together with column 0: its neighbour, or one far away?")
 def rotate(x, positions, base=10000.0):
     return _rotation(pairs=_in_halves, joined=_behind)(x, positions, base)
