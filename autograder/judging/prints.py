@@ -1,7 +1,7 @@
-"""An answer as one number, to look up who gives it.
+"""An answer as two numbers, to look up who gives it.
 
-Equal answers have equal prints, to rounding; others hardly ever. All that a call gives back is in it: the value, its
-arguments afterwards, gradients, and the shapes of parameters.
+Equal answers have equal prints, to rounding; others hardly ever. The first is of the value. The second is of all that
+comes with it: arguments afterwards, gradients, and the shapes of parameters.
 """
 
 from __future__ import annotations
@@ -26,17 +26,27 @@ COARSER = 100  # is what tells float32 answers apart, which honestly differ by 3
 _weights = np.random.default_rng(17).normal(size=MOST)
 
 
-def print_of(answer: Answer) -> float:
-    """The print of what a call gave, or of its failure."""
+def print_of(answer: Answer) -> tuple[float, float]:
+    """The prints of what a call gave, or of its failure: of the value, and of all that comes with it."""
     if not isinstance(answer, Reply):
-        return _of_text(f"{answer.kind} {answer.error}" if isinstance(answer, Failure) else "nothing")
+        return _of_text(f"{answer.kind} {answer.error}" if isinstance(answer, Failure) else "nothing"), 0.0
+    shapes = " ".join(f"{name}{shape}" for name, shape in sorted(answer.shapes.items()))
     with np.errstate(all="ignore"):
-        return _of_values(answer)
+        return _of(answer.value), _of([answer.inputs, answer.gradients, answer.parameters]) + _of_text(shapes)
 
 
-def _of_values(answer: Reply) -> float:
+def alike(one: np.ndarray, other: np.ndarray) -> Any:
+    """Are prints (two arrays of them, place by place) of one answer?"""
+    return np.abs(one - other) <= TOLERANCE * (1 + OF_LARGE * np.abs(one))
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> Any:
+    """Are they of two answers, beyond all doubt?"""
+    return ~(np.abs(one - other) <= 100 * TOLERANCE * (1 + OF_LARGE * np.abs(one)))
+
+
+def _of(given: Any) -> float:
     found, form = 0.0, []
-    given = [answer.value, answer.inputs, answer.gradients, answer.parameters]
     for i, (kind, values) in enumerate(islice(_leaves(given), MOST)):
         form.append(kind)
         if values is not None:
@@ -45,17 +55,7 @@ def _of_values(answer: Reply) -> float:
                 values = np.nan_to_num(values, nan=NOT_A_NUMBER, posinf=ENDLESS, neginf=-ENDLESS).clip(-HUGE, HUGE)
                 part = float(values @ _weights[: len(values)])
             found += (1 + 0.1 * i) * part
-    return found + _of_text(" ".join([*form, *(f"{name}{shape}" for name, shape in sorted(answer.shapes.items()))]))
-
-
-def alike(one: float | np.ndarray, other: float | np.ndarray) -> Any:
-    """Are two prints (or two arrays of them, place by place) of one answer?"""
-    return np.abs(np.subtract(one, other)) <= TOLERANCE * (1 + OF_LARGE * np.abs(one))
-
-
-def apart(one: np.ndarray, other: np.ndarray) -> Any:
-    """Are they of two answers, beyond all doubt?"""
-    return ~(np.abs(one - other) <= 100 * TOLERANCE * (1 + OF_LARGE * np.abs(one)))
+    return found + _of_text(" ".join(form))
 
 
 def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray | None]]:

@@ -181,6 +181,12 @@ def _both(Q, padding):
     return causal if padding is None else causal & padding
 
 
+@mistake("mask-off-by-one", hint="May the first word look at itself? Look at the diagonal of the weights.")
+def causal_attention(Q, K, V, padding=None):
+    before = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), -1)
+    return _attention(Q, K, V, before if padding is None else before & padding, math.sqrt(Q.shape[-1]))
+
+
 @mistake("mask-inverted", hint="Which half of the weights is zero: before the diagonal or behind it?")
 def causal_attention(Q, K, V, padding=None):
     mask = np.triu(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool))
@@ -433,7 +439,7 @@ def padding_mask(more=0):
 
 
 CAUSAL = {
-    "mask-off-by-one": [{"k": -1}, {"k": 1}],
+    "mask-off-by-one": [{"k": 1}, {"k": -1}],
     "causal-mask-transposed": [{"upper": True}],
     "mask-forgotten": [{"k": 10**6}],
     "padding-ignored": [{"join": lambda causal, padding: causal}],
@@ -451,7 +457,6 @@ WORDS = decisions.HINTS | {
     "padding-inverted": "What does True mean in the padding: a real word, or padding?",
     "causal-with-padding-only": "Which mask does your code use if no padding is given?",
     "padding-on-the-values": "A padded word: which weight does it get in yours, and which one should it get?",
-    "mask-off-by-one": "May the first word look at itself? Look at the diagonal of the weights.",
     "mask-forgotten": "Change the last word. Does the output of the first one change, too?",
     "padding-ignored": "Where in your code does `padding` go in?",
     "padding-instead-of-causal": "When there is padding, does your code still remember not to look ahead?",
@@ -475,7 +480,7 @@ WORDS = decisions.HINTS | {
     held=(
         "no-scaling", "scale-by-d_k", "scale-by-d_v", "mask-forgotten", "mask-after-softmax", "softmax-over-queries",
         "padding-ignored", "padding-instead-of-causal", "padding-or-causal", "padding-hides-queries", "nan-for-nothing",
-        "all-axes-reversed", "mask-off-by-one",
+        "all-axes-reversed",
     ),
 )  # fmt: skip
 def causal_attention(
