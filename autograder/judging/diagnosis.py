@@ -35,6 +35,7 @@ from autograder.judging.hypotheses import SMALLEST, Compared, Hypotheses, is_ord
 from autograder.judging.rehearsal import Heard
 from autograder.judging.relations import Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.judging.student import Recorded
+from autograder.judging.words import coarse
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
 
 ENOUGH = 2  # answers that tell much, to tell of a mistake that is made in some calls only
@@ -246,10 +247,14 @@ def _evidence(given: int, wrong: int) -> str:
 
 
 def _in_the_same_words(one: Answer, other: Answer) -> bool:
-    if not isinstance(one, Failure) or one.kind is not Kind.RAISED:
-        return True  # of what was held at once, the text is how many bytes
+    if not isinstance(one, Failure):
+        return True
+    if not isinstance(other, Failure) or one.kind is not other.kind:
+        return False
+    if one.kind is Kind.MEMORY:  # the text is how many bytes were held at once
+        return coarse(one.text) == coarse(other.text)
     on_purpose = bool(one.lines) and one.lines[-1].text.lstrip().startswith("raise ")
-    return isinstance(other, Failure) and (on_purpose or one.text == other.text)
+    return on_purpose or one.text == other.text
 
 
 def _different(answer: Answer) -> int:
