@@ -512,7 +512,7 @@ def test_one_cause_one_loss(behind, kind):
                 try: os.fork()
                 except OSError: pass
     """
-    with define(behind(kind), code, Limits(call_seconds=10)) as running:
+    with define(behind(kind), code, Limits(call_seconds=10, call_seconds_again=10)) as running:
         for name in ("loop", "stubborn", "in_c", "bomb"):
             with pytest.raises(Lost):
                 ask(running, name, seconds=0.7)
