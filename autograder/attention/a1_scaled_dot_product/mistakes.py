@@ -44,7 +44,7 @@ def softmax(x, axis=-1):
     return exps / exps.sum(axis=axis)
 
 
-@mistake("no-max-subtraction", hint="What is np.exp(1000.0)? What may be taken off a row without changing its weights?")
+@mistake("no-max-subtraction", hint="What is np.exp(1000.0)? What is the largest number that goes into your np.exp?")
 def softmax(x, axis=-1):
     exps = np.exp(x)
     return exps / exps.sum(axis=axis, keepdims=True)
@@ -53,6 +53,12 @@ def softmax(x, axis=-1):
 @mistake("one-maximum-for-all", hint="If one row's scores are near a million and another's near 0, what is left of it?")
 def softmax(x, axis=-1):
     exps = np.exp(x - x.max())
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("largest-absolute-value", hint="If all scores of a row are near -1000, what goes into np.exp?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
     return exps / exps.sum(axis=axis, keepdims=True)
 
 
