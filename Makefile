@@ -13,7 +13,7 @@ PYTHON ?= python3
 # Without a graphics card, PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu" saves gigabytes.
 PIP_FLAGS ?=
 BIN := .venv/bin
-# nbgrader calls `alembic` by name, so the environment must be on the path.
+# Programs call one another by name: JupyterLab its kernel, tests `nbgrader`.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: install bench dist faults coverage docs pictures fuzz demo test lab sync lint quick

@@ -22,7 +22,7 @@ from tests import browser
 from tests.wall import Wall
 
 ROOT = Path(__file__).resolve().parents[1]
-# nbgrader calls `alembic` by name.
+# Commands are called by name.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 # Matrices here are tiny. Where several processes share the cores, PyTorch's threads take ten times as long to find one
 # another as to compute. Before anything imports PyTorch, and for every process that a test starts.

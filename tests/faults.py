@@ -104,8 +104,7 @@ class Day:
                 path.write_text("{")
 
     def env(self) -> dict[str, str]:
-        here = Path(sys.executable).parent  # nbgrader calls `alembic` by name
-        return os.environ | {"TMPDIR": str(self.scratch), "PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
+        return os.environ | {"TMPDIR": str(self.scratch)}
 
     def course(self) -> Path:
         """A fresh copy of the class."""

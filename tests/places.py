@@ -18,7 +18,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder, self.kit, self.environment = folder, folder / "kit", folder / "environment"
         self.base, self.scratch = folder / "python", folder / "scratch"
-        left = shutil.ignore_patterns(".venv", ".git", "demo", "__pycache__")
+        left = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo")
         shutil.copytree(ROOT, self.kit, ignore=left)
         for one in (folder, *(parent for parent in folder.parents if "pytest" in str(parent))):
             one.chmod(0o755)

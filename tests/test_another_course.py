@@ -83,7 +83,7 @@ def write_notebook(path, name, code_of):
 @pytest.fixture
 def kit(tmp_path):
     """The kit without its course."""
-    folder, left_out = tmp_path / "kit", shutil.ignore_patterns("attention", "__pycache__")
+    folder, left_out = tmp_path / "kit", shutil.ignore_patterns("attention")
     shutil.copytree(ROOT / "autograder", folder / "autograder", ignore=left_out)
     return folder
 

@@ -7,11 +7,15 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.authors import dev_check
+from autograder.authors import catalogue_page, dev_check
+from autograder.authors.classroom import mistake as known_mistake
 from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.judging.catalogue import read_catalogue
 from autograder.judging.suite import Suite
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
+from tests.in_process import judged_alone
 from tests.terminal import autograder
 
 A1 = "a1_scaled_dot_product"
@@ -130,6 +134,47 @@ def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
     assert any("'softmax': 1 known mistakes. Enter 2 more." in line for line in found)
     assert any("'attention_scores': 0 known mistakes. Enter 3 more." in line for line in found)
     assert any("no exercise sofmax" in line for line in found)
+
+
+RECIPE = """\
+import numpy as np
+
+from autograder.judging.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+@mistake.recipe(
+    {"times-two": [{"factor": 2}], "times-three": [{"factor": 3}]},
+    hints={"times-two": "What does a row sum to?", "times-three": "And what should it?"},
+    held=("times-two",),
+)
+def softmax(factor=1):
+    def scaled(x, axis=-1):
+        exps = np.exp(x - x.max(axis=axis, keepdims=True))
+        return factor * exps / exps.sum(axis=axis, keepdims=True)
+
+    return scaled
+"""
+
+
+def test_a_slip_that_a_recipe_holds_is_a_known_mistake_and_the_others_are_hypotheses(a1):
+    (a1.content / "mistakes.py").write_text(RECIPE)
+    found = list(catalogue_page.rows(Course(a1.root)))
+    assert [mistake.name for _, mistake, _ in found] == ["times-two"]
+    assert "| times-two |" in catalogue_page.page(found)
+    assert not any("times" in str(finding) for finding in dev_check.known_mistakes(a1))
+    catalogue, softmax = read_catalogue(a1.suite), a1.exercises[0]
+    for made in (*catalogue.mistakes, *catalogue.variants):
+        assert judged_alone(a1, softmax, made.code).diagnosis == made.name
+    with pytest.raises(KeyError, match="'times-two' of softmax has no text of its own, a recipe makes it"):
+        known_mistake(a1, "times-two")
+
+
+def test_a_held_name_that_is_no_slip_of_its_recipe_is_an_error_that_says_where(a1):
+    (a1.content / "mistakes.py").write_text(RECIPE.replace('held=("times-two",)', 'held=("times-tow",)'))
+    with pytest.raises(CourseError, match=r"mistakes\.py: softmax: 'times-tow' is held, and is no slip of its recipe"):
+        read_catalogue(a1.suite)
 
 
 def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):

@@ -299,7 +299,8 @@ def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_p
 
 
 def test_what_is_kept_of_other_questions_is_not_used():
-    known = index.Prints("these", np.array([1.0, 2.0]), np.ones((3, 2)), np.ones((2, 2)))
-    assert known.fits("these", np.array([1.0, 2.0]))
-    assert not known.fits("others", np.array([1.0, 2.0]))
-    assert not known.fits("these", np.array([1.0, 2.5]))
+    right = np.array([[1.0, 0.0], [2.0, 0.0]])
+    known = index.Prints("these", right, np.ones((3, 2, 2)), np.ones((2, 2, 2)))
+    assert known.fits("these", right)
+    assert not known.fits("others", right)
+    assert not known.fits("these", right + 0.5)

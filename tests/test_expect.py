@@ -10,6 +10,7 @@ from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.judging import expect
 from autograder.judging.here import answering
+from autograder.judging.shown import as_text
 from autograder.judging.student import (
     Gradients,
     Missing,
@@ -123,6 +124,11 @@ def test_numbers():
         assert expect.numbers(value) is value
     assert said(expect.numbers, "x") == "gave back a value of type str, where an array belongs."
     assert said(expect.numbers, None) == "gave back None (is there a `return`?), where an array belongs."
+
+
+def test_a_zero_has_no_sign_in_a_message():
+    assert [expect.number_of(np.array(value)) for value in (-0.0, -0.25)] == ["0", "-0.25"]
+    assert as_text(np.array([-0.0, 0.5])) == "[0, 0.5]"
 
 
 # ---------------------------------------------------------------- shapes, values, dtypes

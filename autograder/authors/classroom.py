@@ -25,14 +25,24 @@ def model_answers(assignment: Assignment) -> dict[str, str]:
 
 
 def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> dict[str, str]:
-    """A catalogued mistake's code by its exercise."""
+    """A mistake's code by its exercise, as a student would hand it in.
+
+    Raises `KeyError` if there is none of that name, or a recipe makes it, so that nobody wrote it down.
+    """
     found = [m for m in read_catalogue(assignment.suite) if m.name == name and exercise in (None, m.exercise)]
     if not found:
         raise KeyError(f"{assignment.name} has no mistake {name!r}")
-    return {found[0].exercise: source_of(found[0])}
+    if not is_written_out(found[0]):
+        raise KeyError(f"{assignment.name}: {name!r} of {found[0].exercise} has no text of its own, a recipe makes it")
+    return {found[0].exercise: _source_of(found[0])}
 
 
-def source_of(entry: Mistake) -> str:
+def is_written_out(entry: Mistake) -> bool:
+    """Is a mistake a function or class with a text of its own, and not made by a recipe?"""
+    return getattr(entry.code, "__qualname__", "") == entry.exercise
+
+
+def _source_of(entry: Mistake) -> str:
     """The text of a catalogue entry without its decorator."""
     lines = textwrap.dedent(inspect.getsource(entry.code)).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))

@@ -37,7 +37,7 @@ KEYS = {
         "max_score": "points of its check cell",
         "started": "false while the stub is untouched, or the name is not defined",
         "diagnosis": "what is wrong: a mistake whose answers the student's are, or a relation to the right ones, such "
-        "as `a-constant-factor`; two joined by `+`, or null",
+        "as `a-constant-factor`; two joined by `+`; two of which it is one, joined by `-or-`; or null",
         "evidence": "by what that is known, in one sentence; empty without a diagnosis",
         "hint": "the question that goes with the diagnosis; empty without one",
         "with_reference": "earlier exercises that lost marks, and had the right one in their place here",

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.classroom import fill, hand_in, is_written_out, mistake, model_answers
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.judging.catalogue import read_catalogue
@@ -66,7 +66,8 @@ def _half(assignment: Assignment) -> Answers:
 
 def _with_mistake(number: int) -> Callable[[Assignment], Answers]:
     def answers(assignment: Assignment) -> Answers:
-        known = [one for one in read_catalogue(assignment.suite) if inspect.isfunction(one.code)]
+        written = filter(is_written_out, read_catalogue(assignment.suite))
+        known = [one for one in written if inspect.isfunction(one.code)]
         if not known:
             return model_answers(assignment)
         one = known[(number + 1) * len(known) // 3]

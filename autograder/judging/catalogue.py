@@ -8,25 +8,33 @@
     def count(items):
         return len(items) + 1
 
-The function's (or class's) name is the exercise.
+The function's (or class's) name is the exercise. Where one implementation with an option for each decision makes many
+mistakes, a recipe makes them, and `held` names those that the suites are held against:
+
+    @mistake.recipe({"one-too-many": [{"more": 1}], "two-too-many": [{"more": 2}]}, hints=..., held=("one-too-many",))
+    def count(more=0):
+        return lambda items: len(items) + more
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from autograder.errors import CourseError
+
 
 @dataclass(frozen=True)
 class Mistake:
     """One known mistake. `hint` is a question or a place to look, and never the fix.
 
-    is_written: is it written out, and not composed by a recipe?
+    is_known: are the suites held against it, or is it a hypothesis, for diagnosis alone?
     also: what its code does wrong besides, at the edges
     """
 
@@ -34,7 +42,7 @@ class Mistake:
     exercise: str
     hint: str
     code: Callable[..., Any]
-    is_written: bool = False
+    is_known: bool = False
     also: str = ""
 
 
@@ -45,8 +53,9 @@ Options = dict[str, Any]
 class Catalogue:
     """The mistakes of one assignment, in the order written. Used as a decorator.
 
-    `mistakes` are those written out, which the suites are held against. `variants` are the same mistakes in other
-    styles, and `pairs` two in one function, named `one+other`; both serve diagnosis and come from recipes.
+    `mistakes` are known: the suites are held against them, and the page of known mistakes has a row for each. They are
+    written out, or what a recipe holds. `variants` are the same in other styles, and what else comes of one wrong
+    decision; `pairs` are two in one function, named `one+other`. Both come from recipes and serve diagnosis alone.
     """
 
     mistakes: list[Mistake] = field(default_factory=list)
@@ -57,7 +66,7 @@ class Catalogue:
         """Enter the decorated function or class under `name`."""
 
         def enter(code: Any) -> Any:
-            self.mistakes.append(Mistake(name, code.__name__, hint, code, is_written=True))
+            self.mistakes.append(Mistake(name, code.__name__, hint, code, is_known=True))
             return code
 
         return enter
@@ -67,6 +76,7 @@ class Catalogue:
         slips: Mapping[str, Sequence[Options]],
         styles: Sequence[tuple[str, Options]] = (("", {}),),
         hints: Mapping[str, str] = MappingProxyType({}),
+        held: Collection[str] = (),
     ) -> Callable[[Any], Any]:
         """Enter hypotheses: what comes of one wrong decision, and of two.
 
@@ -77,15 +87,24 @@ class Catalogue:
         styles: options that change how the code does at the edges (empty rows, say) and leave the mistake's name, each
             behind a sentence if that is wrong, too; the first one is right
         hints: for names that no mistake written out above has
+        held: slips that are known mistakes, each in its first way; the others are hypotheses
+
+        Raises `CourseError` if one of `held` is no slip.
         """
 
         def enter(make: Callable[..., Any]) -> Callable[..., Any]:
+            for name in held:
+                if name not in slips:
+                    where = f"{inspect.getfile(make)}: {make.__name__}"
+                    raise CourseError(f"{where}: {name!r} is held, and is no slip of its recipe")
             asks = {**hints, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
             _, plain = styles[0]
             for name, ways in slips.items():
-                for options, (also, style) in product(ways, styles):
+                for number, (options, (also, style)) in enumerate(product(ways, styles)):
+                    is_known = name in held and number == 0
                     code = make(**{**style, **options})
-                    self.variants.append(Mistake(name, make.__name__, asks[name], code, also=also))
+                    made = Mistake(name, make.__name__, asks[name], code, is_known, also)
+                    (self.mistakes if is_known else self.variants).append(made)
             for (one, ways), (other, others) in combinations(slips.items(), 2):
                 if not ways[0].keys() & others[0].keys():
                     code = make(**{**plain, **ways[0], **others[0]})
@@ -99,7 +118,7 @@ class Catalogue:
         return iter(self.mistakes)
 
     def of(self, exercise: str) -> list[Mistake]:
-        """The mistakes of one exercise that are written out."""
+        """The known mistakes of one exercise."""
         return [mistake for mistake in self.mistakes if mistake.exercise == exercise]
 
 

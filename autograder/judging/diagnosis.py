@@ -1,8 +1,8 @@
 """Naming what is wrong by behaviour alone.
 
 While a suite runs, every call and what came back are kept. Where an exercise loses marks, the answers are looked up
-among those of each hypothesis about it: the mistakes written out in the catalogue, and the many that its recipes
-compose, alone and two in one function. What they answer to the suite's calls is known beforehand, as prints
+among those of each hypothesis about it: the catalogue's known mistakes, and the many others that its recipes compose,
+alone and two in one function. What they answer to the suite's calls is known beforehand, as prints
 (`prints.py`); for two in one function, to a few of them. What is not known is asked. In this order, and each time only
 if one name alone fits, or if two do, which are then told as the one or the other:
 
@@ -35,6 +35,7 @@ from autograder.judging.hypotheses import SMALLEST, Compared, Hypotheses, is_ord
 from autograder.judging.rehearsal import Heard
 from autograder.judging.relations import Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.judging.student import Recorded
+from autograder.judging.words import coarse
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
 
 ENOUGH = 2  # answers that tell much, to tell of a mistake that is made in some calls only
@@ -89,7 +90,7 @@ class _Case:
         values = [i for i in everywhere if isinstance(self._answers[i], Reply)]
         for calls in (everywhere, values):
             fitting = self._fitting(self._compared.singles_giving, calls)
-            for known in ([m for m in fitting if m.is_written], fitting):
+            for known in ([m for m in fitting if m.is_known], fitting):
                 if told := self._told(known):
                     return told
         if len(self._related) == 1:
@@ -246,10 +247,14 @@ def _evidence(given: int, wrong: int) -> str:
 
 
 def _in_the_same_words(one: Answer, other: Answer) -> bool:
-    if not isinstance(one, Failure) or one.kind is not Kind.RAISED:
-        return True  # of what was held at once, the text is how many bytes
+    if not isinstance(one, Failure):
+        return True
+    if not isinstance(other, Failure) or one.kind is not other.kind:
+        return False
+    if one.kind is Kind.MEMORY:  # the text is how many bytes were held at once
+        return coarse(one.text) == coarse(other.text)
     on_purpose = bool(one.lines) and one.lines[-1].text.lstrip().startswith("raise ")
-    return isinstance(other, Failure) and (on_purpose or one.text == other.text)
+    return on_purpose or one.text == other.text
 
 
 def _different(answer: Answer) -> int:

@@ -239,5 +239,5 @@ def place_of(index: tuple[int, ...]) -> str:
 
 
 def number_of(value: Any) -> str:
-    """A number in four digits, or whatever else stands in an array."""
-    return f"{value.item():.4g}" if value.dtype.kind == "f" else str(value.item())
+    """A number in four digits, without the sign of a zero; or whatever else stands in an array."""
+    return f"{value.item() + 0.0:.4g}" if value.dtype.kind == "f" else str(value.item())

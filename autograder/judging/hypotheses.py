@@ -109,7 +109,7 @@ class Hypotheses:
         every = list(({one.key: one for one in telling} | others).values())
         for columns in (every, every if asks_all else telling):
             of = digest([one.key[0] for one in columns], [m.name for m in (*singles, *pairs)])
-            right = np.array([print_of(self.answer(None, one)) for one in columns])
+            right = np.array([print_of(self.answer(None, one)) for one in columns]).reshape(-1, 2)
             prints = self._known.get(exercise)
             if prints is not None and prints.fits(of, right):
                 break
@@ -174,10 +174,25 @@ class Hypotheses:
         return list(found.values())[:TELLING]
 
     def _prints(self, mistakes: Sequence[Mistake], columns: Sequence[Told]) -> np.ndarray:
-        found = np.empty((len(mistakes), len(columns)))
+        found = np.empty((len(mistakes), len(columns), 2))
         for i, mistake in enumerate(mistakes):
             answer = answering({**self._names, mistake.exercise: mistake.code})
-            found[i] = [print_of(answer(one.call)) for one in columns]
+            for j, one in enumerate(columns):
+                found[i, j] = print_of(answer(one.call))
+        return found
+
+
+class _Like:
+    """Which hypotheses (rows) give the student's answers (columns): all that is in them, or their value."""
+
+    def __init__(self, alike: np.ndarray) -> None:
+        self.all = np.logical_and.reduce(alike, axis=-1)
+        self.value = alike[..., 0]
+
+    def among(self, value_only: bool, columns: Sequence[int]) -> np.ndarray:
+        """Which of them give all of these."""
+        like = self.value if value_only else self.all
+        found: np.ndarray = np.logical_and.reduce(like[:, columns], axis=1)
         return found
 
 
@@ -193,17 +208,17 @@ class Compared:
                 table.prints.right[place] if place >= 0 and one.got is one.wanted else print_of(one.got)
                 for one, place in zip(self.asked, places, strict=True)
             ]
-        )
+        ).reshape(-1, 2)
         self._known = [i for i, one in enumerate(told) if places[i] >= 0 and not has_chance(one.call, one.answer)]
         self._column = {i: place for place, i in enumerate(self._known)}
         columns, mine = [places[i] for i in self._known], mine[self._known]
         prints = table.prints
-        self._like = alike(prints.singles[:, columns], mine)
-        self._harmless = alike(prints.singles[:, columns], prints.right[columns])
+        self._like = _Like(alike(prints.singles[:, columns], mine))
+        self._harmless = alike(prints.singles[:, columns], prints.right[columns]).all(axis=-1)
         self._of_pairs = [i for i in self._known if places[i] < prints.pairs.shape[1]]
         of_pairs = [places[i] for i in self._of_pairs]
-        self._pairs_like = alike(prints.pairs[:, of_pairs], mine[[self._column[i] for i in self._of_pairs]])
-        surely = {i for i, far in zip(self._known, apart(prints.right[columns], mine), strict=True) if far}
+        self._pairs_like = _Like(alike(prints.pairs[:, of_pairs], mine[[self._column[i] for i in self._of_pairs]]))
+        surely = {i for i, far in zip(self._known, apart(prints.right[columns], mine), strict=True) if far.any()}
         self.wrong = frozenset(
             i
             for i, one in enumerate(self.asked)
@@ -219,14 +234,15 @@ class Compared:
         """Does it give the student's answer to a call?"""
         row, column = self._table.rows.get(mistake), self._column.get(i)
         if row is not None and column is not None:
-            return bool(self._like[row, column])
+            return bool(self._like.all[row, column])
         return same(self.told[i].answer, self.answer(mistake, i))
 
     def gives_where_finite(self, mistake: Mistake, i: int) -> bool:
-        """The same, whatever it gives where the student's numbers are none."""
-        if self.gives(mistake, i):
-            return True
-        return not self.told[i].is_whole and _same_where_finite(self.told[i].answer, self.answer(mistake, i))
+        """Does it give the student's value, wherever that has numbers?"""
+        row, column = self._table.rows.get(mistake), self._column.get(i)
+        if row is not None and column is not None and self.told[i].is_whole:
+            return bool(self._like.value[row, column])
+        return self.gives(mistake, i) or _same_where_finite(self.told[i].answer, self.answer(mistake, i))
 
     def is_right(self, mistake: Mistake, i: int) -> bool:
         """Does a single answer a call as the reference does?"""
@@ -240,9 +256,9 @@ class Compared:
         return self._hypotheses.answer(mistake, self.told[i])
 
     def singles_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
-        """Those that give the student's answers to all of `calls`, and stand; one a name, a written one if any."""
+        """Those that give the student's answers to all of `calls`, and stand; one a name, a known one if any."""
         looked_up = [i for i in calls if i in self._column and (self.told[i].is_whole or not where_finite)]
-        like = self._like[:, [self._column[i] for i in looked_up]].all(axis=1)
+        like = self._like.among(where_finite, [self._column[i] for i in looked_up])
         found = list(compress(self._table.singles, like))
         return self._asked_for_the_rest(found, set(calls).difference(looked_up), stands, where_finite)
 
@@ -251,7 +267,7 @@ class Compared:
         looked_up = [i for i in self._of_pairs if i in calls and self.told[i].is_whole]
         if self._table.columns and not looked_up:
             return []
-        like = self._pairs_like[:, [self._of_pairs.index(i) for i in looked_up]].all(axis=1)
+        like = self._pairs_like.among(where_finite, [self._of_pairs.index(i) for i in looked_up])
         found = list(compress(self._table.pairs, like))
         return self._asked_for_the_rest(found, set(calls).difference(looked_up), stands, where_finite)
 
@@ -280,7 +296,7 @@ class Compared:
         rest = sorted(calls, key=lambda i: (i not in self.wrong, i))
         gives = self.gives_where_finite if where_finite else self.gives
         fitting: dict[str, Mistake] = {}
-        for mistake in sorted(found, key=lambda m: (not m.is_written, len(m.also))):
+        for mistake in sorted(found, key=lambda m: (not m.is_known, len(m.also))):
             if mistake.name not in fitting and all(gives(mistake, i) for i in rest) and stands(mistake):
                 fitting[mistake.name] = mistake
         return list(fitting.values())

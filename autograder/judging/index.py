@@ -29,7 +29,7 @@ class Prints:
     """What hypotheses answer to an exercise's calls: a row each, a column a call; pairs to the first calls only.
 
     of: a digest of the calls and of the hypotheses' names
-    right: (calls,) the reference's answers; singles, pairs: (hypotheses, calls)
+    right: (calls, 2) the reference's answers; singles, pairs: (hypotheses, calls, 2)
     """
 
     of: str

@@ -1,13 +1,14 @@
-"""An answer as one number, to look up who gives it.
+"""An answer as two numbers, to look up who gives it.
 
-Equal answers have equal prints, to rounding; others hardly ever. All that a call gives back is in it: the value, its
-arguments afterwards, gradients, and the shapes of parameters.
+Equal answers have equal prints, to rounding; others hardly ever. The first is of the value. The second is of all that
+comes with it: arguments afterwards, gradients, and the shapes of parameters.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from autograder.judging.alike import numbers
 from autograder.sandbox.protocol.calls import Answer, Failure, Reply
 from autograder.sandbox.protocol.objects import Record, Table
 
-MOST = 20_000  # numbers of an answer that count
+MOST = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9
 # Float64 answers in another order of steps differ by 1e-12, with a root that is kept in float32 by 1e-6; two answers by
 # 1 on the average.
@@ -25,17 +26,28 @@ COARSER = 100  # is what tells float32 answers apart, which honestly differ by 3
 _weights = np.random.default_rng(17).normal(size=MOST)
 
 
-def print_of(answer: Answer) -> float:
-    """The print of what a call gave, or of its failure."""
+def print_of(answer: Answer) -> tuple[float, float]:
+    """The prints of what a call gave, or of its failure: of the value, and of all that comes with it."""
     if not isinstance(answer, Reply):
-        return _of_text(f"{answer.kind} {answer.error}" if isinstance(answer, Failure) else "nothing")
+        return _of_text(f"{answer.kind} {answer.error}" if isinstance(answer, Failure) else "nothing"), 0.0
+    shapes = " ".join(f"{name}{shape}" for name, shape in sorted(answer.shapes.items()))
     with np.errstate(all="ignore"):
-        return _of_values(answer)
+        return _of(answer.value), _of([answer.inputs, answer.gradients, answer.parameters]) + _of_text(shapes)
 
 
-def _of_values(answer: Reply) -> float:
+def alike(one: np.ndarray, other: np.ndarray) -> Any:
+    """Are prints (two arrays of them, place by place) of one answer?"""
+    return np.abs(one - other) <= TOLERANCE * (1 + OF_LARGE * np.abs(one))
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> Any:
+    """Are they of two answers, beyond all doubt?"""
+    return ~(np.abs(one - other) <= 100 * TOLERANCE * (1 + OF_LARGE * np.abs(one)))
+
+
+def _of(given: Any) -> float:
     found, form = 0.0, []
-    for i, (kind, values) in enumerate(_leaves([answer.value, answer.inputs, answer.gradients, answer.parameters])):
+    for i, (kind, values) in enumerate(islice(_leaves(given), MOST)):
         form.append(kind)
         if values is not None:
             part = float(values @ _weights[: len(values)])
@@ -43,17 +55,7 @@ def _of_values(answer: Reply) -> float:
                 values = np.nan_to_num(values, nan=NOT_A_NUMBER, posinf=ENDLESS, neginf=-ENDLESS).clip(-HUGE, HUGE)
                 part = float(values @ _weights[: len(values)])
             found += (1 + 0.1 * i) * part
-    return found + _of_text(" ".join([*form, *(f"{name}{shape}" for name, shape in sorted(answer.shapes.items()))]))
-
-
-def alike(one: float | np.ndarray, other: float | np.ndarray) -> Any:
-    """Are two prints (or two arrays of them, place by place) of one answer?"""
-    return np.abs(np.subtract(one, other)) <= TOLERANCE * (1 + OF_LARGE * np.abs(one))
-
-
-def apart(one: np.ndarray, other: np.ndarray) -> Any:
-    """Are they of two answers, beyond all doubt?"""
-    return ~(np.abs(one - other) <= 100 * TOLERANCE * (1 + OF_LARGE * np.abs(one)))
+    return found + _of_text(" ".join(form))
 
 
 def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray | None]]:

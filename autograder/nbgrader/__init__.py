@@ -8,14 +8,13 @@ That is nbgrader's own partial credit. `SaveMarks` and `CheckMetadata` are nbgra
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 from autograder.course import CONFIG
 from autograder.nbgrader.autograde import take_autogrades_place
+from autograder.nbgrader.database import open_with_fewer_steps
 from autograder.nbgrader.mark import Mark
 from autograder.nbgrader.pages import make_pages_careful
 from autograder.nbgrader.restore import RestoreCells
@@ -27,6 +26,7 @@ __all__ = ["CheckMetadata", "Mark", "RestoreCells", "SaveMarks", "api", "configu
 def configure(config: Any) -> None:
     """What a course's `nbgrader_config.py` needs: our folders, our reader, our preprocessors in nbgrader's lists."""
     take_autogrades_place()
+    open_with_fewer_steps()
     make_pages_careful()
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
@@ -61,8 +61,6 @@ def api(root: Path) -> Any:
 
     # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
     warnings.filterwarnings("ignore", module="nbgrader")
-    # nbgrader calls `alembic` by name, which is not on the path if the environment has not been activated.
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     config = Config()
     configure(config)
     if (root / CONFIG).is_file():

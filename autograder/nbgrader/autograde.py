@@ -8,11 +8,9 @@ traceback. There is no setting for any of that, so this class takes its place. H
 from __future__ import annotations
 
 import contextlib
-import functools
 import glob
 import itertools
 import json
-import logging
 import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import nbgrader.api
 import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
 from filelock import FileLock, Timeout
@@ -29,13 +26,13 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import setenv
-from sqlalchemy.orm import scoped_session, sessionmaker
 from traitlets import Integer, Unicode, default
 
 from autograder.course import course_at
 from autograder.errors import AutograderError, CourseError, SubmissionError, in_words
 from autograder.marking.many import Workers, worker_count
 from autograder.marking.task import Marked, Task, as_task
+from autograder.nbgrader.database import tables_looked_for_once
 from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
@@ -346,39 +343,6 @@ def only_one_run(root: Path) -> Iterator[None]:
         raise CourseError(f"another run is grading {root}; wait for it to end, then run this again") from None
 
 
-@contextlib.contextmanager
-def tables_looked_for_once() -> Iterator[None]:
-    """Look for a gradebook's tables and its course, and make what is missing, once; nbgrader does so ten times each."""
-    begin, opened = Gradebook.__init__, set[tuple[str, str]]()
-
-    def begin_again(self: Any, db_url: str, course_id: str = "default_course", authenticator: Any = None) -> None:
-        if (db_url, course_id) not in opened:
-            begin(self, db_url, course_id, authenticator)
-            opened.add((db_url, course_id))
-            return
-        self.engine = nbgrader.api.create_engine(db_url, echo=False, future=True)
-        self.db = scoped_session(sessionmaker(autoflush=True, bind=self.engine, future=True))
-        self.course_id, self.authenticator = course_id, authenticator
-
-    Gradebook.__init__ = begin_again
-    try:
-        yield
-    finally:
-        Gradebook.__init__ = begin
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Not the traceback of a database that refuses: the error itself follows, and is told as the student's reason."""
-    return not record.getMessage().startswith("Rolling back session")
-
-
 def take_autogrades_place() -> None:
-    """From now on nbgrader's command and formgrader's button use the class above.
-
-    Besides, a database's engine is made once. nbgrader makes a dozen for each submission, and each compiles every
-    statement anew, which is half of its time.
-    """
+    """From now on nbgrader's command and formgrader's button use the class above."""
     nbgrader.apps.api.Autograde = nbgrader.apps.autogradeapp.Autograde = Autograde
-    nbgrader.api.app_log.addFilter(_is_news)
-    if not hasattr(nbgrader.api.create_engine, "cache_info"):
-        nbgrader.api.create_engine = functools.lru_cache(nbgrader.api.create_engine)

@@ -15,39 +15,17 @@ mistake = Catalogue()
 # ---------------------------------------------------------------- softmax
 
 
-@mistake("not-normalised", hint="What should each row add up to, and what does yours?")
-def softmax(x, axis=-1):
-    return np.exp(x - x.max(axis=axis, keepdims=True))
-
-
-@mistake("softmax-over-everything", hint="With two rows of scores, what does each row of your weights sum to?")
-def softmax(x, axis=-1):
-    exps = np.exp(x - x.max())
-    return exps / exps.sum()
-
-
+# Written out, since tests hand it in.
 @mistake("axis-ignored", hint="Find each place where an axis matters. Which one do you use there?")
 def softmax(x, axis=-1):
     exps = np.exp(x - x.max(axis=-1, keepdims=True))
     return exps / exps.sum(axis=-1, keepdims=True)
 
 
-@mistake("axis-0-by-default", hint="What does axis=-1 mean for a matrix: down a column, or along a row?")
-def softmax(x, axis=0):
-    exps = np.exp(x - x.max(axis=axis, keepdims=True))
-    return exps / exps.sum(axis=axis, keepdims=True)
-
-
 @mistake("axis-summed-away", hint="Print the shape of your sum. Does it line up with the rows it should divide?")
 def softmax(x, axis=-1):
     exps = np.exp(x - x.max())
     return exps / exps.sum(axis=axis)
-
-
-@mistake("no-max-subtraction", hint="What is np.exp(1000.0)? What is the largest number that goes into your np.exp?")
-def softmax(x, axis=-1):
-    exps = np.exp(x)
-    return exps / exps.sum(axis=axis, keepdims=True)
 
 
 @mistake("one-maximum-for-all", hint="If one row's scores are near a million and another's near 0, what is left of it?")
@@ -66,11 +44,6 @@ def softmax(x, axis=-1):
 def softmax(x, axis=-1):
     exps = np.exp(np.clip(x, -80, 80))
     return exps / exps.sum(axis=axis, keepdims=True)
-
-
-@mistake("no-exponential", hint="What do negative scores become in your weights?")
-def softmax(x, axis=-1):
-    return x / x.sum(axis=axis, keepdims=True)
 
 
 @mistake("in-place", hint="Print x before and after the call. Who else may still need it?")
@@ -101,29 +74,21 @@ def softmax(x, axis=-1):
 # ---------------------------------------------------------------- attention_scores
 
 
+# Written out, since tests hand it in.
 @mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1)
 
 
+# Written out, since tests hand it in.
 @mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1) / Q.shape[-1]
 
 
-@mistake("multiplied-by-the-scale", hint="Do your scores grow or shrink as d_k grows?")
-def attention_scores(Q, K):
-    return Q @ K.swapaxes(-2, -1) * math.sqrt(Q.shape[-1])
-
-
 @mistake("scale-by-length", hint="Which axis of Q is d_k? Print the number you divide by.")
 def attention_scores(Q, K):
     return Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-2])
-
-
-@mistake("all-axes-reversed", hint="What is the shape of K.T for three axes, and which two should change places?")
-def attention_scores(Q, K):
-    return np.matmul(Q, K.T) / math.sqrt(Q.shape[-1])
 
 
 @mistake("one-batch-axis-only", hint="How many axes do your axis numbers count on? Could they count from the end?")
@@ -140,18 +105,6 @@ def attention_scores(Q, K):
 def attention_scores(Q, K):
     keys = K.reshape(-1, *K.shape[-2:])[0]
     return Q @ keys.T / math.sqrt(Q.shape[-1])
-
-
-@mistake("queries-and-keys-swapped", hint="Which of the two should a row of scores belong to?")
-def attention_scores(Q, K):
-    return K @ Q.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-
-
-@mistake("softmax-already", hint="Are these scores, or already weights? Which step comes later?")
-def attention_scores(Q, K):
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exps / exps.sum(axis=-1, keepdims=True)
 
 
 @mistake("cosine-similarity", hint="A longer query: should its scores grow, and do yours?")
@@ -182,46 +135,7 @@ def attention_scores(Q, K):
 # ---------------------------------------------------------------- scaled_dot_product_attention
 
 
-@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
-def scaled_dot_product_attention(Q, K, V):
-    scores = Q @ K.swapaxes(-2, -1)
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exps / exps.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
-
-
-@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
-def scaled_dot_product_attention(Q, K, V):
-    scores = Q @ K.swapaxes(-2, -1) / K.shape[-1]
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exps / exps.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
-
-
-@mistake("scale-by-d_v", hint="Whose width is below the square root: that of the keys or that of the values?")
-def scaled_dot_product_attention(Q, K, V):
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(V.shape[-1])
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exps / exps.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
-
-
-@mistake("scaled-after-softmax", hint="In the formula, is the square root inside the softmax or outside?")
-def scaled_dot_product_attention(Q, K, V):
-    scores = Q @ K.swapaxes(-2, -1)
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exps / exps.sum(axis=-1, keepdims=True) / math.sqrt(Q.shape[-1])
-    return weights @ V, weights
-
-
-@mistake("softmax-over-queries", hint="Add up one row of your weights, and one column. Which of the two is 1?")
-def scaled_dot_product_attention(Q, K, V):
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-    exps = np.exp(scores - scores.max(axis=-2, keepdims=True))
-    weights = exps / exps.sum(axis=-2, keepdims=True)
-    return weights @ V, weights
-
-
+# Written out, since tests hand it in.
 @mistake("softmax-twice", hint="How often does a score go through the softmax before it becomes a weight?")
 def scaled_dot_product_attention(Q, K, V):
     weights = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
@@ -229,20 +143,6 @@ def scaled_dot_product_attention(Q, K, V):
         exps = np.exp(weights - weights.max(axis=-1, keepdims=True))
         weights = exps / exps.sum(axis=-1, keepdims=True)
     return weights @ V, weights
-
-
-@mistake("softmax-missing", hint="Does each row of your weights sum to 1?")
-def scaled_dot_product_attention(Q, K, V):
-    weights = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-    return weights @ V, weights
-
-
-@mistake("scores-returned", hint="What is the second thing to give back: numbers before the softmax or after it?")
-def scaled_dot_product_attention(Q, K, V):
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exps / exps.sum(axis=-1, keepdims=True)
-    return weights @ V, scores
 
 
 @mistake("output-only", hint="How many things does the docstring promise?")
@@ -269,27 +169,13 @@ def scaled_dot_product_attention(Q, K, V):
     return [weights @ V, weights]
 
 
+# Written out, since tests hand it in.
 @mistake("keys-blended", hint="The weights say how much of each ... what? Which argument is never used?")
 def scaled_dot_product_attention(Q, K, V):
     scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
     exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = exps / exps.sum(axis=-1, keepdims=True)
     return weights @ K, weights
-
-
-@mistake("all-axes-reversed", hint="What is the shape of K.T for three axes, and which two should change places?")
-def scaled_dot_product_attention(Q, K, V):
-    scores = Q @ K.T / math.sqrt(Q.shape[-1])
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exps / exps.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
-
-
-@mistake("no-max-subtraction", hint="What is np.exp(1000.0)? What may be taken off a row without changing its weights?")
-def scaled_dot_product_attention(Q, K, V):
-    exps = np.exp(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]))
-    weights = exps / exps.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
 
 
 @mistake("float64-always", hint="Which dtype goes in, which one comes out? Look at every array you make yourself.")
@@ -313,18 +199,6 @@ def scaled_dot_product_attention(Q, K, V):
 # ---------------------------------------------------------------- torch_scaled_dot_product_attention
 
 
-@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
-def torch_scaled_dot_product_attention(query, key, value):
-    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
-    return weights @ value, weights
-
-
-@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
-def torch_scaled_dot_product_attention(query, key, value):
-    weights = torch.softmax(query @ key.transpose(-2, -1) / query.size(-1), dim=-1)
-    return weights @ value, weights
-
-
 @mistake(
     "axes-counted-from-the-front",
     hint="Which axis is d_k? Print the number you divide by, for a batch of sentences.",
@@ -332,12 +206,6 @@ def torch_scaled_dot_product_attention(query, key, value):
 def torch_scaled_dot_product_attention(query, key, value):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(1))
     weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-
-@mistake("softmax-over-queries", hint="Add up one row of your weights, and one column. Which of the two is 1?")
-def torch_scaled_dot_product_attention(query, key, value):
-    weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-2)
     return weights @ value, weights
 
 
@@ -381,13 +249,6 @@ def torch_scaled_dot_product_attention(query, key, value):
     exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = exps / exps.sum(axis=-1, keepdims=True)
     return weights @ V, weights
-
-
-@mistake("no-max-subtraction", hint="What is the exp of 1000? What may be taken off a row with its weights unchanged?")
-def torch_scaled_dot_product_attention(query, key, value):
-    exps = torch.exp(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)))
-    weights = exps / exps.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
 
 
 @mistake("float32-always", hint="Which dtype goes in, which one comes out, and on which line does it change?")
@@ -463,7 +324,9 @@ def _summed_away(kept):
     | {
         "axis-left-at-the-end": "Where is each axis of x in what you give back?",
         "all-axes-reversed": "What does .T make of three axes?",
+        "axis-0-by-default": "What does axis=-1 mean for a matrix: down a column, or along a row?",
     },
+    held=("not-normalised", "softmax-over-everything", "axis-0-by-default", "no-max-subtraction", "no-exponential"),
 )
 def softmax(
     curve=decisions.softmax, axis_of=lambda axis: axis, default=-1, end=lambda weights, axis: weights, by_rows=False
@@ -481,7 +344,8 @@ def softmax(
     | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
     | {"softmax-already": [{"end": lambda s: decisions.softmax(NUMPY, s, -1)}]}
     | {"distance-for-dot-product": [{"distance": -1}, {"distance": 1}]},
-    hints=decisions.HINTS,
+    hints=decisions.HINTS | {"softmax-already": "Are these scores, or already weights? Which step comes later?"},
+    held=("multiplied-by-the-scale", "all-axes-reversed", "queries-and-keys-swapped", "softmax-already"),
 )
 def attention_scores(end=lambda scores: scores, distance=0, **options):
     def scores(Q, K):
@@ -505,14 +369,22 @@ def _attention(xp, Q, K, V, second, options):
     return output, weights
 
 
-@mistake.recipe(ATTENTION, hints=decisions.HINTS)
+@mistake.recipe(
+    ATTENTION, hints=decisions.HINTS,
+    held=(
+        "no-scaling", "scale-by-d_k", "scale-by-d_v", "scaled-after-softmax", "softmax-over-queries", "softmax-missing",
+        "scores-returned", "all-axes-reversed", "no-max-subtraction",
+    ),
+)  # fmt: skip
 def scaled_dot_product_attention(second="weights", **options):
     return lambda Q, K, V: _attention(NUMPY, Q, K, V, second, options)
 
 
 @mistake.recipe(
     ATTENTION | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
-    hints=decisions.HINTS,
+    hints=decisions.HINTS
+    | {"no-max-subtraction": "What is the exp of 1000? What may be taken off a row with its weights unchanged?"},
+    held=("no-scaling", "scale-by-d_k", "softmax-over-queries", "no-max-subtraction"),
 )
 def torch_scaled_dot_product_attention(second="weights", **options):
     return lambda query, key, value: _attention(TORCH, query, key, value, second, options)

@@ -14,19 +14,9 @@ mistake = Catalogue()
 # ---------------------------------------------------------------- causal_mask
 
 
-@mistake("mask-inverted", hint="In this course, does True stand for what a query may see, or for what it may not?")
-def causal_mask(length):
-    return np.triu(np.ones((length, length), dtype=bool), k=1)
-
-
 @mistake("mask-off-by-one", hint="What may the first word look at? Is there a row in your mask without any True?")
 def causal_mask(length):
     return np.tril(np.ones((length, length), dtype=bool), k=-1)
-
-
-@mistake("mask-transposed", hint="Rows are queries. How many words may the first one see, and how many the last one?")
-def causal_mask(length):
-    return np.triu(np.ones((length, length), dtype=bool))
 
 
 @mistake("mask-off-by-one", hint="Look at the last True in the second row: which word is that?")
@@ -62,13 +52,6 @@ def causal_mask(length):
 @mistake("mask-inverted", hint="In this course, does True stand for a real word or for padding?")
 def padding_mask(lengths, max_length):
     return np.arange(max_length) >= np.asarray(lengths)[:, None, None]
-
-
-@mistake(
-    "mask-off-by-one", hint="A text of two words fills the places 0 and 1. To which places does your mask say yes?"
-)
-def padding_mask(lengths, max_length):
-    return np.arange(max_length) <= np.asarray(lengths)[:, None, None]
 
 
 @mistake("missing-axis", hint="Scores have the axes text, query, key. Which of your mask's axes meets which of these?")
@@ -116,28 +99,6 @@ def padding_mask(lengths, max_length):
 # ---------------------------------------------------------------- masked_softmax
 
 
-@mistake("mask-inverted", hint="Where the mask is True, may the query look? Which scores does your code replace?")
-def masked_softmax(scores, mask):
-    hidden = np.where(mask, -np.inf, scores)
-    top = hidden.max(axis=-1, keepdims=True)
-    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
-    total = exps.sum(axis=-1, keepdims=True)
-    return exps / np.where(total > 0, total, 1)
-
-
-@mistake("mask-after-softmax", hint="What does a row sum to after the masked weights were taken out?")
-def masked_softmax(scores, mask):
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exps / exps.sum(axis=-1, keepdims=True) * mask
-
-
-@mistake("masked-with-zero", hint="A masked score became 0. What is exp(0)?")
-def masked_softmax(scores, mask):
-    hidden = scores * mask
-    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
-    return exps / exps.sum(axis=-1, keepdims=True)
-
-
 @mistake("leaky-mask", hint="Scores may be as low as minus a million. Does a masked one lose against them?")
 def masked_softmax(scores, mask):
     hidden = np.where(mask, scores, -1e4)
@@ -148,20 +109,6 @@ def masked_softmax(scores, mask):
 @mistake("leaky-mask", hint="A masked score may be as high as a million. How low is it after your subtraction?")
 def masked_softmax(scores, mask):
     hidden = scores - 1e4 * (1 - mask.astype(scores.dtype))
-    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
-    return exps / exps.sum(axis=-1, keepdims=True)
-
-
-@mistake("nan-for-nothing", hint="If all is masked, what is the maximum of the row, and what is it minus itself?")
-def masked_softmax(scores, mask):
-    hidden = np.where(mask, scores, -np.inf)
-    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
-    return exps / exps.sum(axis=-1, keepdims=True)
-
-
-@mistake("evenly-for-nothing", hint="If all scores of a row are the same low number, what does softmax give?")
-def masked_softmax(scores, mask):
-    hidden = np.where(mask, scores, -1e9)
     exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
     return exps / exps.sum(axis=-1, keepdims=True)
 
@@ -177,15 +124,6 @@ def masked_softmax(scores, mask):
 def masked_softmax(scores, mask):
     exps = np.where(mask, np.exp(scores), 0)
     total = exps.sum(axis=-1, keepdims=True)
-    return exps / np.where(total > 0, total, 1)
-
-
-@mistake("softmax-over-queries", hint="Which axis is that of the keys? Does each row sum to 1, or each column?")
-def masked_softmax(scores, mask):
-    hidden = np.where(mask, scores, -np.inf)
-    top = hidden.max(axis=-2, keepdims=True)
-    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
-    total = exps.sum(axis=-2, keepdims=True)
     return exps / np.where(total > 0, total, 1)
 
 
@@ -238,59 +176,21 @@ def _attention(Q, K, V, mask, scale):
     return weights @ V, weights
 
 
-def _both(Q, padding, k=0):
-    causal = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
+def _both(Q, padding):
+    causal = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool))
     return causal if padding is None else causal & padding
-
-
-@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
-def causal_attention(Q, K, V, padding=None):
-    return _attention(Q, K, V, _both(Q, padding), 1)
-
-
-@mistake("scale-by-d_k", hint="The variance of a dot product grows with the width. And its standard deviation?")
-def causal_attention(Q, K, V, padding=None):
-    return _attention(Q, K, V, _both(Q, padding), Q.shape[-1])
-
-
-@mistake("scale-by-d_v", hint="Whose width makes the dot product large: that of the keys or that of the values?")
-def causal_attention(Q, K, V, padding=None):
-    return _attention(Q, K, V, _both(Q, padding), math.sqrt(V.shape[-1]))
-
-
-@mistake("mask-forgotten", hint="Change the last word. Does the output of the first one change, too?")
-def causal_attention(Q, K, V, padding=None):
-    mask = np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool)
-    return _attention(Q, K, V, mask if padding is None else mask & padding, math.sqrt(Q.shape[-1]))
 
 
 @mistake("mask-off-by-one", hint="May the first word look at itself? Look at the diagonal of the weights.")
 def causal_attention(Q, K, V, padding=None):
-    return _attention(Q, K, V, _both(Q, padding, k=-1), math.sqrt(Q.shape[-1]))
+    before = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), -1)
+    return _attention(Q, K, V, before if padding is None else before & padding, math.sqrt(Q.shape[-1]))
 
 
 @mistake("mask-inverted", hint="Which half of the weights is zero: before the diagonal or behind it?")
 def causal_attention(Q, K, V, padding=None):
     mask = np.triu(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool))
     return _attention(Q, K, V, mask if padding is None else mask & padding, math.sqrt(Q.shape[-1]))
-
-
-@mistake("mask-after-softmax", hint="What do the rows of the weights sum to?")
-def causal_attention(Q, K, V, padding=None):
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exps / exps.sum(axis=-1, keepdims=True) * _both(Q, padding)
-    return weights @ V, weights
-
-
-@mistake("softmax-over-queries", hint="Over which axis does each query share out its weight?")
-def causal_attention(Q, K, V, padding=None):
-    hidden = np.where(_both(Q, padding), Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), -np.inf)
-    top = hidden.max(axis=-2, keepdims=True)
-    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
-    total = exps.sum(axis=-2, keepdims=True)
-    weights = exps / np.where(total > 0, total, 1)
-    return weights @ V, weights
 
 
 @mistake("leaky-mask", hint="Scores may be as low as minus a million. Does a masked one lose against them?")
@@ -302,41 +202,9 @@ def causal_attention(Q, K, V, padding=None):
     return weights @ V, weights
 
 
-@mistake("padding-ignored", hint="Where in your code does `padding` go in?")
-def causal_attention(Q, K, V, padding=None):
-    return _attention(Q, K, V, _both(Q, None), math.sqrt(Q.shape[-1]))
-
-
-@mistake("padding-instead-of-causal", hint="When there is padding, does your code still remember not to look ahead?")
-def causal_attention(Q, K, V, padding=None):
-    return _attention(Q, K, V, _both(Q, None) if padding is None else padding, math.sqrt(Q.shape[-1]))
-
-
-@mistake("padding-or-causal", hint="A key has to pass both masks. Which sign joins two conditions that must both hold?")
-def causal_attention(Q, K, V, padding=None):
-    causal = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool))
-    return _attention(Q, K, V, causal if padding is None else causal | padding, math.sqrt(Q.shape[-1]))
-
-
-@mistake("padding-hides-queries", hint="Padding hides some keys. Does your code also touch the rows of some queries?")
-def causal_attention(Q, K, V, padding=None):
-    mask = _both(Q, padding)
-    if padding is not None:
-        mask = mask & padding.swapaxes(-2, -1)
-    return _attention(Q, K, V, mask, math.sqrt(Q.shape[-1]))
-
-
 @mistake("batch-item-0-for-all", hint="Do two texts of different lengths get the same mask?")
 def causal_attention(Q, K, V, padding=None):
     return _attention(Q, K, V, _both(Q, None if padding is None else padding[0]), math.sqrt(Q.shape[-1]))
-
-
-@mistake("nan-for-nothing", hint="In a text of length 0, what does your softmax divide by?")
-def causal_attention(Q, K, V, padding=None):
-    scores = np.where(_both(Q, padding), Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), -np.inf)
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exps / exps.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
 
 
 @mistake(
@@ -351,14 +219,6 @@ def causal_attention(Q, K, V, padding=None):
 def causal_attention(Q, K, V, padding=None):
     output, weights = _attention(Q, K, V, _both(Q, padding), math.sqrt(Q.shape[-1]))
     return output if padding is None else output * padding.swapaxes(-2, -1), weights
-
-
-@mistake("all-axes-reversed", hint="Which axes does .T change when there are three? Which ones should change?")
-def causal_attention(Q, K, V, padding=None):
-    scores = np.where(_both(Q, padding), Q @ K.T / math.sqrt(Q.shape[-1]), -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = weights / weights.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
 
 
 @mistake("scores-returned", hint="Which of your arrays has rows that sum to 1? Is it the one you give back?")
@@ -407,15 +267,6 @@ def _torch_scores(query, key):
     return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
 
 
-@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
-def torch_masked_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1)
-    if mask is None:
-        mask = torch.ones_like(scores, dtype=torch.bool)
-    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
-    return weights @ value, weights
-
-
 @mistake("mask-inverted", hint="masked_fill fills where its argument is True. May a query look there?")
 def torch_masked_attention(query, key, value, mask=None):
     scores = _torch_scores(query, key)
@@ -425,46 +276,11 @@ def torch_masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@mistake("mask-after-softmax", hint="What do the rows of the weights sum to?")
-def torch_masked_attention(query, key, value, mask=None):
-    weights = torch.softmax(_torch_scores(query, key), dim=-1)
-    if mask is not None:
-        weights = weights * mask
-    return weights @ value, weights
-
-
-@mistake("masked-with-zero", hint="A masked score became 0. What is exp(0)?")
-def torch_masked_attention(query, key, value, mask=None):
-    scores = _torch_scores(query, key)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, 0.0)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-
 @mistake("leaky-mask", hint="Put a huge key where nobody may look. How low is its score after your subtraction?")
 def torch_masked_attention(query, key, value, mask=None):
     scores = _torch_scores(query, key)
     if mask is not None:
         scores = scores - 1e3 * (~mask)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-
-@mistake("nan-for-nothing", hint="What does torch.softmax make of a row of nothing but -inf?")
-def torch_masked_attention(query, key, value, mask=None):
-    scores = _torch_scores(query, key)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, float("-inf"))
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-
-@mistake("evenly-for-nothing", hint="If all scores of a row are the same low number, what does softmax give?")
-def torch_masked_attention(query, key, value, mask=None):
-    scores = _torch_scores(query, key)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -1e9)
     weights = torch.softmax(scores, dim=-1)
     return weights @ value, weights
 
@@ -490,15 +306,6 @@ def torch_masked_attention(query, key, value, mask=None):
     if mask is None:
         mask = torch.ones_like(scores, dtype=torch.bool)
     weights = (torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask).detach()
-    return weights @ value, weights
-
-
-@mistake("softmax-over-queries", hint="Over which axis does each query share out its weight?")
-def torch_masked_attention(query, key, value, mask=None):
-    scores = _torch_scores(query, key)
-    if mask is None:
-        mask = torch.ones_like(scores, dtype=torch.bool)
-    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2) * mask
     return weights @ value, weights
 
 
@@ -529,15 +336,6 @@ def torch_masked_attention(query, key, value, mask=None):
         mask = torch.ones_like(scores, dtype=torch.bool)
     elif mask.shape[-1] == mask.shape[-2]:
         mask = mask.transpose(-2, -1)
-    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
-    return weights @ value, weights
-
-
-@mistake("all-axes-reversed", hint="Which axes does .T change when there are three? Which ones should change?")
-def torch_masked_attention(query, key, value, mask=None):
-    scores = query @ key.permute(*range(key.ndim - 1, -1, -1)) / math.sqrt(query.shape[-1])
-    if mask is None:
-        mask = torch.ones_like(scores, dtype=torch.bool)
     weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
     return weights @ value, weights
 
@@ -586,7 +384,15 @@ UNDER = decisions.MASKS | decisions.NOTHING | decisions.AXES
 CURVES = decisions.without(decisions.CURVES, "no-exponential", "hard-maximum", "mean-for-sum")
 
 
-@mistake.recipe(UNDER | CURVES, decisions.EMPTY, decisions.HINTS)
+@mistake.recipe(
+    UNDER | CURVES,
+    decisions.EMPTY,
+    decisions.HINTS | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},
+    held=(
+        "mask-inverted", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
+        "softmax-over-queries",
+    ),
+)  # fmt: skip
 def masked_softmax(**options):
     return lambda scores, mask: decisions.weights(NUMPY, scores, mask, **options)
 
@@ -605,7 +411,9 @@ def masked_softmax(**options):
         "diagonal-only": "Which words come before word 2, and may it look at them?",
         "looks-back-a-few-words": "In a long text, how far back does the last word look in yours?",
         "diagonal-missing": "May a word look at itself? Read off the diagonal of your mask.",
+        "mask-transposed": "Rows are queries. How many words may the first one see, and how many the last one?",
     },
+    held=("mask-inverted", "mask-transposed"),
 )
 def causal_mask(k=0, turned=False, part="lower", inverted=False, back=None, first=False):
     def mask(length):
@@ -619,7 +427,13 @@ def causal_mask(k=0, turned=False, part="lower", inverted=False, back=None, firs
     return mask
 
 
-@mistake.recipe({"mask-off-by-one": [{"more": 1}, {"more": -1}]})
+@mistake.recipe(
+    {"mask-off-by-one": [{"more": 1}, {"more": -1}]},
+    hints={
+        "mask-off-by-one": "A text of two words fills the places 0 and 1. To which places does your mask say yes?",
+    },
+    held=("mask-off-by-one",),
+)
 def padding_mask(more=0):
     return lambda lengths, max_length: (np.arange(max_length) < np.asarray(lengths)[:, None] + more)[:, None, :]
 
@@ -643,6 +457,11 @@ WORDS = decisions.HINTS | {
     "padding-inverted": "What does True mean in the padding: a real word, or padding?",
     "causal-with-padding-only": "Which mask does your code use if no padding is given?",
     "padding-on-the-values": "A padded word: which weight does it get in yours, and which one should it get?",
+    "mask-forgotten": "Change the last word. Does the output of the first one change, too?",
+    "padding-ignored": "Where in your code does `padding` go in?",
+    "padding-instead-of-causal": "When there is padding, does your code still remember not to look ahead?",
+    "padding-or-causal": "A key has to pass both masks. Which sign joins two conditions that must both hold?",
+    "nan-for-nothing": "In a text of length 0, what does your softmax divide by?",
 }
 
 
@@ -658,7 +477,12 @@ WORDS = decisions.HINTS | {
     | CAUSAL,
     decisions.EMPTY,
     WORDS,
-)
+    held=(
+        "no-scaling", "scale-by-d_k", "scale-by-d_v", "mask-forgotten", "mask-after-softmax", "softmax-over-queries",
+        "padding-ignored", "padding-instead-of-causal", "padding-or-causal", "padding-hides-queries", "nan-for-nothing",
+        "all-axes-reversed",
+    ),
+)  # fmt: skip
 def causal_attention(
     k=0,
     upper=False,
@@ -688,7 +512,11 @@ def causal_attention(
     | decisions.TURNS
     | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
     decisions.EMPTY,
-    decisions.HINTS,
-)
+    decisions.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},
+    held=(
+        "no-scaling", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
+        "softmax-over-queries", "all-axes-reversed",
+    ),
+)  # fmt: skip
 def torch_masked_attention(**options):
     return lambda query, key, value, mask=None: decisions.attend(TORCH, query, key, value, mask, **options)

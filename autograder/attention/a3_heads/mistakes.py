@@ -18,6 +18,7 @@ def split_heads(X, num_heads):
     return X.reshape(*batch, num_heads, L, d_model // num_heads)
 
 
+# Written out, since tests hand it in.
 @mistake("heads-interleaved", hint="Which columns does head 0 own: neighbours, or every h-th one?")
 def split_heads(X, num_heads):
     *batch, L, d_model = X.shape
@@ -25,14 +26,6 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide d_model")
     d = d_model // num_heads
     return np.moveaxis(X.reshape(*batch, L, d, num_heads), -1, -3)
-
-
-@mistake("heads-after-tokens", hint="What should result[0] be: everything about the first token, or the first head?")
-def split_heads(X, num_heads):
-    *batch, L, d_model = X.shape
-    if d_model % num_heads:
-        raise ValueError("num_heads must divide d_model")
-    return X.reshape(*batch, L, num_heads, d_model // num_heads)
 
 
 @mistake("one-head-for-all", hint="Head 0 looks right. Where does head 1 get its columns from?")
@@ -107,23 +100,6 @@ def concat_heads(heads):
     return heads.reshape(*batch, L, h * d)
 
 
-@mistake("heads-averaged", hint="How wide is your result? What is lost when heads are added up?")
-def concat_heads(heads):
-    return heads.mean(axis=-3)
-
-
-@mistake("heads-interleaved", hint="In a row, do head 0's numbers stand together, or does each head take turns?")
-def concat_heads(heads):
-    *batch, h, L, d = heads.shape
-    return np.moveaxis(heads, -3, -1).reshape(*batch, L, h * d)
-
-
-@mistake("heads-below-each-other", hint="Side by side, or one below the other: which axis grows?")
-def concat_heads(heads):
-    *batch, h, L, d = heads.shape
-    return heads.reshape(*batch, h * L, d)
-
-
 @mistake("swapped-not-joined", hint="How many axes should be left, once the heads' widths stand side by side?")
 def concat_heads(heads):
     return heads.swapaxes(-3, -2)
@@ -157,11 +133,6 @@ def per_head_weights(W, num_heads):
     return W.reshape(num_heads, d_in, width // num_heads)
 
 
-@mistake("heads-interleaved", hint="Which columns does head 0 own: neighbours, or every h-th one?")
-def per_head_weights(W, num_heads):
-    return np.stack([W[:, i::num_heads] for i in range(num_heads)])
-
-
 @mistake("rows-for-columns", hint="Rows belong to what goes into a projection. What is it that the heads share out?")
 def per_head_weights(W, num_heads):
     return np.stack(np.split(W, num_heads, axis=0))
@@ -170,12 +141,6 @@ def per_head_weights(W, num_heads):
 @mistake("heads-not-first", hint="What is result[0]: the first head's weights, or the first row of them all?")
 def per_head_weights(W, num_heads):
     return np.stack(np.split(W, num_heads, axis=-1), axis=1)
-
-
-@mistake("weights-transposed", hint="In X @ own[0], which axis of own[0] meets the columns of X?")
-def per_head_weights(W, num_heads):
-    d_in, width = W.shape
-    return W.T.reshape(num_heads, width // num_heads, d_in)
 
 
 @mistake("one-head-for-all", hint="Head 0 looks right. Where does head 1 get its columns from?")
@@ -198,13 +163,6 @@ def torch_split_heads(x, num_heads):
     if d_model % num_heads:
         raise ValueError("num_heads must divide d_model")
     return x.reshape(*batch, num_heads, L, d_model // num_heads)
-
-
-@mistake("heads-interleaved", hint="Which columns does head 0 own: neighbours, or every h-th one?")
-def torch_split_heads(x, num_heads):
-    if x.shape[-1] % num_heads:
-        raise ValueError("num_heads must divide d_model")
-    return torch.stack([x[..., i::num_heads] for i in range(num_heads)], dim=-3)
 
 
 @mistake("leftover-columns-dropped", hint="Six columns, four heads: which columns reach no head, and who is told?")
@@ -274,16 +232,6 @@ def torch_concat_heads(heads):
     return heads.transpose(-3, -2).view(*batch, L, h * d)
 
 
-@mistake("heads-averaged", hint="How wide is your result? What is lost when heads are added up?")
-def torch_concat_heads(heads):
-    return heads.mean(dim=-3)
-
-
-@mistake("heads-interleaved", hint="In a row, do head 0's numbers stand together, or does each head take turns?")
-def torch_concat_heads(heads):
-    return heads.movedim(-3, -1).flatten(-2)
-
-
 @mistake("detached-gradient", hint="Which step on the way gives a tensor that autograd knows nothing of?")
 def torch_concat_heads(heads):
     *batch, h, L, d = heads.shape
@@ -309,6 +257,12 @@ WORDS = {
     "heads-below-each-other": "Side by side, or one below the other: which axis grows?",
     "weights-transposed": "In X @ own[0], which axis of own[0] meets the columns of X?",
     "batch-items-mixed": "In a batch of two texts, from which are the numbers of your first row?",
+    "heads-after-tokens": "What should result[0] be: everything about the first token, or the first head?",
+    "heads-averaged": "How wide is your result? What is lost when heads are added up?",
+    "heads-interleaved": "Which columns does head 0 own: neighbours, or every h-th one?",
+}
+JOINED = WORDS | {
+    "heads-interleaved": "In a row, do head 0's numbers stand together, or does each head take turns?",
 }
 
 
@@ -353,15 +307,13 @@ def _split_by(cut=_checked, place=lambda cut: cut.swapaxes(-3, -2), end=lambda h
     return lambda x, h: end(place(cut(x, h)))
 
 
-@mistake.recipe(CUTS, hints=WORDS)
+@mistake.recipe(CUTS, hints=WORDS, held=("heads-after-tokens",))
 def split_heads(**options):
     split = _split_by(**options)
     return lambda X, num_heads: split(X, num_heads)
 
 
-@mistake.recipe(
-    CUTS, hints=WORDS | {"heads-after-tokens": "What should result[0] be: the first token, or the first head?"}
-)
+@mistake.recipe(CUTS, hints=WORDS, held=("heads-interleaved",))
 def torch_split_heads(**options):
     split = _split_by(**options)
     return lambda x, num_heads: split(x, num_heads)
@@ -377,6 +329,7 @@ def torch_split_heads(**options):
         "width-from-the-rows": [{"by_rows": True}],
     },
     hints=WORDS,
+    held=("heads-interleaved", "weights-transposed"),
 )
 def per_head_weights(order=lambda own: own, interleaved=False, by_rows=False):
     def split(W, num_heads):
@@ -427,11 +380,11 @@ def _joined_by(some=lambda heads: heads, turn=lambda tokens: tokens, join=None):
     return joined
 
 
-@mistake.recipe(JOINS, hints=WORDS)
+@mistake.recipe(JOINS, hints=JOINED, held=("heads-averaged", "heads-interleaved", "heads-below-each-other"))
 def concat_heads(**options):
     return _joined_by(**options)
 
 
-@mistake.recipe(JOINS, hints=WORDS)
+@mistake.recipe(JOINS, hints=JOINED, held=("heads-averaged", "heads-interleaved"))
 def torch_concat_heads(**options):
     return _joined_by(**options)

@@ -76,24 +76,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 # ---------------------------------------------------------------- output_projection
 
 
-@mistake("concat-without-transpose", hint="In what order does reshape read the numbers: head by head or word by word?")
-def output_projection(heads, W_O):
-    *batch, h, L, d_v = heads.shape
-    return heads.reshape(*batch, L, h * d_v) @ W_O
-
-
-@mistake("heads-interleaved", hint="In a row of the concatenation, whose number stands beside the first one of head 1?")
-def output_projection(heads, W_O):
-    *batch, h, L, d_v = heads.shape
-    return np.moveaxis(heads, -3, -1).reshape(*batch, L, h * d_v) @ W_O
-
-
-@mistake("W_O-missing", hint="The heads stand side by side. What brings them together into one vector?")
-def output_projection(heads, W_O):
-    *batch, h, L, d_v = heads.shape
-    return heads.swapaxes(-3, -2).reshape(*batch, L, h * d_v)
-
-
+# Written out, since tests hand it in.
 @mistake("W_O-transposed", hint="Do rows or columns of W_O belong to the heads' numbers?")
 def output_projection(heads, W_O):
     *batch, h, L, d_v = heads.shape
@@ -144,84 +127,12 @@ def _concat(heads):
     return heads.swapaxes(-3, -2).reshape(*batch, L, h * d)
 
 
-def _softmax(scores, mask=None, axis=-1):
+def _softmax(scores, mask=None):
     if mask is not None:
         scores = np.where(mask, scores, np.finfo(scores.dtype).min)
-    exps = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    weights = exps / exps.sum(axis=axis, keepdims=True)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
     return weights if mask is None else np.where(mask, weights, 0)
-
-
-@mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1), mask)
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("scale-by-d_k", hint="A sum of d_k products has variance d_k. What is then its typical size?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / Q.shape[-1], mask)
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("scale-by-d_model", hint="How many products does one head's score add up?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(X.shape[-1]), mask)
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("softmax-over-queries", hint="Does a row or a column of each head's weights sum to 1?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask, axis=-2)
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("heads-interleaved", hint="Which columns of W_Q does head 1 own: neighbours, or every h-th one?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    def split(projected):
-        *batch, L, width = projected.shape
-        return np.moveaxis(projected.reshape(*batch, L, width // num_heads, num_heads), -1, -3)
-
-    Q, K, V = split(X @ W_Q), split(X @ W_K), split(X @ W_V)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("split-without-transpose", hint="After your reshape, do one head's rows come from all words?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    def split(projected):
-        *batch, L, width = projected.shape
-        return projected.reshape(*batch, num_heads, L, width // num_heads)
-
-    Q, K, V = split(X @ W_Q), split(X @ W_K), split(X @ W_V)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("concat-without-transpose", hint="In what order does reshape read the heads: head by head or word by word?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
-    *batch, h, L, d_v = V.shape
-    return (weights @ V).reshape(*batch, L, h * d_v) @ W_O, weights
-
-
-@mistake("W_O-missing", hint="The heads stand side by side. What brings them together into one vector?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
-    return _concat(weights @ V), weights
-
-
-@mistake("W_O-transposed", hint="Do rows or columns of W_O belong to the heads' numbers?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
-    return _concat(weights @ V) @ W_O.T, weights
 
 
 @mistake("one-head-for-all", hint="Compare two heads' weights. Should they be the same?")
@@ -263,30 +174,6 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return _concat(weights @ V) @ W_O, weights
 
 
-@mistake("mask-inverted", hint="True means: may attend. Which scores does your code hide?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), None if mask is None else ~mask)
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("mask-after-softmax", hint="With the mask, does each row still sum to 1? Who shared in the sum?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]))
-    if mask is not None:
-        weights = weights * mask
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("masked-with-zero", hint="What is exp(0), and so what weight does a hidden word get?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-    weights = _softmax(scores if mask is None else scores * mask)
-    return _concat(weights @ V) @ W_O, weights
-
-
 @mistake("leaky-mask", hint="Could a visible score be lower than the number you put in place of the hidden ones?")
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
@@ -306,31 +193,6 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
         mask = np.broadcast_to(mask, (*V.shape[:-1], V.shape[-2])).copy()
         mask[..., 1:, :, :] = True
     weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("axis-added-to-mask", hint="A batch's mask is (B, 1, 1, L). How many axes has it after your code?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    weights = _softmax(
-        Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), None if mask is None else np.expand_dims(mask, -3)
-    )
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("nan-for-nothing", hint="A query that may attend to nothing: what is 0 divided by 0?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-    weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-    return _concat(weights @ V) @ W_O, weights
-
-
-@mistake("evenly-for-nothing", hint="If all scores of a row are equally low, what weights does the softmax give?")
-def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
-    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
-    weights = _softmax(scores if mask is None else np.where(mask, scores, -1e9))
     return _concat(weights @ V) @ W_O, weights
 
 
@@ -400,31 +262,10 @@ class _Module(nn.Module):
             return torch.softmax(scores, dim=-1)
         return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1).masked_fill(~mask, 0.0)
 
-    def scale(self):
-        return math.sqrt(self.d_head)
-
     def forward(self, x, mask=None):
         query, key, value = self.split(self.W_Q(x)), self.split(self.W_K(x)), self.split(self.W_V(x))
-        weights = self.softmax(query @ key.transpose(-2, -1) / self.scale(), mask)
+        weights = self.softmax(query @ key.transpose(-2, -1) / math.sqrt(self.d_head), mask)
         return self.W_O(self.concat(weights @ value)), weights
-
-
-@mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
-class MultiHeadAttention(_Module):
-    def scale(self):
-        return 1.0
-
-
-@mistake("scale-by-d_k", hint="A sum of d_head products has variance d_head. What is then its typical size?")
-class MultiHeadAttention(_Module):
-    def scale(self):
-        return self.d_head
-
-
-@mistake("masked-with-zero", hint="What is exp(0), and so what weight does a hidden word get?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        return torch.softmax(scores if mask is None else scores.masked_fill(~mask, 0.0), dim=-1)
 
 
 @mistake("leaky-mask", hint="Could a visible score be lower than the number you put in place of the hidden ones?")
@@ -433,54 +274,6 @@ class MultiHeadAttention(_Module):
         if mask is None:
             return torch.softmax(scores, dim=-1)
         return torch.softmax(scores.masked_fill(~mask, -1e3), dim=-1) * mask.any(dim=-1, keepdim=True)
-
-
-@mistake("scale-by-d_model", hint="How many products does one head's score add up?")
-class MultiHeadAttention(_Module):
-    def scale(self):
-        return math.sqrt(self.d_model)
-
-
-@mistake("softmax-over-queries", hint="Does a row or a column of each head's weights sum to 1?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        if mask is None:
-            return torch.softmax(scores, dim=-2)
-        return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2).masked_fill(~mask, 0.0)
-
-
-@mistake("softmax-over-heads", hint="Along which axis do the weights of one head sum to 1? Which axis is dim=1 here?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        if mask is None:
-            return torch.softmax(scores, dim=-3)
-        return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-3).masked_fill(~mask, 0.0)
-
-
-@mistake("heads-interleaved", hint="Which columns does head 1 own: neighbours, or every h-th one?")
-class MultiHeadAttention(_Module):
-    def split(self, projected):
-        return projected.unflatten(-1, (self.d_head, self.num_heads)).movedim(-1, -3)
-
-
-@mistake("split-without-transpose", hint="After your view, do one head's rows come from all words?")
-class MultiHeadAttention(_Module):
-    def split(self, projected):
-        return projected.reshape(*projected.shape[:-2], self.num_heads, projected.shape[-2], self.d_head)
-
-
-@mistake("concat-without-transpose", hint="In what order does reshape read the heads: head by head or word by word?")
-class MultiHeadAttention(_Module):
-    def concat(self, heads):
-        return heads.reshape(*heads.shape[:-3], heads.shape[-2], self.num_heads * self.d_head)
-
-
-@mistake("W_O-missing", hint="One of the four layers is never called. Which one?")
-class MultiHeadAttention(_Module):
-    def forward(self, x, mask=None):
-        query, key, value = self.split(self.W_Q(x)), self.split(self.W_K(x)), self.split(self.W_V(x))
-        weights = self.softmax(query @ key.transpose(-2, -1) / self.scale(), mask)
-        return self.concat(weights @ value), weights
 
 
 @mistake("residual-added", hint="What else is in your output besides the heads?")
@@ -542,19 +335,6 @@ class MultiHeadAttention(_Module):
         super().__init__(d_model, num_heads, d_head or d_model // num_heads)
 
 
-@mistake("mask-inverted", hint="True means: may attend. Where does masked_fill fill: at True or at False?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        return super().softmax(scores, None if mask is None else ~mask)
-
-
-@mistake("mask-after-softmax", hint="With the mask, does each row still sum to 1? Who shared in the sum?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        weights = torch.softmax(scores, dim=-1)
-        return weights if mask is None else weights.masked_fill(~mask, 0.0)
-
-
 @mistake("mask-kept", hint="Which mask does a call use that comes without one, after a call that came with one?")
 class MultiHeadAttention(_Module):
     kept = None
@@ -564,36 +344,12 @@ class MultiHeadAttention(_Module):
         return super().softmax(scores, self.kept)
 
 
-@mistake("axis-added-to-mask", hint="A batch's mask is (B, 1, 1, L). How many axes has it after your code?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        return super().softmax(scores, None if mask is None else mask.unsqueeze(-3))
-
-
-@mistake("nan-for-nothing", hint="What does a softmax over a row of minus infinity give?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), dim=-1)
-
-
-@mistake("evenly-for-nothing", hint="If all scores of a row are equally low, what weights does the softmax give?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e9), dim=-1)
-
-
 @mistake("nan-in-the-gradient", hint="You replace the NaN of an empty row. What does its gradient meet on its way?")
 class MultiHeadAttention(_Module):
     def softmax(self, scores, mask):
         if mask is not None:
             scores = scores + torch.where(mask, 0.0, -torch.inf)
         return torch.nan_to_num(torch.softmax(scores, dim=-1))
-
-
-@mistake("detached-gradient", hint="Is there a .detach(), .data or torch.no_grad() on the way from x to the weights?")
-class MultiHeadAttention(_Module):
-    def softmax(self, scores, mask):
-        return super().softmax(scores, mask).detach()
 
 
 @mistake("no-max-subtraction", hint="What could be subtracted from the scores before exp without changing the weights?")
@@ -759,7 +515,14 @@ def _in_heads(
     return project(join(found)), weights
 
 
-@mistake.recipe(SLIPS | {"residual-added": [{"residual": 1}]}, decisions.EMPTY, WORDS)
+@mistake.recipe(
+    SLIPS | {"residual-added": [{"residual": 1}]}, decisions.EMPTY, WORDS,
+    held=(
+        "no-scaling", "scale-by-d_k", "scale-by-d_model", "softmax-over-queries", "heads-interleaved",
+        "split-without-transpose", "concat-without-transpose", "W_O-missing", "W_O-transposed", "mask-inverted",
+        "mask-after-softmax", "masked-with-zero", "axis-added-to-mask", "nan-for-nothing", "evenly-for-nothing",
+    ),
+)  # fmt: skip
 def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, residual=0, **options):
     def attend(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
         Q, K, V, width = X @ W_Q, X @ W_K, X @ W_V, X.shape[-1]
@@ -773,14 +536,23 @@ def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, resid
     SLIPS
     | {
         "detached-gradient": [
-            {"mixed": lambda w, V, size: (w.detach() @ V, w)},
             {"mixed": lambda w, V, size: (w.detach() @ V, w.detach())},
+            {"mixed": lambda w, V, size: (w.detach() @ V, w)},
         ],
         "batch-and-words-swapped": [{"words_first": True}],
         "bias-left-on": [{"biased": ("W_O",)}, {"biased": ("W_Q", "W_K", "W_V")}],
     },
     decisions.EMPTY,
-    WORDS,
+    WORDS | {
+        "W_O-missing": "One of the four layers is never called. Which one?",
+        "mask-inverted": "True means: may attend. Where does masked_fill fill: at True or at False?",
+    },
+    held=(
+        "no-scaling", "scale-by-d_k", "masked-with-zero", "scale-by-d_model", "softmax-over-queries",
+        "softmax-over-heads", "heads-interleaved", "split-without-transpose", "concat-without-transpose", "W_O-missing",
+        "mask-inverted", "mask-after-softmax", "axis-added-to-mask", "nan-for-nothing", "evenly-for-nothing",
+        "detached-gradient",
+    ),
 )  # fmt: skip
 def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, biased=(), words_first=False, **options):
     class Attention(_Module):
@@ -819,7 +591,10 @@ def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, biased=
         ],
         "one-head-too-few": [{"skip": -1}, {"skip": 0}],
     },
-    hints=WORDS,
+    hints=WORDS | {
+        "heads-interleaved": "In a row of the concatenation, whose number stands beside the first one of head 1?",
+    },
+    held=("concat-without-transpose", "heads-interleaved", "W_O-missing"),
 )  # fmt: skip
 def output_projection(
     join=lambda heads: _joined(heads.swapaxes(-3, -2)), end=lambda concatenated, W_O: concatenated @ W_O, skip=None

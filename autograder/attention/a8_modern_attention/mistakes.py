@@ -59,36 +59,10 @@ def _rotation(
     return rotate
 
 
+# Written out, since tests hand it in.
 @mistake("pairs-in-halves", hint="Which column is turned together with column 0: its neighbour, or one far away?")
 def rotate(x, positions, base=10000.0):
     return _rotation(pairs=_in_halves, joined=_behind)(x, positions, base)
-
-
-@mistake(
-    "put-together-in-halves", hint="The pairs are turned. In which columns should the two numbers of a pair stand?"
-)
-def rotate(x, positions, base=10000.0):
-    return _rotation(joined=_behind)(x, positions, base)
-
-
-@mistake("turned-backwards", hint="Where does (1, 0) go at position 1: to (cos, sin), or to (cos, -sin)?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(turn=lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin))(x, positions, base)
-
-
-@mistake("mirrored", hint="Of the four entries of the matrix, which one has a minus? What does (0, 1) become at 0?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(turn=lambda a, b, cos, sin: (a * cos + b * sin, a * sin - b * cos))(x, positions, base)
-
-
-@mistake("no-minus", hint="Of the four entries of the matrix, which one has a minus? Does a vector keep its length?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(turn=lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos))(x, positions, base)
-
-
-@mistake("sine-and-cosine-swapped", hint="At position 0 nothing is turned. What does yours make of (1, 0) there?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(turn=lambda a, b, cos, sin: _right_turn(a, b, sin, cos))(x, positions, base)
 
 
 @mistake("written-over-too-soon", hint="The second number of a pair needs the first: the new one, or the old one?")
@@ -98,11 +72,6 @@ def rotate(x, positions, base=10000.0):
         return first, first * sin + second * cos
 
     return _rotation(turn=turn)(x, positions, base)
-
-
-@mistake("second-of-a-pair-unturned", hint="How many numbers of a pair change when it is turned?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(turn=lambda a, b, cos, sin: (a * cos - b * sin, b))(x, positions, base)
 
 
 @mistake("added-not-turned", hint="Is the position added to the vector, or is the vector turned by it?")
@@ -115,42 +84,12 @@ def rotate(x, positions, base=10000.0):
     return _rotation(turn=lambda a, b, cos, sin: (a * cos, b * sin))(x, positions, base)
 
 
-@mistake("one-speed-for-all", hint="How fast does the second pair turn: like the first?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(speeds=lambda x, base: np.ones(x.shape[-1] // 2))(x, positions, base)
-
-
-@mistake("exponent-without-the-2", hint="The second pair of d = 4: what is 2i / d there, and what is yours?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(speeds=lambda x, base: base ** (-np.arange(x.shape[-1] // 2) / x.shape[-1]))(x, positions, base)
-
-
-@mistake("exponent-of-the-wrong-sign", hint="Does the second pair turn faster than the first, or slower?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(speeds=lambda x, base: 1 / _speeds(x, base))(x, positions, base)
-
-
-@mistake("slowest-pair-first", hint="Which pair turns by the position itself: the first or the last?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(speeds=lambda x, base: _speeds(x, base)[::-1])(x, positions, base)
-
-
 @mistake("a-speed-for-each-column", hint="Do the two numbers of a pair turn by one angle, or by two?")
 def rotate(x, positions, base=10000.0):
     angle = positions[:, None] * base ** (-np.arange(x.shape[-1]) / x.shape[-1])
     cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
     first, second = _side_by_side(x)
     return _woven(first * cos[:, 0::2] - second * sin[:, 0::2], first * sin[:, 1::2] + second * cos[:, 1::2])
-
-
-@mistake("positions-ignored", hint="A vector's angle comes from its entry in positions. Does yours?")
-def rotate(x, positions, base=10000.0):
-    return _rotation()(x, np.arange(x.shape[-2]), base)
-
-
-@mistake("base-ignored", hint="A caller may give another base. Does yours listen?")
-def rotate(x, positions, base=10000.0):
-    return _rotation(chosen=lambda base: 10000.0)(x, positions)
 
 
 @mistake("base-1000", hint="Count the zeros of the base in the first line of the stub.")
@@ -263,10 +202,29 @@ ROTARY = {
     "degrees": "Does np.cos take degrees?",
     "divided-by-length": "Does the angle of position 1 depend on how many words there are?",
     "whole-turns": "By how much does the first pair turn from one word to the next: by 1?",
+    "put-together-in-halves": "The pairs are turned. In which columns should the two numbers of a pair stand?",
+    "turned-backwards": "Where does (1, 0) go at position 1: to (cos, sin), or to (cos, -sin)?",
+    "mirrored": "Of the four entries of the matrix, which one has a minus? What does (0, 1) become at 0?",
+    "no-minus": "Of the four entries of the matrix, which one has a minus? Does a vector keep its length?",
+    "sine-and-cosine-swapped": "At position 0 nothing is turned. What does yours make of (1, 0) there?",
+    "second-of-a-pair-unturned": "How many numbers of a pair change when it is turned?",
+    "one-speed-for-all": "How fast does the second pair turn: like the first?",
+    "exponent-without-the-2": "The second pair of d = 4: what is 2i / d there, and what is yours?",
+    "exponent-of-the-wrong-sign": "Does the second pair turn faster than the first, or slower?",
+    "slowest-pair-first": "Which pair turns by the position itself: the first or the last?",
+    "positions-ignored": "A vector's angle comes from its entry in positions. Does yours?",
+    "base-ignored": "A caller may give another base. Does yours listen?",
 }
 
 
-@mistake.recipe(TURNS | SPEEDS | PAIRS | PLACES, hints=ROTARY)
+@mistake.recipe(
+    TURNS | SPEEDS | PAIRS | PLACES, hints=ROTARY,
+    held=(
+        "put-together-in-halves", "turned-backwards", "mirrored", "no-minus", "sine-and-cosine-swapped",
+        "second-of-a-pair-unturned", "one-speed-for-all", "exponent-without-the-2", "exponent-of-the-wrong-sign",
+        "slowest-pair-first", "positions-ignored", "base-ignored",
+    ),
+)  # fmt: skip
 def rotate(**options):
     return _rotation(**options)
 
@@ -312,41 +270,6 @@ def _grouped(Q, K, V, num_kv_heads, mask=None, *, keys=_neighbours, values=_neig
     return decisions.attend(NUMPY, Q, keys(K, h), values(V, h), mask, more=more, **options)
 
 
-@mistake("heads-in-turn", hint="With 8 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, keys=_in_turn, values=_in_turn)
-
-
-@mistake("values-in-turn", hint="Do a head's keys and its values come from the same head?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, values=_in_turn)
-
-
-@mistake("keys-in-turn", hint="Do a head's keys and its values come from the same head?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, keys=_in_turn)
-
-
-@mistake("first-head-for-all", hint="How many heads of keys are there, and how many does your code look at?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, keys=_first_only, values=_first_only)
-
-
-@mistake("heads-averaged", hint="Does a group have keys of its own, or a mean of all?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, keys=_mean, values=_mean)
-
-
-@mistake("groups-backwards", hint="Which head of keys belongs to query head 0: the first or the last?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, keys=_backwards, values=_backwards)
-
-
-@mistake("divided-by-the-groups", hint="How many query heads are in a group: num_kv_heads, or another number?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, keys=_by_size, values=_by_size)
-
-
 @mistake("queries-averaged", hint="How many heads of queries went in, and how many different outputs come out?")
 def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     h = Q.shape[-3]
@@ -365,49 +288,14 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     return output[..., :: h // num_kv_heads, :, :], weights[..., :: h // num_kv_heads, :, :]
 
 
-@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, scale=lambda size: 1.0)
-
-
-@mistake("scale-by-whole-width", hint="How wide is a query of one head, and is that the number below your square root?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, scale=lambda size: math.sqrt(size.d_k * size.num_heads))
-
-
 @mistake("softmax-over-heads", hint="Add up the weights of all heads at one place, then those of one row. Which is 1?")
 def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     return _grouped(Q, K, V, num_kv_heads, mask, axis=-3)
 
 
-@mistake("softmax-over-queries", hint="Add up one row of your weights, and one column. Which of the two is 1?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, axis=-2)
-
-
 @mistake("mask-inverted", hint="What does True mean in the mask: may attend, or must not?")
 def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     return _grouped(Q, K, V, num_kv_heads, None if mask is None else ~mask)
-
-
-@mistake("mask-ignored", hint="Where does the mask go in, and is the result of that line used?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads)
-
-
-@mistake("mask-after-softmax", hint="Does each row of your weights still sum to 1 once the mask has been applied?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, hide="after")
-
-
-@mistake("nan-for-nothing", hint="What does a softmax divide by if every key is hidden?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, empty="nan")
-
-
-@mistake("evenly-for-nothing", hint="If every key is hidden, all fills are equal. What does a softmax make of that?")
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    return _grouped(Q, K, V, num_kv_heads, mask, empty="even")
 
 
 @mistake("no-max-subtraction", hint="What is np.exp(1000.0)? What may be taken off a row without changing its weights?")
@@ -477,6 +365,13 @@ SHARING = {
     "last-head-for-all": "How many heads of keys are there, and how many does your code look at?",
     "values-of-the-first": "Do a head's keys and its values come from the same head?",
     "keys-of-the-first": "Do a head's keys and its values come from the same head?",
+    "heads-in-turn": "With 8 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
+    "values-in-turn": "Do a head's keys and its values come from the same head?",
+    "keys-in-turn": "Do a head's keys and its values come from the same head?",
+    "first-head-for-all": "How many heads of keys are there, and how many does your code look at?",
+    "heads-averaged": "Does a group have keys of its own, or a mean of all?",
+    "groups-backwards": "Which head of keys belongs to query head 0: the first or the last?",
+    "divided-by-the-groups": "How many query heads are in a group: num_kv_heads, or another number?",
 }
 
 
@@ -491,7 +386,12 @@ SHARING = {
     | decisions.NOTHING
     | {"causal-mask-put-in": [{"always": lambda L, S: np.tri(L, S, dtype=bool)}]},
     hints=decisions.HINTS | SHARING,
-)
+    held=(
+        "heads-in-turn", "values-in-turn", "keys-in-turn", "first-head-for-all", "heads-averaged", "groups-backwards",
+        "divided-by-the-groups", "no-scaling", "scale-by-whole-width", "softmax-over-queries", "mask-ignored",
+        "mask-after-softmax", "nan-for-nothing", "evenly-for-nothing",
+    ),
+)  # fmt: skip
 def grouped_query_attention(always=None, **options):
     def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
         if always is not None:
@@ -504,49 +404,9 @@ def grouped_query_attention(always=None, **options):
 # ---------------------------------------------------------------- cache_bytes
 
 
-@mistake("keys-only", hint="What is kept of a word beside its key?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return num_layers * num_kv_heads * d_head * length * bytes_per_number
-
-
-@mistake("queries-too", hint="Of queries, keys and values: which are needed again when the next word is written?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 3 * num_layers * num_kv_heads * d_head * length * bytes_per_number
-
-
-@mistake("one-layer", hint="Does each layer have keys of its own?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_kv_heads * d_head * length * bytes_per_number
-
-
-@mistake("one-head", hint="Does each head of keys and values keep its own?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * d_head * length * bytes_per_number
-
-
-@mistake("one-number-a-key", hint="How many numbers is a key?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * length * bytes_per_number
-
-
-@mistake("one-word", hint="Of how many words are keys and values kept?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * d_head * bytes_per_number
-
-
 @mistake("weights-kept", hint="Is it keys and values that are kept, or the table of who attends to whom?")
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return 2 * num_layers * num_kv_heads * d_head * length * length * bytes_per_number
-
-
-@mistake("numbers-for-bytes", hint="How many bytes does a number take?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * d_head * length
-
-
-@mistake("bits-for-bytes", hint="Is bytes_per_number a count of bits?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 16 * num_layers * num_kv_heads * d_head * length * bytes_per_number
 
 
 @mistake("bits-made-bytes", hint="Is bytes_per_number a count of bits?")
@@ -564,11 +424,6 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=4):
     return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number
 
 
-@mistake("square-heads", hint="Is a key a list of d_head numbers, or a square of them?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * d_head * d_head * length * bytes_per_number
-
-
 @mistake("layers-added", hint="With twice the layers, is the cache twice as large?")
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return (num_layers + 2 * num_kv_heads * d_head * length) * bytes_per_number
@@ -577,11 +432,6 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 @mistake("a-float", hint="Is there a half of a byte anywhere? Which type has a count?")
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return 2.0 * num_layers * num_kv_heads * d_head * length * bytes_per_number
-
-
-@mistake("kibibytes", hint="Is it bytes that are asked for?")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number / 1024
 
 
 def _counting(
@@ -633,7 +483,21 @@ def _counting(
         "one-word-more": "Try one word. How many keys are kept of it in each head?",
         "one-word-less": "Try one word. How many keys are kept of it in each head?",
         "layers-for-heads": "Which of the arguments has no influence on your result?",
+        "keys-only": "What is kept of a word beside its key?",
+        "queries-too": "Of queries, keys and values: which are needed again when the next word is written?",
+        "one-layer": "Does each layer have keys of its own?",
+        "one-head": "Does each head of keys and values keep its own?",
+        "one-number-a-key": "How many numbers is a key?",
+        "one-word": "Of how many words are keys and values kept?",
+        "numbers-for-bytes": "How many bytes does a number take?",
+        "bits-for-bytes": "Is bytes_per_number a count of bits?",
+        "square-heads": "Is a key a list of d_head numbers, or a square of them?",
+        "kibibytes": "Is it bytes that are asked for?",
     },
+    held=(
+        "keys-only", "queries-too", "one-layer", "one-head", "one-number-a-key", "one-word", "numbers-for-bytes",
+        "bits-for-bytes", "square-heads", "kibibytes",
+    ),
 )  # fmt: skip
 def cache_bytes(**options):
     return _counting(**options)
@@ -695,103 +559,9 @@ def _stepping(
     return decoding_step
 
 
-@mistake("query-not-turned", hint="Which two of query, key and value are turned?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(query_at=lambda S: 0)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("key-not-turned", hint="The keys in the cache have been turned. Has the new one?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(key_at=lambda S: 0)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("nothing-turned", hint="How does the new word say where it stands?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(query_at=lambda S: 0, key_at=lambda S: 0)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("value-turned", hint="Of query, key and value, which one is left as it is?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(value_at=lambda S: S)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("one-place-on", hint="With no word in the cache, at which position does the first word stand?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(query_at=lambda S: S + 1, key_at=lambda S: S + 1)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("one-place-back", hint="With five words in the cache, at the positions 0 to 4, where does the next one stand?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    back = lambda S: max(S - 1, 0)  # noqa: E731
-    return _stepping(query_at=back, key_at=back)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake(
-    "cache-turned-again", hint="The keys in the cache have been turned already. What happens to them in your step?"
-)
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    again = lambda K: _rotation()(K, np.arange(K.shape[-2]))  # noqa: E731
-    return _stepping(before=again)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("newest-in-front", hint="Where in the cache does the newest word go: in front, or at the end?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    front = lambda old, new: np.concatenate([new, old], axis=-2)  # noqa: E731
-    return _stepping(joined=front)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("oldest-thrown-away", hint="How many words are in the cache after the step? Is the first still among them?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    sliding = lambda old, new: np.concatenate([old[..., 1:, :], new], axis=-2)  # noqa: E731
-    return _stepping(joined=sliding)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("newest-written-over-the-last", hint="How many words are in the cache after the step? Which one has gone?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    over = lambda old, new: np.concatenate([old[..., :-1, :], new], axis=-2)  # noqa: E731
-    return _stepping(joined=over)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("itself-not-seen", hint="May the newest word attend to itself?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    seen = lambda K: K[..., :-1, :] if K.shape[-2] > 1 else K  # noqa: E731
-    return _stepping(seen=seen)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("itself-alone-seen", hint="What is the cache there for? Whom does the newest word attend to in your step?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(seen=lambda K: K[..., -1:, :])(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("cache-not-grown", hint="What will the next step know of this word?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    same = lambda old, new: new if old is None else old.copy()  # noqa: E731
-    return _stepping(kept=same)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("W_O-missing", hint="What happens to what the heads have found?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(end=lambda heads, W_O: heads)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("heads-interleaved", hint="Which columns of W_Q are head 0's: the first d_head, or every so many?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(cut=_interleaved)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
 @mistake("keys-and-values-swapped", hint="Which matrix makes a key, and which a value?")
 def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     return _stepping()(x, K, V, W_Q, W_V, W_K, W_O, num_heads)
-
-
-@mistake("heads-in-turn", hint="With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(keys=_in_turn, values=_in_turn)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
-
-
-@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    return _stepping(scale=lambda size: 1.0)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
 
 
 @mistake("fails-without-a-cache", hint="What are K and V before the first word?")
@@ -838,6 +608,22 @@ CACHED = {
     "turned-before-the-split": "Does each head have a fast pair, or only the first one? When do you turn?",
     "repeated-keys-kept": "How many heads has the cache that came in, and how many the one that goes out?",
     "W_O-transposed": "Which axis of W_O meets what the heads have found?",
+    "query-not-turned": "Which two of query, key and value are turned?",
+    "key-not-turned": "The keys in the cache have been turned. Has the new one?",
+    "nothing-turned": "How does the new word say where it stands?",
+    "value-turned": "Of query, key and value, which one is left as it is?",
+    "one-place-on": "With no word in the cache, at which position does the first word stand?",
+    "one-place-back": "With five words in the cache, at the positions 0 to 4, where does the next one stand?",
+    "cache-turned-again": "The keys in the cache have been turned already. What happens to them in your step?",
+    "newest-in-front": "Where in the cache does the newest word go: in front, or at the end?",
+    "oldest-thrown-away": "How many words are in the cache after the step? Is the first still among them?",
+    "newest-written-over-the-last": "How many words are in the cache after the step? Which one has gone?",
+    "itself-not-seen": "May the newest word attend to itself?",
+    "itself-alone-seen": "What is the cache there for? Whom does the newest word attend to in your step?",
+    "cache-not-grown": "What will the next step know of this word?",
+    "W_O-missing": "What happens to what the heads have found?",
+    "heads-interleaved": "Which columns of W_Q are head 0's: the first d_head, or every so many?",
+    "heads-in-turn": "With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
 }
 
 
@@ -850,7 +636,13 @@ CACHED = {
     | {"heads-in-turn": [{"keys": _in_turn, "values": _in_turn}]}
     | decisions.only(WHOLE, "scale-by-length"),
     hints=decisions.HINTS | CACHED,
-)
+    held=(
+        "query-not-turned", "key-not-turned", "nothing-turned", "value-turned", "one-place-on", "one-place-back",
+        "cache-turned-again", "newest-in-front", "oldest-thrown-away", "newest-written-over-the-last",
+        "itself-not-seen", "itself-alone-seen", "cache-not-grown", "W_O-missing", "heads-interleaved", "heads-in-turn",
+        "no-scaling",
+    ),
+)  # fmt: skip
 def decoding_step(**options):
     return _stepping(**options)
 
@@ -878,62 +670,16 @@ def _windowed(
     return end(earlier & join(near_by, at_first))
 
 
-@mistake("one-too-many", hint="Count the words that word 5 sees through a window of 3. Is it one of them?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, sinks, near=lambda i, j, window: i - j <= window)
-
-
-@mistake("one-too-few", hint="Count the words that word 5 sees through a window of 3. Is it one of them?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, sinks, near=lambda i, j, window: (i - j < window - 1) | (i == j))
-
-
-@mistake("itself-left-out", hint="Does a word see itself?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, sinks, past=lambda i, j: j < i)
-
-
-@mistake("window-before-the-word", hint="Is the word itself one of the window's words?")
-def sliding_window_mask(length, window, sinks=0):
-    near = lambda i, j, window: (j < i) & (i - j <= window)  # noqa: E731
-    return _windowed(length, window, sinks, near=near)
-
-
 @mistake("both-sides", hint="May a word see what comes later, if it is near?")
 def sliding_window_mask(length, window, sinks=0):
     near = lambda i, j, window: abs(i - j) < window  # noqa: E731
     return _windowed(length, window, sinks, near=near, past=lambda i, j: (j <= i) | (abs(i - j) < 10**6))
 
 
-@mistake("window-ahead", hint="Row i belongs to query i. Does it see what came before, or what comes?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, sinks).T
-
-
-@mistake("sinks-ignored", hint="What changes in your mask when there are sinks?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, 0)
-
-
 @mistake("sinks-seen-too-early", hint="May word 0 see a sink that comes later?")
 def sliding_window_mask(length, window, sinks=0):
     j = np.arange(length)
     return _windowed(length, window) | (j < sinks)
-
-
-@mistake("sinks-as-rows", hint="Is a sink a word that sees all, or one that is seen by all?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, sinks, first=lambda i, j, sinks, length: i < sinks)
-
-
-@mistake("sinks-at-the-end", hint="Which words are the sinks: the first or the last?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, sinks, first=lambda i, j, sinks, length: j >= length - sinks)
-
-
-@mistake("one-sink-only", hint="How many columns stay dark in the last row, far from the diagonal?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, sinks, first=lambda i, j, sinks, length: (j == 0) & (sinks > 0))
 
 
 @mistake("one-sink-too-many", hint="With one sink, does the last word see word 1?")
@@ -951,11 +697,6 @@ def sliding_window_mask(length, window, sinks=0):
     return _windowed(length, max(window - sinks, 1), sinks)
 
 
-@mistake("in-blocks", hint="Does the window move with each word, or jump?")
-def sliding_window_mask(length, window, sinks=0):
-    return _windowed(length, window, sinks, near=lambda i, j, window: i // window == j // window)
-
-
 @mistake("round-in-a-circle", hint="Whom does word 0 see? Is the text a circle?")
 def sliding_window_mask(length, window, sinks=0):
     i, j = np.arange(length)[:, None], np.arange(length)
@@ -965,11 +706,6 @@ def sliding_window_mask(length, window, sinks=0):
 @mistake("causal-only", hint="What changes in your mask when the window does?")
 def sliding_window_mask(length, window, sinks=0):
     return _windowed(length, length)
-
-
-@mistake("inverted", hint="What does True mean: may attend, or must not?")
-def sliding_window_mask(length, window, sinks=0):
-    return ~_windowed(length, window, sinks)
 
 
 @mistake("numbers-for-truth-values", hint="What does ~ make of the number 1? Which dtype has a mask?")
@@ -1028,10 +764,27 @@ WINDOWS = {
     "full-windows-only": "Whom does word 0 see through a window of 3?",
     "one-key-only": "How many words does a window of 3 hold?",
     "last-sink-only": "How many columns stay dark in the last row, far from the diagonal?",
+    "one-too-many": "Count the words that word 5 sees through a window of 3. Is it one of them?",
+    "one-too-few": "Count the words that word 5 sees through a window of 3. Is it one of them?",
+    "itself-left-out": "Does a word see itself?",
+    "window-before-the-word": "Is the word itself one of the window's words?",
+    "window-ahead": "Row i belongs to query i. Does it see what came before, or what comes?",
+    "sinks-ignored": "What changes in your mask when there are sinks?",
+    "sinks-as-rows": "Is a sink a word that sees all, or one that is seen by all?",
+    "sinks-at-the-end": "Which words are the sinks: the first or the last?",
+    "one-sink-only": "How many columns stay dark in the last row, far from the diagonal?",
+    "in-blocks": "Does the window move with each word, or jump?",
+    "inverted": "What does True mean: may attend, or must not?",
 }
 
 
-@mistake.recipe(LOOKING | SINKING, hints=WINDOWS)
+@mistake.recipe(
+    LOOKING | SINKING, hints=WINDOWS,
+    held=(
+        "one-too-many", "one-too-few", "itself-left-out", "window-before-the-word", "window-ahead", "sinks-ignored",
+        "sinks-as-rows", "sinks-at-the-end", "one-sink-only", "in-blocks", "inverted",
+    ),
+)  # fmt: skip
 def sliding_window_mask(**options):
     return lambda length, window, sinks=0: _windowed(length, window, sinks, **options)
 
@@ -1095,50 +848,6 @@ def _overlapping(number, window, sinks):
     return [*places[:sinks], *places[-window:]]
 
 
-@mistake("nothing-forgotten", hint="How many words are kept after nine, if the window is 4?")
-class KeyValueCache(_keeping(left=_everything)):
-    pass
-
-
-@mistake("sinks-ignored", hint="What changes in your cache when there are sinks?")
-class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (window, 0)))):
-    pass
-
-
-@mistake("one-too-many", hint="Count the words that are left of nine, if the window is 4.")
-class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (window + 1, sinks)))):
-    pass
-
-
-@mistake("one-too-few", hint="Count the words that are left of nine, if the window is 4. Is the newest one of them?")
-class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (max(window - 1, 1), sinks)))):
-    pass
-
-
-@mistake("sinks-taken-off-the-window", hint="With two sinks and a window of 3, how many words are kept of nine?")
-class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (max(window - sinks, 1), sinks)))):
-    pass
-
-
-@mistake("one-sink-only", hint="With two sinks, how many of the first words are kept?")
-class KeyValueCache(_keeping(left=_windows(lambda window, sinks: (window, min(sinks, 1))))):
-    pass
-
-
-@mistake(
-    "words-twice-in-short-texts", hint="The first two words and the last three of four: which one do you have twice?"
-)
-class KeyValueCache(_keeping(left=_unless_all(_overlapping))):
-    pass
-
-
-@mistake(
-    "oldest-kept", hint="The cache is full and a word comes: which one goes, the newest or the oldest that is no sink?"
-)
-class KeyValueCache(_keeping(left=_unless_all(lambda number, window, sinks: list(range(number))[: window + sinks]))):
-    pass
-
-
 @mistake("emptied-when-full", hint="The cache is full and a word comes. How many words go?")
 class KeyValueCache(
     _keeping(
@@ -1148,48 +857,8 @@ class KeyValueCache(
     pass
 
 
-@mistake("newest-in-front", hint="Where in the cache does the newest word go: in front, or at the end?")
-class KeyValueCache(_keeping(joined=lambda old, new: np.concatenate([new, old], axis=-2))):
-    pass
-
-
-@mistake("newest-only", hint="What becomes of the words before when the next one is appended?")
-class KeyValueCache(_keeping(joined=lambda old, new: new)):
-    pass
-
-
-@mistake("first-only", hint="What becomes of the next word: is it anywhere in what comes back?")
-class KeyValueCache(_keeping(joined=lambda old, new: old)):
-    pass
-
-
-@mistake("newest-not-given-back", hint="The newest word attends to itself, too. Is it in what append gives back?")
-class KeyValueCache(_keeping(back=lambda K, V, before: (K, V) if before[0] is None else before)):
-    pass
-
-
-@mistake("new-word-given-back", hint="Does append give back the one word that came in, or all that are kept?")
-class KeyValueCache(_keeping(back=lambda K, V, before: (K[..., -1:, :], V[..., -1:, :]))):
-    pass
-
-
-@mistake("keys-alone-forgotten", hint="A key goes. What stands beside it in the cache?")
-class KeyValueCache(_keeping(left_of_values=_everything)):
-    pass
-
-
-@mistake("along-the-heads", hint="With two heads, which shape has K after three words? Which axis has grown in yours?")
-class KeyValueCache(_keeping(joined=lambda old, new: np.concatenate([old, new], axis=-3))):
-    pass
-
-
 @mistake("axis-from-the-front", hint="Which axis holds the words when there are texts in front of the heads?")
 class KeyValueCache(_keeping(joined=lambda old, new: np.concatenate([old, new], axis=1))):
-    pass
-
-
-@mistake("values-first", hint="In which order does the docstring name what comes back?")
-class KeyValueCache(_keeping(back=lambda K, V, before: (V, K))):
     pass
 
 
@@ -1200,21 +869,6 @@ class KeyValueCache(_keeping(back=lambda K, V, before: K)):
 
 @mistake("a-stacked-pair", hint="What comes back: a tuple of two, or one array with an axis more?")
 class KeyValueCache(_keeping(back=lambda K, V, before: [K, V])):
-    pass
-
-
-@mistake("all-words-counted", hint="Nine words came, four are kept. Which of the two is len?")
-class KeyValueCache(_keeping(count=lambda K, number: number)):
-    pass
-
-
-@mistake("heads-counted", hint="What is len of an array of shape (2, 9, 4)?")
-class KeyValueCache(_keeping(count=lambda K, number: 0 if K is None else len(K))):
-    pass
-
-
-@mistake("no-length-before-the-first-word", hint="What is in the cache before the first word, and how long is it?")
-class KeyValueCache(_keeping(count=lambda K, number: K.shape[-2])):
     pass
 
 
@@ -1264,10 +918,37 @@ KEEPING = {
     "added-up": "Do the keys stand one behind the other, or have they become one?",
     "keys-for-both": "What comes in beside the key, and where does it come out?",
     "width-counted": "What is it that len counts: words, or numbers in a key?",
+    "nothing-forgotten": "How many words are kept after nine, if the window is 4?",
+    "sinks-ignored": "What changes in your cache when there are sinks?",
+    "one-too-many": "Count the words that are left of nine, if the window is 4.",
+    "one-too-few": "Count the words that are left of nine, if the window is 4. Is the newest one of them?",
+    "sinks-taken-off-the-window": "With two sinks and a window of 3, how many words are kept of nine?",
+    "one-sink-only": "With two sinks, how many of the first words are kept?",
+    "words-twice-in-short-texts": "The first two words and the last three of four: which one do you have twice?",
+    "oldest-kept": "The cache is full and a word comes: which one goes, the newest or the oldest that is no sink?",
+    "newest-in-front": "Where in the cache does the newest word go: in front, or at the end?",
+    "newest-only": "What becomes of the words before when the next one is appended?",
+    "first-only": "What becomes of the next word: is it anywhere in what comes back?",
+    "newest-not-given-back": "The newest word attends to itself, too. Is it in what append gives back?",
+    "new-word-given-back": "Does append give back the one word that came in, or all that are kept?",
+    "keys-alone-forgotten": "A key goes. What stands beside it in the cache?",
+    "along-the-heads": "With two heads, which shape has K after three words? Which axis has grown in yours?",
+    "values-first": "In which order does the docstring name what comes back?",
+    "all-words-counted": "Nine words came, four are kept. Which of the two is len?",
+    "heads-counted": "What is len of an array of shape (2, 9, 4)?",
+    "no-length-before-the-first-word": "What is in the cache before the first word, and how long is it?",
 }
 
 
-@mistake.recipe(FORGETTING | JOINING | GIVING | COUNTING, hints=KEEPING)
+@mistake.recipe(
+    FORGETTING | JOINING | GIVING | COUNTING, hints=KEEPING,
+    held=(
+        "nothing-forgotten", "sinks-ignored", "one-too-many", "one-too-few", "sinks-taken-off-the-window",
+        "one-sink-only", "words-twice-in-short-texts", "oldest-kept", "newest-in-front", "newest-only", "first-only",
+        "newest-not-given-back", "new-word-given-back", "keys-alone-forgotten", "along-the-heads", "values-first",
+        "all-words-counted", "heads-counted", "no-length-before-the-first-word",
+    ),
+)  # fmt: skip
 def KeyValueCache(**options):
     return _keeping(**options)
 
@@ -1312,23 +993,6 @@ def _difference(old, new):
     return np.where(np.isfinite(old), old - new, 0)
 
 
-@mistake("nothing-shrunk", hint="A larger score turns up. What was summed up before: from which score was it measured?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    return _online(shrink_total=_ones, shrink_mixed=_ones)(largest, total, mixed, Q, K, V)
-
-
-@mistake(
-    "total-not-shrunk", hint="You shrink what was mixed before. What else was measured from the old largest score?"
-)
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    return _online(shrink_total=_ones)(largest, total, mixed, Q, K, V)
-
-
-@mistake("mixed-not-shrunk", hint="You shrink the old total. What else was measured from the old largest score?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    return _online(shrink_mixed=_ones)(largest, total, mixed, Q, K, V)
-
-
 @mistake("grown-for-shrunk", hint="A larger score turns up. Does the old part count for more now, or for less?")
 def online_softmax_step(largest, total, mixed, Q, K, V):
     grow = lambda old, new: np.exp(np.where(np.isfinite(old), new - old, 0))  # noqa: E731
@@ -1351,40 +1015,10 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
     return _online(exps=exps)(largest, total, mixed, Q, K, V)
 
 
-@mistake("largest-of-the-block", hint="The largest score so far: may it become smaller with a new block?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    return _online(new=lambda old, block: block)(largest, total, mixed, Q, K, V)
-
-
 @mistake("largest-kept", hint="What is the largest score after a block that holds a larger one?")
 def online_softmax_step(largest, total, mixed, Q, K, V):
     kept = lambda old, block: np.where(np.isfinite(old), old, block)  # noqa: E731
     return _online(new=kept)(largest, total, mixed, Q, K, V)
-
-
-@mistake("one-largest-for-all", hint="How many queries are there, and how many largest scores?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    one = lambda old, block: np.maximum(old, block).max(axis=-1, keepdims=True) + 0 * block  # noqa: E731
-    return _online(new=one)(largest, total, mixed, Q, K, V)
-
-
-@mistake("nothing-subtracted", hint="From what is each score of the block measured before e is raised to it?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    return _online(exps=lambda scores, largest: np.exp(scores))(largest, total, mixed, Q, K, V)
-
-
-@mistake("what-came-before-forgotten", hint="What was summed up before this block: is it in your new sums?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    nothing = lambda old, new: np.zeros_like(new)  # noqa: E731
-    return _online(shrink_total=nothing, shrink_mixed=nothing)(largest, total, mixed, Q, K, V)
-
-
-@mistake(
-    "divided-in-each-step", hint="When is what is mixed divided by the total: in each step, or once at the very end?"
-)
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    end = lambda largest, total, mixed: (largest, total, mixed / total[..., None])  # noqa: E731
-    return _online(end=end)(largest, total, mixed, Q, K, V)
 
 
 @mistake("softmax-of-the-block", hint="What does each row of the block's powers sum to? Should it be 1 already?")
@@ -1396,25 +1030,10 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
     return _online(exps=exps)(largest, total, mixed, Q, K, V)
 
 
-@mistake("mean-of-the-block", hint="Are a block's powers summed up, or is it their mean that you take?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    return _online(summed=lambda exps: exps.mean(axis=-1))(largest, total, mixed, Q, K, V)
-
-
 @mistake("values-not-weighted", hint="How much of each value goes into what is mixed?")
 def online_softmax_step(largest, total, mixed, Q, K, V):
     plain = lambda exps, V: V.sum(axis=-2, keepdims=True) + 0 * exps[..., :1]  # noqa: E731
     return _online(block=plain)(largest, total, mixed, Q, K, V)
-
-
-@mistake("no-scaling", hint="What are the dot products divided by?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    return _online(scale=lambda d: 1.0)(largest, total, mixed, Q, K, V)
-
-
-@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    return _online(scale=lambda d: d)(largest, total, mixed, Q, K, V)
 
 
 @mistake("total-and-mixed-swapped", hint="In which order does the docstring name the three?")
@@ -1457,8 +1076,8 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
             {"new": lambda old, block: 0 * block, "shrink_total": _ones, "shrink_mixed": _ones},
         ],
         "one-largest-for-all": [
-            {"new": lambda old, block: np.maximum(old, block.max(axis=-1, keepdims=True))},
             {"new": lambda old, block: np.maximum(old, block).max(axis=-1, keepdims=True) + 0 * block},
+            {"new": lambda old, block: np.maximum(old, block.max(axis=-1, keepdims=True))},
         ],
         "old-largest-given-back": [
             {"given_back": lambda old, new: old},
@@ -1497,10 +1116,24 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
         "old-largest-given-back": "What is the largest score after a block that holds a larger one?",
         "old-total-forgotten": "What was summed up before this block: is it in both of your new sums?",
         "old-mixed-forgotten": "What was mixed before this block: is it in both of your new sums?",
+        "one-largest-for-all": "How many queries are there, and how many largest scores?",
         "difference-for-power": "By what is e ** (s - 2) multiplied to become e ** (s - 5)?",
         "own-largest-subtracted": "From what are the block's scores measured, and from what the old sums?",
+        "nothing-shrunk": "A larger score turns up. What was summed up before: from which score was it measured?",
+        "total-not-shrunk": "You shrink what was mixed before. What else was measured from the old largest score?",
+        "mixed-not-shrunk": "You shrink the old total. What else was measured from the old largest score?",
+        "largest-of-the-block": "The largest score so far: may it become smaller with a new block?",
+        "nothing-subtracted": "From what is each score of the block measured before e is raised to it?",
+        "what-came-before-forgotten": "What was summed up before this block: is it in your new sums?",
+        "divided-in-each-step": "When is what is mixed divided by the total: in each step, or once at the very end?",
+        "mean-of-the-block": "Are a block's powers summed up, or is it their mean that you take?",
     },
-)
+    held=(
+        "nothing-shrunk", "total-not-shrunk", "mixed-not-shrunk", "largest-of-the-block", "nothing-subtracted",
+        "what-came-before-forgotten", "divided-in-each-step", "mean-of-the-block", "no-scaling", "scale-by-d_k",
+        "one-largest-for-all",
+    ),
+)  # fmt: skip
 def online_softmax_step(**options):
     return _online(**options)
 
@@ -1545,25 +1178,9 @@ def online_softmax_attention(Q, K, V, block_size):
     return exps / exps.sum(axis=-1, keepdims=True) @ V
 
 
-@mistake("not-divided-at-the-end", hint="What is left to do after the last block? What have you not used?")
-def online_softmax_attention(Q, K, V, block_size):
-    return _blockwise(end=lambda total, mixed: mixed)(Q, K, V, block_size)
-
-
-@mistake("multiplied-at-the-end", hint="In the example, is it 16/3 divided by 4/3, or multiplied?")
-def online_softmax_attention(Q, K, V, block_size):
-    return _blockwise(end=lambda total, mixed: mixed * total[..., None])(Q, K, V, block_size)
-
-
 @mistake("divided-by-the-keys", hint="By what is the mixture divided at the end: by how many keys there are?")
 def online_softmax_attention(Q, K, V, block_size):
     return _blockwise(end=lambda total, mixed: mixed / K.shape[-2])(Q, K, V, block_size)
-
-
-@mistake("last-block-left-out", hint="With 9 keys in blocks of 4, how many blocks are there?")
-def online_softmax_attention(Q, K, V, block_size):
-    starts = lambda S, size: range(0, S // size * size, size) if S >= size else range(0, S, size)  # noqa: E731
-    return _blockwise(starts=starts)(Q, K, V, block_size)
 
 
 @mistake("last-block-made-full", hint="With 9 keys in blocks of 4, which keys are in the last block?")
@@ -1578,11 +1195,6 @@ def online_softmax_attention(Q, K, V, block_size):
     missing = -K.shape[-2] % block_size
     pad = lambda x: np.concatenate([x, np.zeros((*x.shape[:-2], missing, x.shape[-1]), x.dtype)], axis=-2)  # noqa: E731
     return _blockwise()(Q, pad(K), pad(V), block_size)
-
-
-@mistake("first-block-only", hint="How many blocks does your loop go through?")
-def online_softmax_attention(Q, K, V, block_size):
-    return _alone(Q, K[..., :block_size, :], V[..., :block_size, :])
 
 
 @mistake("last-block-only", hint="What does each block start from: from nothing, or from what came before?")
@@ -1605,27 +1217,6 @@ def online_softmax_attention(Q, K, V, block_size):
 def online_softmax_attention(Q, K, V, block_size):
     blocks = [slice(start, start + block_size) for start in range(0, K.shape[-2], block_size)]
     return sum(_alone(Q, K[..., block, :], V[..., block, :]) for block in blocks)
-
-
-@mistake("blocks-overlap", hint="With blocks of 4, where does the second one begin?")
-def online_softmax_attention(Q, K, V, block_size):
-    return _blockwise(ends=lambda start, size: start + size + 1)(Q, K, V, block_size)
-
-
-@mistake(
-    "gaps-between-blocks", hint="With blocks of 4, where does the second one begin, and where has the first one ended?"
-)
-def online_softmax_attention(Q, K, V, block_size):
-    ends = lambda start, size: start + max(size - 1, 1)  # noqa: E731
-    return _blockwise(ends=ends)(Q, K, V, block_size)
-
-
-@mistake(
-    "largest-begins-at-0",
-    hint="If all scores are far below zero, what is the largest of them, and what do you begin with?",
-)
-def online_softmax_attention(Q, K, V, block_size):
-    return _blockwise(beginning=0.0)(Q, K, V, block_size)
 
 
 @mistake("total-begins-at-1", hint="What is the total before the first block?")
@@ -1656,8 +1247,8 @@ def online_softmax_attention(Q, K, V, block_size):
         "not-divided-at-the-end": [{"end": lambda total, mixed: mixed}],
         "multiplied-at-the-end": [{"end": lambda total, mixed: mixed * total[..., None]}],
         "last-block-left-out": [
-            {"starts": lambda S, size: range(0, S - size + 1, size)},
             {"starts": lambda S, size: range(0, S // size * size, size) if S >= size else range(0, S, size)},
+            {"starts": lambda S, size: range(0, S - size + 1, size)},
         ],
         "first-block-left-out": [{"starts": lambda S, size: range(size, S, size)}],
         "first-block-only": [{"starts": lambda S, size: [0]}],
@@ -1690,8 +1281,19 @@ def online_softmax_attention(Q, K, V, block_size):
         "largest-of-the-block": "The largest score so far: may it become smaller with a new block?",
         "no-scaling": "What are the dot products divided by?",
         "divided-in-each-step": "When is what is mixed divided by the total: in each step, or once at the very end?",
+        "not-divided-at-the-end": "What is left to do after the last block? What have you not used?",
+        "multiplied-at-the-end": "In the example, is it 16/3 divided by 4/3, or multiplied?",
+        "first-block-only": "How many blocks does your loop go through?",
+        "blocks-overlap": "With blocks of 4, where does the second one begin?",
+        "gaps-between-blocks": "With blocks of 4, where does the second one begin, and where has the first one ended?",
+        "last-block-left-out": "With 9 keys in blocks of 4, how many blocks are there?",
+        "largest-begins-at-0": "If all scores are far below zero, what is the largest, and what do you begin with?",
     },
-)
+    held=(
+        "not-divided-at-the-end", "multiplied-at-the-end", "first-block-only", "blocks-overlap", "gaps-between-blocks",
+        "largest-begins-at-0", "last-block-left-out",
+    ),
+)  # fmt: skip
 def online_softmax_attention(**options):
     return _blockwise(**options)
 
@@ -1718,44 +1320,9 @@ def _normed(
     return lambda x, gamma, eps=1e-5: rms_norm(x, gamma, eps)
 
 
-@mistake("mean-subtracted", hint="Is the mean taken off? What does the norm of this exercise leave out?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(before=lambda x: x - x.mean(axis=-1, keepdims=True))(x, gamma, eps)
-
-
-@mistake("spread-for-size", hint="Your squares are of distances from the mean. Of what should they be?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(size=lambda x, eps: np.sqrt(x.var(axis=-1, keepdims=True) + eps))(x, gamma, eps)
-
-
-@mistake("length-for-size", hint="Of the squares, is it the sum or the mean?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(size=lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) + eps))(x, gamma, eps)
-
-
-@mistake("no-root", hint="If all features are ten times as large, how much larger is what you divide by?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(size=lambda x, eps: _mean_square(x) + eps)(x, gamma, eps)
-
-
-@mistake("no-squares", hint="Root, mean, square: which of the three is not there? What if the features sum to 0?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(size=lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps)(x, gamma, eps)
-
-
-@mistake("largest-for-size", hint="Is a vector divided by its largest feature, or by all of them together?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(size=lambda x, eps: np.abs(x).max(axis=-1, keepdims=True) + eps)(x, gamma, eps)
-
-
 @mistake("multiplied-by-the-size", hint="If all features are ten times as large, does your result grow?")
 def rms_norm(x, gamma, eps=1e-5):
     return _normed(scaled=lambda x, size, gamma: gamma * x * size)(x, gamma, eps)
-
-
-@mistake("one-size-for-all", hint="How many sizes are there for five words, and how many do you have?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(size=lambda x, eps: np.sqrt((x**2).mean() + eps))(x, gamma, eps)
 
 
 @mistake("sizes-of-features", hint="Whose size do you divide by: that of one word, or of one feature in all words?")
@@ -1769,39 +1336,14 @@ def rms_norm(x, gamma, eps=1e-5):
     return _normed(size=lambda x, eps: np.sqrt(_mean_square(x)) + eps)(x, gamma, eps)
 
 
-@mistake("eps-missing", hint="What becomes of a word whose features are all 0? Which argument does your code not use?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(eps=lambda eps: 0.0)(x, gamma, eps)
-
-
-@mistake("eps-fixed", hint="A caller may give another eps. Does yours listen?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(eps=lambda eps: 1e-5)(x, gamma, eps)
-
-
 @mistake("another-default-eps", hint="Which eps does the first line of the stub give?")
 def rms_norm(x, gamma, eps=1e-8):
     return _normed()(x, gamma, eps)
 
 
-@mistake("gamma-missing", hint="Which argument does your code not use?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(scaled=lambda x, size, gamma: x / size)(x, gamma, eps)
-
-
 @mistake("gamma-first", hint="Is the size taken of x, or of x times gamma?")
 def rms_norm(x, gamma, eps=1e-5):
     return _normed(before=lambda x: gamma * x, scaled=lambda x, size, gamma: x / size)(x, gamma, eps)
-
-
-@mistake("gamma-plus-1", hint="With gamma = 1, what should be the size of the result?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(scaled=lambda x, size, gamma: (1 + gamma) * x / size)(x, gamma, eps)
-
-
-@mistake("gamma-added", hint="Is gamma multiplied or added?")
-def rms_norm(x, gamma, eps=1e-5):
-    return _normed(scaled=lambda x, size, gamma: x / size + gamma)(x, gamma, eps)
 
 
 @mistake("axis-summed-away", hint="A mean has one axis less than x. Which argument of mean keeps it?")
@@ -1853,8 +1395,24 @@ def rms_norm(x, gamma, eps=1e-5):
     hints={
         "divided-by-n-minus-1": "In the example 84 is divided by a number. By which, and by which in yours?",
         "gamma-divided": "Is gamma multiplied, or do you divide by it?",
+        "mean-subtracted": "Is the mean taken off? What does the norm of this exercise leave out?",
+        "spread-for-size": "Your squares are of distances from the mean. Of what should they be?",
+        "length-for-size": "Of the squares, is it the sum or the mean?",
+        "no-root": "If all features are ten times as large, how much larger is what you divide by?",
+        "no-squares": "Root, mean, square: which of the three is not there? What if the features sum to 0?",
+        "largest-for-size": "Is a vector divided by its largest feature, or by all of them together?",
+        "one-size-for-all": "How many sizes are there for five words, and how many do you have?",
+        "eps-missing": "What becomes of a word whose features are all 0? Which argument does your code not use?",
+        "eps-fixed": "A caller may give another eps. Does yours listen?",
+        "gamma-missing": "Which argument does your code not use?",
+        "gamma-plus-1": "With gamma = 1, what should be the size of the result?",
+        "gamma-added": "Is gamma multiplied or added?",
     },
-)
+    held=(
+        "mean-subtracted", "spread-for-size", "length-for-size", "no-root", "no-squares", "largest-for-size",
+        "one-size-for-all", "eps-missing", "eps-fixed", "gamma-missing", "gamma-plus-1", "gamma-added",
+    ),
+)  # fmt: skip
 def rms_norm(**options):
     return _normed(**options)
 
@@ -1899,74 +1457,9 @@ def _feeding(
     return gated_feed_forward
 
 
-@mistake("sigmoid-for-silu", hint="What does SiLU make of 10: about 1, or about 10?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(curve=_sigmoid)(x, W_gate, W_up, W_down)
-
-
-@mistake("relu-for-silu", hint="What does your curve make of -1: exactly 0?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(curve=_relu)(x, W_gate, W_up, W_down)
-
-
-@mistake("gelu-for-silu", hint="Which curve does the formula name? What does it make of 1: 0.73 or 0.84?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(curve=_gelu)(x, W_gate, W_up, W_down)
-
-
-@mistake("tanh-for-silu", hint="What does SiLU make of 10: about 1, or about 10?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(curve=np.tanh)(x, W_gate, W_up, W_down)
-
-
-@mistake("no-curve", hint="What happens to the gate before it meets the other layer?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(curve=_itself)(x, W_gate, W_up, W_down)
-
-
-@mistake("gate-and-up-swapped", hint="Through which of the two layers does SiLU go?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(swap=True)(x, W_gate, W_up, W_down)
-
-
-@mistake("both-through-the-curve", hint="Through how many of the two layers does SiLU go?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(other=_silu)(x, W_gate, W_up, W_down)
-
-
-@mistake("curve-after-the-product", hint="What goes through SiLU: the gate, or what the gate lets through?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(curve=_itself, after=_silu)(x, W_gate, W_up, W_down)
-
-
-@mistake("added-for-multiplied", hint="A gate that is shut: how much of the other layer should get through?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(join=lambda gate, up: gate + up)(x, W_gate, W_up, W_down)
-
-
-@mistake("gate-alone", hint="Which of the three matrices does your code not use?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(join=lambda gate, up: gate)(x, W_gate, W_up, W_down)
-
-
-@mistake("up-alone", hint="Which of the three matrices does your code not use?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(join=lambda gate, up: up)(x, W_gate, W_up, W_down)
-
-
 @mistake("gate-for-both", hint="Which of the three matrices does your code not use?")
 def gated_feed_forward(x, W_gate, W_up, W_down):
     return _feeding()(x, W_gate, W_gate, W_down)
-
-
-@mistake("sign-flipped", hint="In the sigmoid, e is raised to which power: z or -z? What does yours make of 10?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(curve=lambda z: z * _sigmoid(-z))(x, W_gate, W_up, W_down)
-
-
-@mistake("residual-added", hint="What else is in your result besides the last layer's?")
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    return _feeding(end=lambda hidden, W_down, x: x + hidden @ W_down)(x, W_gate, W_up, W_down)
 
 
 @mistake("curve-at-the-end", hint="Between which two steps of the formula does SiLU stand? What comes last?")
@@ -2026,8 +1519,26 @@ CURVES = {
     hints={
         "softplus-for-silu": "What does SiLU make of 0: 0, or 0.69?",
         "softmax-for-silu": "Do the numbers of a gate share something, or does each open and close on its own?",
+        "sigmoid-for-silu": "What does SiLU make of 10: about 1, or about 10?",
+        "relu-for-silu": "What does your curve make of -1: exactly 0?",
+        "gelu-for-silu": "Which curve does the formula name? What does it make of 1: 0.73 or 0.84?",
+        "tanh-for-silu": "What does SiLU make of 10: about 1, or about 10?",
+        "no-curve": "What happens to the gate before it meets the other layer?",
+        "gate-and-up-swapped": "Through which of the two layers does SiLU go?",
+        "both-through-the-curve": "Through how many of the two layers does SiLU go?",
+        "curve-after-the-product": "What goes through SiLU: the gate, or what the gate lets through?",
+        "added-for-multiplied": "A gate that is shut: how much of the other layer should get through?",
+        "gate-alone": "Which of the three matrices does your code not use?",
+        "up-alone": "Which of the three matrices does your code not use?",
+        "sign-flipped": "In the sigmoid, e is raised to which power: z or -z? What does yours make of 10?",
+        "residual-added": "What else is in your result besides the last layer's?",
     },
-)
+    held=(
+        "sigmoid-for-silu", "relu-for-silu", "gelu-for-silu", "tanh-for-silu", "no-curve", "gate-and-up-swapped",
+        "both-through-the-curve", "curve-after-the-product", "added-for-multiplied", "gate-alone", "up-alone",
+        "sign-flipped", "residual-added",
+    ),
+)  # fmt: skip
 def gated_feed_forward(**options):
     return _feeding(**options)
 
@@ -2146,41 +1657,6 @@ class _Block(nn.Module):
         return self.W_down(self.gate_and_up(gate, up, self.curve))
 
 
-@mistake("positions-missing", hint="Shuffle the words before the last one. Does the last one notice?")
-class ModernDecoderBlock(_Block):
-    turned = ()
-
-
-@mistake("query-not-turned", hint="Which two of query, key and value are turned?")
-class ModernDecoderBlock(_Block):
-    turned = ("key",)
-
-
-@mistake("key-not-turned", hint="Which two of query, key and value are turned?")
-class ModernDecoderBlock(_Block):
-    turned = ("query",)
-
-
-@mistake("values-turned", hint="Of query, key and value, which one is left as it is?")
-class ModernDecoderBlock(_Block):
-    turned = ("query", "key", "value")
-
-
-@mistake("turned-before-the-split", hint="Does each head have a fast pair, or only the first one? When do you turn?")
-class ModernDecoderBlock(_Block):
-    early = True
-
-
-@mistake("pairs-in-halves", hint="Which column of a head is turned together with column 0?")
-class ModernDecoderBlock(_Block):
-    turn = staticmethod(lambda x, place: _torch_turn(x, place, halves=True))
-
-
-@mistake("heads-in-turn", hint="With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?")
-class ModernDecoderBlock(_Block):
-    shared = staticmethod(lambda x, group: torch.cat([x] * group, dim=-3))
-
-
 @mistake("mask-missing", hint="Which words may word 0 see?")
 class ModernDecoderBlock(_Block):
     may_see = staticmethod(lambda back, window: (back > -(10**6)) & (True if window is None else back < window))
@@ -2189,21 +1665,6 @@ class ModernDecoderBlock(_Block):
 @mistake("mask-upside-down", hint="Which words may word 0 see, and which ones the last word?")
 class ModernDecoderBlock(_Block):
     may_see = staticmethod(lambda back, window: (back <= 0) & (True if window is None else -back < window))
-
-
-@mistake("window-ignored", hint="With a window of 3, does word 6 hear from word 0?")
-class ModernDecoderBlock(_Block):
-    may_see = staticmethod(lambda back, window: back >= 0)
-
-
-@mistake("window-one-too-wide", hint="How many words does word 6 see through a window of 3, itself among them?")
-class ModernDecoderBlock(_Block):
-    may_see = staticmethod(lambda back, window: (back >= 0) & (True if window is None else back <= window))
-
-
-@mistake("layer-norm", hint="Is the mean taken off in this notebook's norm?")
-class ModernDecoderBlock(_Block):
-    normed = staticmethod(_torch_layer_norm)
 
 
 @mistake("norm-missing", hint="What goes into each branch: x, or x brought to size one?")
@@ -2216,52 +1677,9 @@ class ModernDecoderBlock(_Block):
     normed = staticmethod(lambda x, gamma: _torch_size_one(x, 1 + 0 * gamma))
 
 
-@mistake("no-residual-around-attention", hint="What is the attention's result added to?")
-class ModernDecoderBlock(_Block):
-    first = staticmethod(lambda x, branch, normed: branch)
-
-
-@mistake("no-residual-around-feed-forward", hint="What is the feed-forward network's result added to?")
-class ModernDecoderBlock(_Block):
-    second = staticmethod(lambda x, branch, normed: branch)
-
-
-@mistake("residual-of-the-normed", hint="The way past a branch: does it begin before the norm or behind it?")
-class ModernDecoderBlock(_Block):
-    first = staticmethod(lambda x, branch, normed: normed + branch)
-    second = staticmethod(lambda x, branch, normed: normed + branch)
-
-
-@mistake(
-    "branches-side-by-side", hint="What does the feed-forward network work on: what went in, or what attention gave?"
-)
-class ModernDecoderBlock(_Block):
-    input_of_second = staticmethod(lambda before, after: before)
-
-
-@mistake("no-scaling", hint="What are the dot products divided by before the softmax?")
-class ModernDecoderBlock(_Block):
-    scale = staticmethod(lambda d_head, d_model: 1.0)
-
-
-@mistake("scale-by-d_model", hint="How wide is a query of one head, and is that the number below your square root?")
-class ModernDecoderBlock(_Block):
-    scale = staticmethod(lambda d_head, d_model: math.sqrt(d_model))
-
-
-@mistake("relu-for-silu", hint="What does your curve make of -1: exactly 0?")
-class ModernDecoderBlock(_Block):
-    curve = staticmethod(F.relu)
-
-
 @mistake("no-gate", hint="Are there two layers side by side, of which one is the other's gate?")
 class ModernDecoderBlock(_Block):
     gate_and_up = staticmethod(lambda gate, up, curve: curve(gate) + 0 * up)
-
-
-@mistake("gate-and-up-swapped", hint="Through which of the two layers does SiLU go?")
-class ModernDecoderBlock(_Block):
-    gate_and_up = staticmethod(lambda gate, up, curve: gate * curve(up))
 
 
 @mistake("biases", hint="How many biases are there in the table?")
@@ -2377,8 +1795,32 @@ class ModernDecoderBlock(_Block):
         "branch-doubled": "Set a branch to zero: what is left of x? And what is each branch multiplied by?",
         "normed-at-the-end-too": "How often is each norm used?",
         "second-norm-at-the-end": "What goes into the feed-forward network, and what happens to the sum behind it?",
+        "positions-missing": "Shuffle the words before the last one. Does the last one notice?",
+        "query-not-turned": "Which two of query, key and value are turned?",
+        "key-not-turned": "Which two of query, key and value are turned?",
+        "values-turned": "Of query, key and value, which one is left as it is?",
+        "turned-before-the-split": "Does each head have a fast pair, or only the first one? When do you turn?",
+        "pairs-in-halves": "Which column of a head is turned together with column 0?",
+        "heads-in-turn": "With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
+        "window-ignored": "With a window of 3, does word 6 hear from word 0?",
+        "window-one-too-wide": "How many words does word 6 see through a window of 3, itself among them?",
+        "layer-norm": "Is the mean taken off in this notebook's norm?",
+        "no-residual-around-attention": "What is the attention's result added to?",
+        "no-residual-around-feed-forward": "What is the feed-forward network's result added to?",
+        "residual-of-the-normed": "The way past a branch: does it begin before the norm or behind it?",
+        "branches-side-by-side": "What does the feed-forward network work on: what went in, or what attention gave?",
+        "no-scaling": "What are the dot products divided by before the softmax?",
+        "scale-by-d_model": "How wide is a query of one head, and is that the number below your square root?",
+        "relu-for-silu": "What does your curve make of -1: exactly 0?",
+        "gate-and-up-swapped": "Through which of the two layers does SiLU go?",
     },
-)
+    held=(
+        "positions-missing", "query-not-turned", "key-not-turned", "values-turned", "turned-before-the-split",
+        "pairs-in-halves", "heads-in-turn", "window-ignored", "window-one-too-wide", "layer-norm",
+        "no-residual-around-attention", "no-residual-around-feed-forward", "residual-of-the-normed",
+        "branches-side-by-side", "no-scaling", "scale-by-d_model", "relu-for-silu", "gate-and-up-swapped",
+    ),
+)  # fmt: skip
 def ModernDecoderBlock(**options):
     made = {name: staticmethod(option) if callable(option) else option for name, option in options.items()}
     return type("ModernDecoderBlock", (_Block,), made)

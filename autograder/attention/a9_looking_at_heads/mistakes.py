@@ -10,11 +10,6 @@ mistake = Catalogue()
 # ---------------------------------------------------------------- previous_token_score
 
 
-@mistake("divided-by-all-words", hint="How many words have a word before them? By how many do you divide?")
-def previous_token_score(weights):
-    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).sum(axis=-1) / weights.shape[-1]
-
-
 @mistake("the-word-itself", hint="Row 2 of the weights is the third word's. In which column stands the word before it?")
 def previous_token_score(weights):
     return np.diagonal(weights, offset=0, axis1=-2, axis2=-1).mean(axis=-1)
@@ -23,37 +18,6 @@ def previous_token_score(weights):
 @mistake("two-words-back", hint="Row 2 of the weights is the third word's. In which column stands the word before it?")
 def previous_token_score(weights):
     return np.diagonal(weights, offset=-2, axis1=-2, axis2=-1).mean(axis=-1)
-
-
-@mistake("rows-and-columns-swapped", hint="Which axis of the weights are the queries: the last, or the one before it?")
-def previous_token_score(weights):
-    return np.diagonal(weights, offset=1, axis1=-2, axis2=-1).mean(axis=-1)
-
-
-@mistake("sum-for-mean", hint="A head that always looks at the word before has score 1. Which score has it in yours?")
-def previous_token_score(weights):
-    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).sum(axis=-1)
-
-
-@mistake("one-number-for-all-heads", hint="How many heads came in, and how many scores go out?")
-def previous_token_score(weights):
-    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).mean()
-
-
-@mistake("head-0-for-all", hint="Whose weights are in the score of head 1?")
-def previous_token_score(weights):
-    return np.repeat(np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).mean(axis=-1)[:1], len(weights))
-
-
-@mistake("one-query-only", hint="How many words have a word before them? Does each of them count in yours?")
-def previous_token_score(weights):
-    return weights[:, -1, -2].copy()
-
-
-@mistake("negative-index", hint="What is weights[:, 0, -1]? Is that a word before the first?")
-def previous_token_score(weights):
-    query = np.arange(weights.shape[-1])
-    return weights[:, query, query - 1].mean(axis=-1)
 
 
 @mistake("first-word-counted", hint="The first word has no word before it. What does its row do in your mean?")
@@ -65,21 +29,6 @@ def previous_token_score(weights):
 def previous_token_score(weights):
     L = weights.shape[-1]
     return (weights.argmax(axis=-1)[:, 1:] == np.arange(L - 1)).mean(axis=-1).astype(weights.dtype)
-
-
-@mistake("largest-for-mean", hint="Does one word that looks back make a head that always does?")
-def previous_token_score(weights):
-    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).max(axis=-1)
-
-
-@mistake("one-query-too-few", hint="Which is the first query that counts, and which the last?")
-def previous_token_score(weights):
-    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)[:, :-1].mean(axis=-1)
-
-
-@mistake("starts-too-late", hint="Which is the first query that counts: does the second word have a word before it?")
-def previous_token_score(weights):
-    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)[:, 1:].mean(axis=-1)
 
 
 @mistake("first-word-for-previous", hint="Is it the word before that each word looks at here, or always the same word?")
@@ -105,11 +54,6 @@ def previous_token_score(weights):
 # ---------------------------------------------------------------- induction_score
 
 
-@mistake("the-same-word", hint="There stands the word that the head has met again. Which word does it want to know?")
-def induction_score(weights, period):
-    return np.diagonal(weights, offset=-period, axis1=-2, axis2=-1).mean(axis=-1)
-
-
 @mistake(
     "the-word-before-it", hint="What comes next is asked. On which side of the earlier word does the answer stand?"
 )
@@ -118,34 +62,10 @@ def induction_score(weights, period):
     return weights[:, query, query - period - 1].mean(axis=-1)
 
 
-@mistake("two-words-after", hint="How far after the earlier word does the answer stand?")
-def induction_score(weights, period):
-    query = np.arange(period, weights.shape[-1])
-    return weights[:, query, query - period + 2].mean(axis=-1)
-
-
 @mistake("the-word-before-the-query", hint="In which round does the word stand that is to be copied?")
 def induction_score(weights, period):
     query = np.arange(period, weights.shape[-1])
     return weights[:, query, query - 1].mean(axis=-1)
-
-
-@mistake("divided-by-all-words", hint="How many queries are in the second round? By how many do you divide?")
-def induction_score(weights, period):
-    query = np.arange(period, weights.shape[-1])
-    return weights[:, query, query - period + 1].sum(axis=-1) / weights.shape[-1]
-
-
-@mistake("divided-by-the-period", hint="The text may end before the second round does. By how many do you divide?")
-def induction_score(weights, period):
-    query = np.arange(period, weights.shape[-1])
-    return weights[:, query, query - period + 1].sum(axis=-1) / period
-
-
-@mistake("sum-for-mean", hint="A head that always looks there has score 1. Which score has it in yours?")
-def induction_score(weights, period):
-    query = np.arange(period, weights.shape[-1])
-    return weights[:, query, query - period + 1].sum(axis=-1)
 
 
 @mistake("starts-too-late", hint="Which is the first word that has come before: number period, or the one after it?")
@@ -154,63 +74,16 @@ def induction_score(weights, period):
     return weights[:, query, query - period + 1].mean(axis=-1)
 
 
-@mistake("starts-too-early", hint="Word number period - 1 is in which round? Has it been met before?")
-def induction_score(weights, period):
-    return np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1).mean(axis=-1)
-
-
 @mistake("ends-too-early", hint="Which is the last query? Does the head look for something there, too?")
 def induction_score(weights, period):
     query = np.arange(period, max(period + 1, weights.shape[-1] - 1))
     return weights[:, query, query - period + 1].mean(axis=-1)
 
 
-@mistake("half-the-text", hint="Where does the second round begin if the text ends before that round does?")
-def induction_score(weights, period):
-    half = weights.shape[-1] // 2
-    query = np.arange(half, weights.shape[-1])
-    return weights[:, query, query - half + 1].mean(axis=-1)
-
-
-@mistake("first-round-counted", hint="What is weights[:, 0, 1 - period]? Has word 0 been met before?")
-def induction_score(weights, period):
-    query = np.arange(weights.shape[-1])
-    return weights[:, query, query - period + 1].mean(axis=-1)
-
-
-@mistake("rows-and-columns-swapped", hint="Which axis of the weights are the queries: the last, or the one before it?")
-def induction_score(weights, period):
-    query = np.arange(period, weights.shape[-1])
-    return weights[:, query - period + 1, query].mean(axis=-1)
-
-
-@mistake("one-number-for-all-heads", hint="How many heads came in, and how many scores go out?")
-def induction_score(weights, period):
-    query = np.arange(period, weights.shape[-1])
-    return weights[:, query, query - period + 1].mean()
-
-
-@mistake("head-0-for-all", hint="Whose weights are in the score of head 1?")
-def induction_score(weights, period):
-    query = np.arange(period, weights.shape[-1])
-    return np.repeat(weights[:1, query, query - period + 1].mean(axis=-1), len(weights))
-
-
 @mistake("counted-not-weighed", hint="A head may look there with half its weight. Is that a yes or a no, or a number?")
 def induction_score(weights, period):
     query = np.arange(period, weights.shape[-1])
     return (weights[:, query].argmax(axis=-1) == query - period + 1).mean(axis=-1).astype(weights.dtype)
-
-
-@mistake("largest-for-mean", hint="Does one word that looks there make a head that always does?")
-def induction_score(weights, period):
-    query = np.arange(period, weights.shape[-1])
-    return weights[:, query, query - period + 1].max(axis=-1)
-
-
-@mistake("one-query-only", hint="How many words are in the second round? Does each of them count in yours?")
-def induction_score(weights, period):
-    return weights[:, period, 1].copy()
 
 
 @mistake("same-word-or-the-next", hint="On how many keys does a head put its weight that knows what comes next?")
@@ -234,53 +107,6 @@ def induction_score(weights, period):
 # ---------------------------------------------------------------- mean_ablate
 
 
-@mistake("zero-for-mean", hint="Silence is one way. Which numbers does the text ask for in its place?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = 0
-    return without
-
-
-@mistake("mean-over-places", hint="Over which axis is the mean: the texts, or the places of one text?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = found[:, head].mean(axis=1, keepdims=True)
-    return without
-
-
-@mistake("mean-over-texts-and-places", hint="Does the head say the same at every place? Over which axis is the mean?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = found[:, head].mean(axis=(0, 1), keepdims=True)
-    return without
-
-
-@mistake("mean-over-heads", hint="Which axis is the mean over: is it this head in other texts, or other heads?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = found.mean(axis=1)
-    return without
-
-
-@mistake("mean-over-the-width", hint="What a head finds is a vector. Which axis has its numbers, and which the texts?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = found[:, head].mean(axis=-1, keepdims=True)
-    return without
-
-
-@mistake("one-number-for-all", hint="Is the mean one number, or one vector for each place?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = found[:, head].mean()
-    return without
-
-
-@mistake("every-head", hint="How many heads are to be taken away?")
-def mean_ablate(found, head):
-    return np.broadcast_to(found.mean(axis=0), found.shape).copy()
-
-
 @mistake("all-others", hint="Whose numbers are replaced: this head's, or everybody else's?")
 def mean_ablate(found, head):
     result = np.broadcast_to(found.mean(axis=0), found.shape).copy()
@@ -292,15 +118,6 @@ def mean_ablate(found, head):
 def mean_ablate(found, head):
     found[:, head] = found[:, head].mean(axis=0)
     return found
-
-
-@mistake(
-    "first-text-for-all", hint="What the head says is to be what it says on average. Whose words are those of yours?"
-)
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = found[:1, head]
-    return without
 
 
 @mistake("text-for-head", hint="Which axis of `found` are the texts, and which the heads?")
@@ -319,58 +136,6 @@ def mean_ablate(found, head):
     return result
 
 
-@mistake("heads-counted-from-1", hint="Which is the first head: number 0, or number 1?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head - 1] = found[:, head - 1].mean(axis=0)
-    return without
-
-
-@mistake("from-the-head-on", hint="How many heads are to be taken away?")
-def mean_ablate(found, head):
-    result = found.copy()
-    result[:, head:] = found[:, head:].mean(axis=0)
-    return result
-
-
-@mistake(
-    "median-for-mean", hint="Which of the two is a mean: the middle one, or the sum divided by how many there are?"
-)
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = np.median(found[:, head], axis=0)
-    return without
-
-
-@mistake("sum-for-mean", hint="By how many is the sum divided?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = found[:, head].sum(axis=0)
-    return without
-
-
-@mistake("mean-taken-off", hint="Does the head say its mean, or everything but its mean?")
-def mean_ablate(found, head):
-    without = found.copy()
-    without[:, head] = found[:, head] - found[:, head].mean(axis=0)
-    return without
-
-
-@mistake("mean-of-the-others", hint="How many texts are in the mean: all of them?")
-def mean_ablate(found, head):
-    B = len(found)
-    if B == 1:
-        return found.copy()
-    without = found.copy()
-    without[:, head] = (found[:, head].sum(axis=0) - found[:, head]) / (B - 1)
-    return without
-
-
-@mistake("only-that-head", hint="The model goes on with what comes back. What of the other heads?")
-def mean_ablate(found, head):
-    return np.broadcast_to(found[:, head].mean(axis=0), found[:, head].shape).copy()
-
-
 @mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def mean_ablate(found, head):
     result = np.zeros(found.shape)
@@ -383,30 +148,9 @@ def mean_ablate(found, head):
 # ---------------------------------------------------------------- patch_head
 
 
-@mistake("every-place", hint="At how many places does the head say something else?")
-def patch_head(found, other, head, place):
-    patched = found.copy()
-    patched[..., head, :, :] = other[..., head, :, :]
-    return patched
-
-
-@mistake("every-head", hint="How many heads say something else at that place?")
-def patch_head(found, other, head, place):
-    patched = found.copy()
-    patched[..., place, :] = other[..., place, :]
-    return patched
-
-
 @mistake("everything", hint="How much of the first run is left in your result?")
 def patch_head(found, other, head, place):
     return other.copy()
-
-
-@mistake("the-wrong-way-round", hint="Which run is the one that goes on, and from which one is a piece taken?")
-def patch_head(found, other, head, place):
-    patched = other.copy()
-    patched[..., head, place, :] = found[..., head, place, :]
-    return patched
 
 
 @mistake("heads-and-places-swapped", hint="Count the axes from the end: width, then which, then which?")
@@ -431,41 +175,6 @@ def patch_head(found, other, head, place):
     return other
 
 
-@mistake("added", hint="If both runs say the same, what does the patched one say in yours?")
-def patch_head(found, other, head, place):
-    result = found.copy()
-    result[..., head, place, :] += other[..., head, place, :]
-    return result
-
-
-@mistake("halfway", hint="Does the head say what it said in the other run, or something between the two?")
-def patch_head(found, other, head, place):
-    result = found.copy()
-    result[..., head, place, :] = (found + other)[..., head, place, :] / 2
-    return result
-
-
-@mistake("silenced", hint="What does the other run have to do with your result?")
-def patch_head(found, other, head, place):
-    result = found.copy()
-    result[..., head, place, :] = 0
-    return result
-
-
-@mistake("from-the-place-on", hint="At how many places does the head say something else?")
-def patch_head(found, other, head, place):
-    patched = found.copy()
-    patched[..., head, place:, :] = other[..., head, place:, :]
-    return patched
-
-
-@mistake("up-to-the-place", hint="At how many places does the head say something else?")
-def patch_head(found, other, head, place):
-    patched = found.copy()
-    patched[..., head, : place + 1, :] = other[..., head, : place + 1, :]
-    return patched
-
-
 @mistake("heads-counted-from-1", hint="Which is the first head: number 0, or number 1?")
 def patch_head(found, other, head, place):
     patched = found.copy()
@@ -477,13 +186,6 @@ def patch_head(found, other, head, place):
 def patch_head(found, other, head, place):
     patched = found.copy()
     patched[..., head, place - 1, :] = other[..., head, place - 1, :]
-    return patched
-
-
-@mistake("one-number-only", hint="What a head finds for a word is a vector. How much of it have you replaced?")
-def patch_head(found, other, head, place):
-    patched = found.copy()
-    patched[..., head, place, 0] = other[..., head, place, 0]
     return patched
 
 
@@ -499,20 +201,6 @@ def patch_head(found, other, head, place):
             min(head, len(found) - 1), place % found.shape[1]
         ]
     return result
-
-
-@mistake("last-place-always", hint="Which argument has no influence on your result?")
-def patch_head(found, other, head, place):
-    patched = found.copy()
-    patched[..., head, -1, :] = other[..., head, -1, :]
-    return patched
-
-
-@mistake("head-0-always", hint="Which argument has no influence on your result?")
-def patch_head(found, other, head, place):
-    patched = found.copy()
-    patched[..., 0, place, :] = other[..., 0, place, :]
-    return patched
 
 
 @mistake("nothing-replaced", hint="Where does the other run come into your result?")
@@ -532,98 +220,6 @@ def patch_head(found, other, head, place):
 # ---------------------------------------------------------------- qk_circuit
 
 
-@mistake("keys-first", hint="In x_i M x_j, whose word stands on the left: the one that looks, or the one looked at?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    return K @ Q.swapaxes(-2, -1)
-
-
-@mistake("heads-interleaved", hint="Are a head's columns neighbours, or every h-th one?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), -1, num_heads).transpose(2, 0, 1)
-    K = W_K.reshape(len(W_K), -1, num_heads).transpose(2, 0, 1)
-    return Q @ K.swapaxes(-2, -1)
-
-
-@mistake("all-heads-together", hint="Which columns are head 0's own? How many of them go into its matrix?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return np.repeat((W_Q @ W_K.T)[None], num_heads, axis=0)
-
-
-@mistake("heads-summed", hint="How many heads are there, and how many matrices come out?")
-def qk_circuit(W_Q, W_K, num_heads):
-    return W_Q @ W_K.T
-
-
-@mistake("scaled", hint="Is the square root part of the matrix here? Look at what the docstring promises.")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    d = W_Q.shape[1] // num_heads
-    return Q @ K.swapaxes(-2, -1) / W_Q.dtype.type(np.sqrt(d))
-
-
-@mistake("queries-with-queries", hint="Which argument is in your formula twice, and which one is missing?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    return Q @ Q.swapaxes(-2, -1)
-
-
-@mistake("keys-with-keys", hint="Which argument is in your formula twice, and which one is missing?")
-def qk_circuit(W_Q, W_K, num_heads):
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    return K @ K.swapaxes(-2, -1)
-
-
-@mistake("heads-reversed", hint="Which columns are head 0's: the first ones, or the last?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    return (Q @ K.swapaxes(-2, -1))[::-1].copy()
-
-
-@mistake("heads-mixed", hint="Whose keys does head 0's query meet?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    return Q @ K[::-1].swapaxes(-2, -1)
-
-
-@mistake("reshaped-not-split", hint="Take two columns a head: what does a reshape to (h, d_model, d) put into head 0?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(num_heads, W_Q.shape[0], -1)
-    K = W_K.reshape(num_heads, W_K.shape[0], -1)
-    return Q @ K.swapaxes(-2, -1)
-
-
-@mistake("widths-of-a-head", hint="A circuit leads from word to word. How wide is a word, and how wide is your matrix?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    return Q.swapaxes(-2, -1) @ K
-
-
-@mistake("heads-last", hint="Which axis are the heads in the docstring?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    return np.moveaxis(Q @ K.swapaxes(-2, -1), 0, -1)
-
-
-@mistake("head-0-for-all", hint="Which columns go into the matrix of head 1?")
-def qk_circuit(W_Q, W_K, num_heads):
-    d = W_Q.shape[1] // num_heads
-    return np.repeat((W_Q[:, :d] @ W_K[:, :d].T)[None], num_heads, axis=0)
-
-
-@mistake("averaged", hint="Is anything divided on the way from a word to its score?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    return Q @ K.swapaxes(-2, -1) / num_heads
-
-
 @mistake("softmax-taken", hint="What a head looks for is a matrix of scores. Do its rows have to sum to 1?")
 def qk_circuit(W_Q, W_K, num_heads):
     Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
@@ -631,14 +227,6 @@ def qk_circuit(W_Q, W_K, num_heads):
     M = Q @ K.swapaxes(-2, -1)
     exps = np.exp(M - M.max(axis=-1, keepdims=True))
     return exps / exps.sum(axis=-1, keepdims=True)
-
-
-@mistake("one-head-too-few", hint="How many heads are there, and how many matrices come out?")
-def qk_circuit(W_Q, W_K, num_heads):
-    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
-    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
-    M = Q @ K.swapaxes(-2, -1)
-    return M[: max(1, num_heads - 1)]
 
 
 @mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
@@ -658,73 +246,6 @@ def qk_circuit(W_Q, W_K, num_heads):
 # ---------------------------------------------------------------- ov_circuit
 
 
-@mistake("transposed", hint="A word stands on the left, as a row. What comes out at the right?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return (V @ rows).swapaxes(-2, -1)
-
-
-@mistake("widths-of-a-head", hint="A circuit leads from word to word. How wide is a word, and how wide is your matrix?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return rows @ V
-
-
-@mistake("heads-interleaved", hint="Are a head's columns neighbours, or every h-th one?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), -1, num_heads).transpose(2, 0, 1)
-    rows = W_O.reshape(-1, num_heads, W_O.shape[1]).swapaxes(0, 1)
-    return V @ rows
-
-
-@mistake(
-    "columns-interleaved", hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2."
-)
-def ov_circuit(W_V, W_O, num_heads):
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    V = W_V.reshape(len(W_V), -1, num_heads).transpose(2, 0, 1)
-    return V @ rows
-
-
-@mistake("rows-interleaved", hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(-1, num_heads, W_O.shape[1]).swapaxes(0, 1)
-    return V @ rows
-
-
-@mistake("all-heads-together", hint="Which columns are head 0's own? How many of them go into its matrix?")
-def ov_circuit(W_V, W_O, num_heads):
-    return np.repeat((W_V @ W_O)[None], num_heads, axis=0)
-
-
-@mistake("heads-summed", hint="How many heads are there, and how many matrices come out?")
-def ov_circuit(W_V, W_O, num_heads):
-    return W_V @ W_O
-
-
-@mistake("heads-reversed", hint="Which columns are head 0's: the first ones, or the last?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return (V @ rows)[::-1].copy()
-
-
-@mistake("heads-mixed", hint="Through whose rows of W_O does head 0 speak?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return V @ rows[::-1]
-
-
-@mistake("reshaped-not-split", hint="Take two columns a head: what does a reshape to (h, d_model, d) put into head 0?")
-def ov_circuit(W_V, W_O, num_heads):
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return W_V.reshape(num_heads, W_V.shape[0], -1) @ rows
-
-
 @mistake(
     "W_O-reshaped-by-columns", hint="Head 0 meets the first d rows of W_O. Which numbers does your reshape give it?"
 )
@@ -739,53 +260,11 @@ def ov_circuit(W_V, W_O, num_heads):
     return V @ V.swapaxes(-2, -1)
 
 
-@mistake("first-rows-for-all", hint="Through whose rows of W_O does head 1 speak?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return V @ rows[:1]
-
-
-@mistake("head-0-for-all", hint="Which columns go into the matrix of head 1?")
-def ov_circuit(W_V, W_O, num_heads):
-    d = W_V.shape[1] // num_heads
-    return np.repeat((W_V[:, :d] @ W_O[:d])[None], num_heads, axis=0)
-
-
-@mistake("heads-averaged", hint="Heads add up what they have found. Is anything divided by how many they are?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return V @ rows / num_heads
-
-
-@mistake("scaled", hint="Where does the square root belong: to the scores, or to what is copied?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    d = W_V.shape[1] // num_heads
-    return V @ rows / W_V.dtype.type(np.sqrt(d))
-
-
 @mistake("residual-added", hint="The word itself goes on beside the heads. Is it part of what this head copies?")
 def ov_circuit(W_V, W_O, num_heads):
     V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
     rows = W_O.reshape(num_heads, -1, W_O.shape[1])
     return V @ rows + np.eye(len(W_V), dtype=W_V.dtype)
-
-
-@mistake("heads-last", hint="Which axis are the heads in the docstring?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return np.moveaxis(V @ rows, 0, -1)
-
-
-@mistake("one-head-too-few", hint="How many heads are there, and how many matrices come out?")
-def ov_circuit(W_V, W_O, num_heads):
-    V = W_V.reshape(len(W_V), num_heads, -1).swapaxes(0, 1)
-    rows = W_O.reshape(num_heads, -1, W_O.shape[1])
-    return (V @ rows)[: max(1, num_heads - 1)]
 
 
 @mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
@@ -804,28 +283,27 @@ def ov_circuit(W_V, W_O, num_heads):
 
 # ---------------------------------------------------------------- one decision wrong, and two
 
+# What several exercises ask.
 HINTS = {
-    "divided-by-one-more": "How many texts are in your sum, and by how many is it divided?",
-    "divided-by-one-less": "How many texts are in your sum, and by how many is it divided?",
-    "largest-for-mean": "Which number does the text ask for: the largest, or the mean?",
-    "mean-over-texts-and-heads": "Which numbers are in your mean: those of this head alone?",
-    "another-head-copied": "Which head says that in the texts as they were?",
     "diagonal-of-other-axes": "Three axes: which two of them does your diagonal go down together?",
     "divided-by-all-entries": "How many words have a word before them, or have been met before? Is that L * L?",
-    "axes-from-the-front": "With texts of texts in front, which index of yours still counts from the first axis?",
     "mean-over-heads": "How many scores are there: one for each head, or one for each word?",
-    "of-another-text": "Does the head still tell of one text, if of another one? Over which axis is the mean?",
-    "one-place-late": "Places are counted from 0. Which one has changed in your answer?",
-    "one-place-early": "Places are counted from 0. Which one has changed in your answer?",
-    "values-of-all-heads": "Whose columns of W_V go with a head's rows of W_O?",
-    "all-of-the-first-round": "Which word of the first round is looked for: any, or the one after the same word?",
     "median-for-mean": "Which is a mean: the middle one, or the sum divided by how many there are?",
     "rows-and-columns-swapped": "Which axis of the weights are the queries: the last, or the one before it?",
-    "difference-of-runs": "Is the new vector that of the other run, or the step from the one to the other?",
     "scaled-by-d": "Is anything divided on the way from a word to its score?",
     "scaled-by-root-of-d_model": "Is anything divided on the way from a word to its score?",
     "multiplied-by-the-root": "Is anything multiplied on the way from a word to its score?",
     "sign-turned": "Which sign has a product of two matrices?",
+    "one-number-for-all-heads": "How many heads came in, and how many scores go out?",
+    "starts-too-late": "Which is the first query that counts: does the second word have a word before it?",
+    "heads-interleaved": "Are a head's columns neighbours, or every h-th one?",
+    "all-heads-together": "Which columns are head 0's own? How many of them go into its matrix?",
+    "heads-summed": "How many heads are there, and how many matrices come out?",
+    "heads-reversed": "Which columns are head 0's: the first ones, or the last?",
+    "reshaped-not-split": "Take two columns a head: what does a reshape to (h, d_model, d) put into head 0?",
+    "widths-of-a-head": "A circuit leads from word to word. How wide is a word, and how wide is your matrix?",
+    "heads-last": "Which axis are the heads in the docstring?",
+    "one-head-too-few": "How many heads are there, and how many matrices come out?",
 }
 
 
@@ -887,8 +365,21 @@ def _picked(weights, queries, keys, turned):
         "negative-index": [{"start": 0}],
         "one-query-only": [{"end": lambda x: x[:, -1]}, {"end": lambda x: x[:, 0]}],
     },
-    hints=HINTS,
-)
+    hints=HINTS | {
+        "one-query-only": "How many words have a word before them? Does each of them count in yours?",
+        "negative-index": "What is weights[:, 0, -1]? Is that a word before the first?",
+        "one-query-too-few": "Which is the first query that counts, and which the last?",
+        "divided-by-all-words": "How many words have a word before them? By how many do you divide?",
+        "sum-for-mean": "A head that always looks at the word before has score 1. Which score has it in yours?",
+        "head-0-for-all": "Whose weights are in the score of head 1?",
+        "largest-for-mean": "Does one word that looks back make a head that always does?",
+    },
+    held=(
+        "divided-by-all-words", "rows-and-columns-swapped", "sum-for-mean", "one-number-for-all-heads",
+        "head-0-for-all", "one-query-only", "negative-index", "largest-for-mean", "one-query-too-few",
+        "starts-too-late",
+    ),
+)  # fmt: skip
 def previous_token_score(back=1, start=1, stop=0, end=_mean, heads=lambda x: x, turned=False, axes=None):
     end = _over_all if end == "all entries" else end
 
@@ -914,12 +405,30 @@ def previous_token_score(back=1, start=1, stop=0, end=_mean, heads=lambda x: x, 
         "starts-too-early": [{"start": -1}],
         "ends-too-early": [{"stop": -1}],
         "first-round-counted": [{"whole": True}],
-        "one-query-only": [{"end": lambda x: x[:, -1]}, {"end": lambda x: x[:, 0]}],
+        "one-query-only": [{"end": lambda x: x[:, 0]}, {"end": lambda x: x[:, -1]}],
         "all-of-the-first-round": [{"all_of_it": True}],
         "half-the-text": [{"length": lambda L, period: L // 2}],
     },
-    hints=HINTS,
-)
+    hints=HINTS | {
+        "all-of-the-first-round": "Which word of the first round is looked for: any, or the one after the same word?",
+        "the-same-word": "There stands the word that the head has met again. Which word does it want to know?",
+        "two-words-after": "How far after the earlier word does the answer stand?",
+        "divided-by-the-period": "The text may end before the second round does. By how many do you divide?",
+        "starts-too-early": "Word number period - 1 is in which round? Has it been met before?",
+        "half-the-text": "Where does the second round begin if the text ends before that round does?",
+        "first-round-counted": "What is weights[:, 0, 1 - period]? Has word 0 been met before?",
+        "divided-by-all-words": "How many queries are in the second round? By how many do you divide?",
+        "sum-for-mean": "A head that always looks there has score 1. Which score has it in yours?",
+        "head-0-for-all": "Whose weights are in the score of head 1?",
+        "largest-for-mean": "Does one word that looks there make a head that always does?",
+        "one-query-only": "How many words are in the second round? Does each of them count in yours?",
+    },
+    held=(
+        "the-same-word", "two-words-after", "divided-by-all-words", "divided-by-the-period", "sum-for-mean",
+        "starts-too-early", "half-the-text", "first-round-counted", "rows-and-columns-swapped",
+        "one-number-for-all-heads", "head-0-for-all", "largest-for-mean", "one-query-only",
+    ),
+)  # fmt: skip
 def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_mean, heads=lambda x: x, turned=False,
                     length=lambda L, period: period, all_of_it=False, axes=None):  # fmt: skip
     end = _over_all if end == "all entries" else end
@@ -978,8 +487,34 @@ def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=_me
         "every-head": [{"which": lambda head: slice(None)}],
         "only-that-head": [{"given": lambda result, head: result[:, head]}],
     },
-    hints=HINTS,
-)
+    hints=HINTS | {
+        "divided-by-one-more": "How many texts are in your sum, and by how many is it divided?",
+        "divided-by-one-less": "How many texts are in your sum, and by how many is it divided?",
+        "largest-for-mean": "Which number does the text ask for: the largest, or the mean?",
+        "mean-over-texts-and-heads": "Which numbers are in your mean: those of this head alone?",
+        "another-head-copied": "Which head says that in the texts as they were?",
+        "of-another-text": "Does the head still tell of one text, if of another one? Over which axis is the mean?",
+        "zero-for-mean": "Silence is one way. Which numbers does the text ask for in its place?",
+        "mean-over-places": "Over which axis is the mean: the texts, or the places of one text?",
+        "mean-over-texts-and-places": "Does the head say the same at every place? Over which axis is the mean?",
+        "mean-over-the-width": "What a head finds is a vector. Which axis has its numbers, and which the texts?",
+        "one-number-for-all": "Is the mean one number, or one vector for each place?",
+        "first-text-for-all": "What the head says is to be what it says on average. Whose words are those of yours?",
+        "heads-counted-from-1": "Which is the first head: number 0, or number 1?",
+        "from-the-head-on": "How many heads are to be taken away?",
+        "mean-taken-off": "Does the head say its mean, or everything but its mean?",
+        "mean-of-the-others": "How many texts are in the mean: all of them?",
+        "only-that-head": "The model goes on with what comes back. What of the other heads?",
+        "mean-over-heads": "Which axis is the mean over: is it this head in other texts, or other heads?",
+        "every-head": "How many heads are to be taken away?",
+        "sum-for-mean": "By how many is the sum divided?",
+    },
+    held=(
+        "zero-for-mean", "mean-over-places", "mean-over-texts-and-places", "mean-over-heads", "mean-over-the-width",
+        "one-number-for-all", "every-head", "first-text-for-all", "heads-counted-from-1", "from-the-head-on",
+        "median-for-mean", "sum-for-mean", "mean-taken-off", "mean-of-the-others", "only-that-head",
+    ),
+)  # fmt: skip
 def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: slice(head, head + 1),
                 given=lambda result, head: result, of=None):  # fmt: skip
     def ablated(found, head):
@@ -1013,8 +548,29 @@ def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: s
         "one-number-only": [{"width": slice(0, 1)}],
         "axes-from-the-front": [{"front": 1}, {"front": 0}],
     },
-    hints=HINTS | {"from-the-head-on": "How many heads say something else?"},
-)
+    hints=HINTS | {
+        "axes-from-the-front": "With texts of texts in front, which index of yours still counts from the first axis?",
+        "one-place-late": "Places are counted from 0. Which one has changed in your answer?",
+        "one-place-early": "Places are counted from 0. Which one has changed in your answer?",
+        "difference-of-runs": "Is the new vector that of the other run, or the step from the one to the other?",
+        "every-place": "At how many places does the head say something else?",
+        "the-wrong-way-round": "Which run is the one that goes on, and from which one is a piece taken?",
+        "added": "If both runs say the same, what does the patched one say in yours?",
+        "halfway": "Does the head say what it said in the other run, or something between the two?",
+        "silenced": "What does the other run have to do with your result?",
+        "from-the-place-on": "At how many places does the head say something else?",
+        "up-to-the-place": "At how many places does the head say something else?",
+        "one-number-only": "What a head finds for a word is a vector. How much of it have you replaced?",
+        "last-place-always": "Which argument has no influence on your result?",
+        "head-0-always": "Which argument has no influence on your result?",
+        "from-the-head-on": "How many heads say something else?",
+        "every-head": "How many heads say something else at that place?",
+    },
+    held=(
+        "every-place", "every-head", "the-wrong-way-round", "added", "halfway", "silenced", "from-the-place-on",
+        "up-to-the-place", "one-number-only", "last-place-always", "head-0-always",
+    ),
+)  # fmt: skip
 def patch_head(
     places=lambda place: slice(place, place + 1),
     heads=lambda head: slice(head, head + 1),
@@ -1066,8 +622,21 @@ BY_H = {"factor": lambda h, d, width: 1 / h}
         "reshaped-not-split": [{"cut": lambda W, h: W.reshape(h, W.shape[0], -1)}],
         "widths-of-a-head": [{"product": lambda Q, K: Q.swapaxes(-2, -1) @ K}],
     },
-    hints=HINTS,
-)
+    hints=HINTS | {
+        "keys-first": "In x_i M x_j, whose word stands on the left: the one that looks, or the one looked at?",
+        "queries-with-queries": "Which argument is in your formula twice, and which one is missing?",
+        "keys-with-keys": "Which argument is in your formula twice, and which one is missing?",
+        "averaged": "Is anything divided on the way from a word to its score?",
+        "scaled": "Is the square root part of the matrix here? Look at what the docstring promises.",
+        "heads-mixed": "Whose keys does head 0's query meet?",
+        "head-0-for-all": "Which columns go into the matrix of head 1?",
+    },
+    held=(
+        "keys-first", "heads-interleaved", "all-heads-together", "heads-summed", "scaled", "queries-with-queries",
+        "keys-with-keys", "heads-reversed", "heads-mixed", "reshaped-not-split", "widths-of-a-head", "heads-last",
+        "head-0-for-all", "averaged", "one-head-too-few",
+    ),
+)  # fmt: skip
 def qk_circuit(cut=_columns, operands=lambda Q, K: (Q, K), product=lambda Q, K: Q @ K.swapaxes(-2, -1),
                end=lambda M: M, factor=lambda h, d, width: 1.0):  # fmt: skip
     def circuit(W_Q, W_K, num_heads):
@@ -1096,8 +665,23 @@ def qk_circuit(cut=_columns, operands=lambda Q, K: (Q, K), product=lambda Q, K: 
         ],
         "widths-of-a-head": [{"product": lambda values, out: out @ values}],
     },
-    hints=HINTS,
-)
+    hints=HINTS | {
+        "values-of-all-heads": "Whose columns of W_V go with a head's rows of W_O?",
+        "transposed": "A word stands on the left, as a row. What comes out at the right?",
+        "columns-interleaved": "Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.",
+        "rows-interleaved": "Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.",
+        "first-rows-for-all": "Through whose rows of W_O does head 1 speak?",
+        "heads-averaged": "Heads add up what they have found. Is anything divided by how many they are?",
+        "heads-mixed": "Through whose rows of W_O does head 0 speak?",
+        "head-0-for-all": "Which columns go into the matrix of head 1?",
+        "scaled": "Where does the square root belong: to the scores, or to what is copied?",
+    },
+    held=(
+        "transposed", "widths-of-a-head", "heads-interleaved", "columns-interleaved", "rows-interleaved",
+        "all-heads-together", "heads-summed", "heads-reversed", "heads-mixed", "reshaped-not-split",
+        "first-rows-for-all", "head-0-for-all", "heads-averaged", "scaled", "heads-last", "one-head-too-few",
+    ),
+)  # fmt: skip
 def ov_circuit(
     columns=_columns,
     rows=_rows,
