@@ -376,7 +376,7 @@ OF_ONE: dict[str, tuple[Callable[[Asked], str], str]] = {
     "nothing-to-see": (_nothing_to_see, "What does a softmax divide by if every key is hidden?"),
     "negative-numbers-lost": (_cut_at_zero, "Which step lets no negative number through, and is it in the formula?"),
     "first-of-the-batch-only": (_first_for_all, "In a batch of two texts, what is the second one's answer made from?"),
-    "another-length": (_cut_short, "Where does your loop or slice end, and where should it?"),
+    "another-length": (_cut_short, "Which of your lines says how long this axis is, and what does the docstring say?"),
     "parts-missing": (_parts_missing, "How many things does the docstring promise?"),
     "argument-handed-back": (_handed_back, "Which step changes what came in, and does your code reach it?"),
     "another-error": (_another_error, "Which exception does the docstring name?"),

@@ -34,6 +34,7 @@ Stands = Callable[[Mistake], bool]  # whatever else is asked of who gives the sa
 TELLING, OF_PAIRS = 5, 2
 SMALLEST = 4  # numbers in an answer that tells much
 NO_DOUBT = 3  # wrong answers whose prints agree; fewer are compared in full
+USUAL = 1e3  # the print of a call into which larger numbers go has few digits left for what comes out
 
 
 @dataclass(frozen=True)
@@ -281,7 +282,8 @@ class Compared:
     def is_beyond_doubt(self, mistake: Mistake, calls: Iterable[int]) -> bool:
         """Does it give the student's wrong answers among `calls`, a few of them looked at in full?"""
         values = [i for i in calls if i in self.wrong and isinstance(self.told[i].answer, Reply)]
-        doubted = values if len(values) < NO_DOUBT else []
+        clear = [i for i in values if not _takes_large_numbers(self.told[i].call)]
+        doubted = values if len(clear) < NO_DOUBT else []
         return all(
             same(self.told[i].answer, answer) or _same_where_finite(self.told[i].answer, answer)
             for i in doubted
@@ -333,16 +335,22 @@ def is_ordinary(call: Call, answer: Answer, any_dtype: bool = False) -> bool:
     """A plain call in double precision, no gradients, with mostly finite numbers of ordinary size in and out."""
     if not isinstance(answer, Reply) or answer.gradients is not None:
         return False
-    out, built_with = arrays(answer.value), call.instance or call
+    out = arrays(answer.value)
     if not out or (not any_dtype and any(a.dtype == np.float32 for a in out)):
         return False
-    given = arrays([*built_with.args, *built_with.kwargs.values()])
-    if any(np.abs(a.astype(float)).max(initial=0.0) > 1e3 for a in given):
+    if _takes_large_numbers(call):
         return False
     finite = [a[np.isfinite(a)] for a in out]
     return all(f.size >= a.size / 2 for f, a in zip(finite, out, strict=True)) and all(
-        np.abs(f.astype(float)).max(initial=0.0) < 1e3 for f in finite
+        np.abs(f.astype(float)).max(initial=0.0) < USUAL for f in finite
     )
+
+
+def _takes_large_numbers(call: Call) -> bool:
+    """Is there a number of unusual size in its arrays?"""
+    built_with = call.instance or call
+    given = arrays([*built_with.args, *built_with.kwargs.values()])
+    return any(np.abs(a.astype(float)).max(initial=0.0) > USUAL for a in given)
 
 
 def _size(answer: Answer) -> int:

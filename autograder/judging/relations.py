@@ -114,7 +114,7 @@ def _has_none(call: Call) -> bool:
 OF_CALLS: dict[str, tuple[Callable[[Call], bool], str, str]] = {
     "large-scores": (
         _is_large, "All is right but for numbers as large as thousands.",
-        "What is np.exp(1000.0), and what may be taken off a row without changing its weights?",
+        "What is np.exp(1000.0)? Print the largest number that goes into exp, and the smallest.",
     ),
     "lengths-of-one": (
         _has_length_one, "All is right but where an axis has length 1.", "What happens to an axis of length one?"

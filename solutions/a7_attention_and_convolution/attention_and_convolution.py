@@ -294,7 +294,8 @@ def convolution_heads(kernel):
 # print("kernel", taps.shape, "   W_V", W_V.shape, "   W_O", W_O.shape, "   d_v =", d_v)
 # for j, offset in enumerate(offsets):
 #     product = W_V[j] @ W_O[j * d_v : (j + 1) * d_v]      # (d_in, d_v) @ (d_v, d_out)
-#     print(f"head {j} at offset {offset:2d}: largest difference from its tap {np.abs(product - taps[j]).max():.0e}")
+#     apart = np.abs(product - taps[offset + 1]).max()      # its tap is the one that listens at its offset
+#     print(f"head {j} at offset {offset:2d}: largest difference from its tap {apart:.0e}")
 
 # %% [markdown]
 # How narrow may a head be? $W_V^{(j)} W_O^{(j)}$ goes through $d_v$ numbers, so its rank is at most $d_v$. A tap's matrix can

@@ -69,6 +69,13 @@ def softmax(x, axis=-1):
     return np.swapaxes(exps / exps.sum(axis=0), 0, axis)
 
 
+@way("pairwise differences, and what overflows becomes 0")
+def softmax(x, axis=-1):
+    x = np.moveaxis(x, axis, -1)
+    w = 1 / np.exp(x[..., None, :] - x[..., :, None]).sum(-1)
+    return np.moveaxis(w, -1, axis)
+
+
 # ---------------------------------------------------------------- attention_scores
 
 
@@ -114,6 +121,13 @@ def attention_scores(Q, K):
         return Q.dot(K.T) / np.sqrt(Q.shape[-1], dtype=Q.dtype)
 
     return of_one(Q, K)
+
+
+@way("by the distances between vectors")
+def attention_scores(Q, K):
+    q2, k2 = (Q * Q).sum(-1)[..., :, None], (K * K).sum(-1)[..., None, :]
+    apart = ((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(-1)
+    return (q2 + k2 - apart) / 2 / math.sqrt(Q.shape[-1])
 
 
 # ---------------------------------------------------------------- scaled_dot_product_attention
@@ -237,3 +251,17 @@ def torch_scaled_dot_product_attention(query, key, value):
             return weights @ value, weights
 
     return Attention(query.shape[-1])(query, key, value)
+
+
+@way("torch.vmap over the texts")
+def torch_scaled_dot_product_attention(query, key, value):
+    lead = query.shape[:-2]
+    q, k, v = (t.reshape(-1, *t.shape[-2:]) for t in (query, key, value))
+
+    def one(q, k, v):
+        s = (q @ k.T) / math.sqrt(q.shape[-1])
+        w = torch.softmax(s, dim=-1)
+        return w @ v, w
+
+    out, w = torch.vmap(one)(q, k, v)
+    return out.reshape(*lead, *out.shape[-2:]), w.reshape(*lead, *w.shape[-2:])

@@ -1,5 +1,6 @@
 """Right ways to do a2."""
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -51,6 +52,20 @@ def causal_mask(length):
 @way("through-torch")
 def causal_mask(length):
     return torch.ones(length, length).tril().bool().numpy()
+
+
+@way("remembered-by-lru-cache")
+@functools.lru_cache
+def causal_mask(length):
+    return np.tril(np.full((length, length), True))
+
+
+@way("one-word-more")
+def causal_mask(length):
+    if length == 1:
+        return np.array([[True]])
+    smaller = causal_mask(length - 1)
+    return np.block([[smaller, np.zeros((length - 1, 1), dtype=bool)], [np.ones((1, length), dtype=bool)]])
 
 
 # ---------------------------------------------------------------- padding_mask
@@ -164,6 +179,25 @@ def masked_softmax(scores, mask):
     exps = np.exp(scores - top, out=np.zeros_like(scores), where=mask)
     total = exps.sum(axis=-1, keepdims=True)
     return np.divide(exps, total, out=np.zeros_like(exps), where=total > 0)
+
+
+@way("logaddexp-with-where")
+def masked_softmax(scores, mask):
+    mask = np.broadcast_to(mask, scores.shape)
+    total = np.logaddexp.reduce(scores, axis=-1, keepdims=True, where=mask, initial=-np.inf)
+    out = np.zeros_like(scores)
+    np.subtract(scores, total, out=out, where=mask)
+    np.exp(out, out=out, where=mask)
+    return out
+
+
+@way("the-row's-minimum-for-what-is-hidden")
+def masked_softmax(scores, mask):
+    low = scores.min(axis=-1, keepdims=True)
+    s = np.where(mask, scores, low)
+    e = np.exp(s - s.max(axis=-1, keepdims=True)) * mask
+    total = e.sum(axis=-1, keepdims=True)
+    return np.divide(e, total, where=total != 0, out=np.zeros(scores.shape, scores.dtype))
 
 
 # ---------------------------------------------------------------- causal_attention
@@ -323,4 +357,24 @@ def torch_masked_attention(query, key, value, mask=None):
     weights = torch.softmax(scores, dim=-1)
     if mask is not None:
         weights = torch.where(mask.any(-1, keepdim=True), weights, 0.0)
+    return weights @ value, weights
+
+
+@way("only-the-allowed-pairs")
+def torch_masked_attention(query, key, value, mask=None):
+    shape = (*query.shape[:-1], key.shape[-2])
+    mask = torch.ones(shape, dtype=torch.bool) if mask is None else mask.expand(shape)
+    if query.ndim > 2:
+        both = [torch_masked_attention(*four) for four in zip(query, key, value, mask)]
+        outputs, weights = zip(*both)
+        return torch.stack(outputs), torch.stack(weights)
+    rows = []
+    for q, may in zip(query, mask):
+        row = torch.zeros(len(key), dtype=query.dtype)
+        if may.any():
+            row = row.index_put((may.nonzero()[:, 0],), torch.softmax(key[may] @ q / math.sqrt(len(q)), dim=0))
+        else:
+            row = row + 0 * q.sum()
+        rows.append(row)
+    weights = torch.stack(rows)
     return weights @ value, weights

@@ -223,6 +223,41 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return heads.reshape(*heads.shape[:-2], -1) @ W_O, weights
 
 
+@way("zeros-and-ones-say-whose-column-it-is")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    d_k = W_Q.shape[1] // num_heads
+    own_k = np.repeat(np.eye(num_heads, dtype=X.dtype), d_k, axis=1)
+    own_v = np.repeat(np.eye(num_heads, dtype=X.dtype), W_V.shape[1] // num_heads, axis=1)
+    Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+    scores = np.einsum("...im,...jm,hm->...hij", Q, K, own_k) / math.sqrt(d_k)
+    allowed = np.broadcast_to(True if mask is None else mask, scores.shape)
+    s = np.where(allowed, scores, -np.inf).astype(scores.dtype)
+    top = s.max(-1, keepdims=True)
+    top[np.isneginf(top)] = 0
+    e = np.exp(s - top)
+    total = e.sum(-1, keepdims=True)
+    w = np.divide(e, total, out=np.zeros_like(e), where=total > 0)
+    Z = np.einsum("...hij,...jm,hm->...im", w, V, own_v)
+    return Z @ W_O, w
+
+
+@way("one-matrix-of-keys-and-queries-and-one-of-values-and-output")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    d_model = X.shape[-1]
+    d_k = W_Q.shape[1] // num_heads
+    q, k, v = (W.reshape(d_model, num_heads, -1).swapaxes(0, 1) for W in (W_Q, W_K, W_V))
+    QK = q @ k.swapaxes(-1, -2)
+    OV = v @ W_O.reshape(num_heads, -1, W_O.shape[1])
+    x = X[..., None, :, :]
+    scores = x @ QK @ x.swapaxes(-1, -2) / math.sqrt(d_k)
+    if mask is None:
+        mask = np.array(True)
+    scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    e = np.exp(scores - scores.max(-1, keepdims=True)) * mask
+    w = e / np.maximum(e.sum(-1, keepdims=True), 1e-30).astype(e.dtype)
+    return (w @ x @ OV).sum(-3), w
+
+
 # ---------------------------------------------------------------- MultiHeadAttention
 
 
@@ -376,3 +411,35 @@ class MultiHeadAttention(nn.Module):
         weights = self.attend(q, k, v, mask)
         output = self.W_O(torch.einsum("bhls,bshd->blhd", weights, v).flatten(2))
         return Attended(output.reshape(*batch, L, d_model), weights.reshape(*batch, h, L, L))
+
+
+@way("one-product-for-all-three-and-members-without-parameters")
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None:
+            if d_model % num_heads != 0:
+                raise ValueError("d_model % num_heads must be 0")
+            d_head = d_model // num_heads
+        self.num_heads, self.d_head = num_heads, d_head
+        self.W_Q = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_heads * d_head, bias=False)
+        self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)
+        self.softmax = nn.Softmax(dim=-1)
+        self.dropout = nn.Dropout(0.0)
+        self.register_buffer("scale", torch.tensor(d_head**-0.5))
+
+    def forward(self, x, mask=None):
+        W = torch.cat([self.W_Q.weight, self.W_K.weight, self.W_V.weight])
+        qkv = F.linear(x, W).unflatten(-1, (3, self.num_heads, self.d_head))
+        q, k, v = qkv.movedim(-2, -4).unbind(dim=-2)
+        scores = (q * self.scale) @ k.transpose(-1, -2)
+        if mask is None:
+            weights = self.softmax(scores)
+        else:
+            weights = self.softmax(scores.masked_fill(~mask, -1e30))
+            weights = weights.masked_fill(~mask, 0)
+        weights = self.dropout(weights)
+        z = (weights @ v).movedim(-3, -2)
+        return self.W_O(z.flatten(-2)), weights

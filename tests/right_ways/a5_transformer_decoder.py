@@ -78,6 +78,17 @@ def positional_encoding(length, d_model):
     return pe.numpy()
 
 
+@way("each-row-turned-on-from-the-last")
+def positional_encoding(length, d_model):
+    n = (d_model + 1) // 2
+    turn = np.exp(1j * 10000.0 ** (-2 * np.arange(n) / d_model))
+    rows, z = [], np.ones(n, dtype=complex)
+    for _ in range(length):
+        rows.append(np.column_stack([z.imag, z.real]).ravel()[:d_model])
+        z = z * turn
+    return np.array(rows)
+
+
 # ---------------------------------------------------------------- layer_norm
 
 
@@ -127,6 +138,14 @@ def layer_norm(x, gamma, beta, eps=1e-5):
         return (word - word.mean()) / np.sqrt(word.var() + word.dtype.type(eps))
 
     return np.apply_along_axis(one, -1, x) * gamma + beta
+
+
+@way("a-centring-matrix")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    d = x.shape[-1]
+    centre = (np.eye(d) - 1 / d).astype(x.dtype)
+    c = x @ centre
+    return c / np.sqrt((c**2).sum(-1, keepdims=True) / d + eps) * gamma + beta
 
 
 # ---------------------------------------------------------------- feed_forward
@@ -313,6 +332,30 @@ class DecoderBlock(nn.Module):
         out = x.clone()
         out[:] = out + self.attention(self.norm(self.norm_1, x), mask)[0]
         return out + self.feed_forward(self.norm(self.norm_2, out))
+
+
+@way("relu-in-place-and-a-sequential-that-grows")
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.norm_1 = nn.LayerNorm((d_model,))
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.norm_2 = nn.LayerNorm((d_model,))
+        self.feed_forward = nn.Sequential()
+        self.feed_forward.append(nn.Linear(d_model, d_ff))
+        self.feed_forward.append(nn.ReLU(inplace=True))
+        self.feed_forward.append(nn.Linear(d_ff, d_model))
+        self.dropout = nn.Dropout(p=0.0)
+
+    def forward(self, x, padding=None):
+        L = x.size(1)
+        mask = torch.tril(x.new_ones(L, L)).bool()[None, None]
+        if padding is not None:
+            mask = torch.logical_and(mask, padding[:, None, :, :])
+        out, _ = self.attention(self.norm_1(x), mask)
+        x = x + self.dropout(out)
+        x = x + self.dropout(self.feed_forward(self.norm_2(x)))
+        return x
 
 
 # ---------------------------------------------------------------- TransformerDecoder

@@ -144,6 +144,13 @@ def summary_loss(logits, token_ids, loss_mask):
     return losses.masked_select(weights).sum().div(weights.sum())
 
 
+@way("one-hot-and-a-weight-a-token")
+def summary_loss(logits, token_ids, loss_mask):
+    wanted = F.one_hot(token_ids, logits.shape[-1]).to(logits.dtype).roll(-1, dims=1)
+    counts = loss_mask.roll(-1, dims=1).to(logits.dtype)
+    return -torch.einsum("blv,blv,bl->", torch.log_softmax(logits, -1), wanted, counts / counts.sum())
+
+
 # ---------------------------------------------------------------- next_token
 
 
@@ -267,6 +274,30 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     return [int(token) for token in buffer[0, len(article_ids) + 1 : place]]
 
 
+@way("asks-once-more-than-needed")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    word = next_token(model, article_ids + [separator_id])
+    while word != end_id and len(summary) < max_new_tokens:
+        summary.append(word)
+        word = next_token(model, article_ids + [separator_id] + summary)
+    return summary
+
+
+@way("iter-until-the-end")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    text = article_ids + [separator_id]
+    given = len(text)
+
+    def say():
+        if len(text) - given >= max_new_tokens:
+            return end_id
+        text.append(next_token(model, text))
+        return text[-1]
+
+    return list(iter(say, end_id))
+
+
 # ---------------------------------------------------------------- ablate
 
 
@@ -379,6 +410,23 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     if top_p is not None:
         shares = torch.where(likelier @ shares < top_p, shares, 0 * shares)
     return shares / shares.sum()
+
+
+@way("sorted in NumPy")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    z = logits.detach().double().numpy() / temperature
+    p = np.exp(z - z.max())
+    p /= p.sum()
+    order = np.argsort(-p, kind="stable")
+    keep = np.zeros(len(p), dtype=bool)
+    keep[order[:top_k]] = True
+    p = np.where(keep, p, 0)
+    p /= p.sum()
+    if top_p is not None:
+        n = np.searchsorted(np.cumsum(p[order]), top_p - 1e-12) + 1
+        p[order[n:]] = 0
+        p /= p.sum()
+    return torch.from_numpy(p).to(logits.dtype)
 
 
 # ---------------------------------------------------------------- cross_attention

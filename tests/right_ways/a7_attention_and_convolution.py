@@ -121,6 +121,15 @@ def convolution_heads(kernel):
     return rule(k), W_V, W_O.reshape(-1, d_out)
 
 
+@way("a rotation between the two, by QR")
+def convolution_heads(kernel):
+    k = len(kernel)
+    pairs = [np.linalg.qr(tap) for tap in kernel]
+    W_V = np.stack([q for q, _ in pairs]).astype(kernel.dtype)
+    W_O = np.vstack([r for _, r in pairs]).astype(kernel.dtype)
+    return [*range(-((k - 1) // 2), 1 + k // 2)], W_V, W_O
+
+
 # ---------------------------------------------------------------- convolution_by_attention
 
 
@@ -172,6 +181,14 @@ def convolution_by_attention(X, kernel):
     weights = [np.eye(L, k=o) for o in rule(len(kernel))]
     band = sum(np.kron(A, tap.T) for A, tap in zip(weights, kernel, strict=True))  # (L * d_out, L * d_in)
     return (band @ X.ravel()).reshape(L, d_out).astype(X.dtype), np.stack(weights)
+
+
+@way("weights left float64, their products cast")
+def convolution_by_attention(X, kernel):
+    offsets, W_V, W_O = convolution_heads(kernel)
+    weights = np.array([offset_attention(X.shape[0], o) for o in offsets])
+    found = np.einsum("jim,jmv->jiv", weights, X @ W_V).astype(X.dtype)
+    return np.concatenate(list(found), axis=-1) @ W_O, weights
 
 
 # ---------------------------------------------------------------- translation_test

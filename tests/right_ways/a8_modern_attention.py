@@ -2,6 +2,7 @@
 
 import collections
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -61,6 +62,27 @@ def rotate(x, positions, base=10000.0):
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     turned = np.einsum("oiln,...lni->...lno", turn, x.reshape(*batch, L, d // 2, 2))
     return turned.reshape(x.shape).astype(x.dtype)
+
+
+@way("length and angle of each pair")
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    pairs = x.reshape(*x.shape[:-1], d // 2, 2)
+    radius, angle = np.hypot(pairs[..., 0], pairs[..., 1]), np.arctan2(pairs[..., 1], pairs[..., 0])
+    angle = angle + np.asarray(positions)[:, None] / base ** (np.arange(d // 2) * 2 / d)
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], -1).reshape(x.shape).astype(x.dtype)
+
+
+@way("angles in the dtype of x")
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    theta = (base ** (-np.arange(0, d, 2) / d)).astype(x.dtype)
+    angle = positions.astype(x.dtype)[:, None] * theta
+    a, b = x[..., 0::2], x[..., 1::2]
+    c, s = np.cos(angle), np.sin(angle)
+    out = np.empty_like(x)
+    out[..., 0::2], out[..., 1::2] = a * c - b * s, b * c + a * s
+    return out
 
 
 # ---------------------------------------------------------------- grouped_query_attention
@@ -373,6 +395,25 @@ class KeyValueCache:
         return int(self._seen().sum())
 
 
+@way("a dataclass")
+@dataclass
+class KeyValueCache:
+    window: int | None = None
+    sinks: int = 0
+    _keys: list = field(default_factory=list)
+    _values: list = field(default_factory=list)
+
+    def append(self, key, value):
+        for kept, new in ((self._keys, key), (self._values, value)):
+            kept.append(new.copy())
+            if self.window is not None and len(kept) > self.sinks + self.window:
+                del kept[self.sinks]
+        return np.concatenate(self._keys, axis=-2), np.concatenate(self._values, axis=-2)
+
+    def __len__(self):
+        return len(self._keys)
+
+
 # ---------------------------------------------------------------- online_softmax_step
 
 
@@ -459,6 +500,22 @@ def online_softmax_attention(Q, K, V, block_size):
     return output
 
 
+@way("all blocks but the last, then the last")
+def online_softmax_attention(Q, K, V, block_size):
+    def upto(stop):
+        if stop <= 0:
+            return (
+                np.full(Q.shape[:-1], -np.inf, Q.dtype),
+                np.zeros(Q.shape[:-1], Q.dtype),
+                np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype),
+            )
+        start = (stop - 1) // block_size * block_size
+        return online_softmax_step(*upto(start), Q, K[..., start:stop, :], V[..., start:stop, :])
+
+    _, total, mixed = upto(K.shape[-2])
+    return mixed / total[..., None]
+
+
 # ---------------------------------------------------------------- rms_norm
 
 
@@ -480,6 +537,12 @@ def rms_norm(x, gamma, eps=1e-5):
     rows = x.reshape(-1, x.shape[-1])
     done = [gamma * row / math.sqrt(float(np.mean(np.square(row))) + eps) for row in rows]
     return np.array(done).reshape(x.shape).astype(x.dtype)
+
+
+@way("through PyTorch")
+def rms_norm(x, gamma, eps=1e-5):
+    vectors, scale = torch.tensor(np.array(x)), torch.tensor(np.array(gamma))
+    return F.rms_norm(vectors, (x.shape[-1],), scale, eps).numpy()
 
 
 # ---------------------------------------------------------------- gated_feed_forward
@@ -505,6 +568,12 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
     sigmoid = np.where(z >= 0, 1 / (1 + small), small / (1 + small))
     hidden = np.multiply(np.multiply(z, sigmoid), np.dot(x, W_up))
     return np.dot(hidden, W_down)
+
+
+@way("log-sigmoid by logaddexp")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    z = x @ W_gate
+    return (z * np.exp(-np.logaddexp(0, -z)) * (x @ W_up)) @ W_down
 
 
 # ---------------------------------------------------------------- ModernDecoderBlock

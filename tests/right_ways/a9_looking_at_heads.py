@@ -147,6 +147,17 @@ def mean_ablate(found, head):
     return keep * found + (1 - keep) * found.sum(axis=0) / found.dtype.type(len(found))
 
 
+@way("text by text")
+def mean_ablate(found, head):
+    average = sum(text[head] for text in found) / len(found)
+    result = []
+    for text in found:
+        text = text.copy()
+        text[head] = average
+        result.append(text)
+    return np.stack(result)
+
+
 # ---------------------------------------------------------------- patch_head
 
 
@@ -266,3 +277,9 @@ def ov_circuit(W_V, W_O, num_heads):
     width = W_V.shape[1]
     outer = W_V.T[:, :, None] * W_O[:, None, :]
     return outer.reshape(num_heads, math.ceil(width / num_heads), len(W_V), W_O.shape[1]).sum(axis=1)
+
+
+@way("other heads' columns cleared")
+def ov_circuit(W_V, W_O, num_heads):
+    owner = np.repeat(np.arange(num_heads), W_V.shape[1] // num_heads)
+    return np.stack([(W_V * (owner == i)) @ W_O for i in range(num_heads)])

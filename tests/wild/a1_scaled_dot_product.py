@@ -364,7 +364,7 @@ def softmax(x, axis=-1):
     return exps / exps.sum(axis=axis)
 
 
-@wild("absolute largest taken off", "no-max-subtraction", "size-instead-of-sign")
+@wild("absolute largest taken off", "largest-absolute-value", "no-max-subtraction", "size-instead-of-sign")
 def softmax(x, axis=-1):
     exps = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
     return exps / (exps.sum(axis=axis, keepdims=True) + 1e-300)

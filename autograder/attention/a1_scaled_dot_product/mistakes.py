@@ -34,6 +34,12 @@ def softmax(x, axis=-1):
     return exps / exps.sum(axis=axis, keepdims=True)
 
 
+@mistake("largest-absolute-value", hint="If all scores of a row are near -1000, what goes into np.exp?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
 @mistake("scores-clipped", hint="Two large scores that differ: do they still differ after your first step?")
 def softmax(x, axis=-1):
     exps = np.exp(np.clip(x, -80, 80))

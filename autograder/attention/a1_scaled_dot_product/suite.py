@@ -89,11 +89,14 @@ class TestSoftmax:
         self.looks_like_weights(student)
         hint = "Before np.exp, what could be subtracted from a row without changing its weights?"
         for dtype in DTYPES:
-            # Two large scores share the weight as two small ones do, and one far below them gets none.
+            # Two large scores share the weight as two small ones do, and those far below them get none. The large ones
+            # are neither first nor last nor in the middle, so nothing but the largest helps if it is taken off.
             near = loosely(student.softmax(np.array([1.0, 0.0], dtype=dtype)))
             expect.shape(near, (2,))
-            got = loosely(student.softmax(np.array([LARGE, LARGE - 1.0, 0.0], dtype=dtype)))
-            expect.close(got, np.append(near, dtype(0)), hint, atol=AT_LARGE)
+            got = loosely(student.softmax(np.array([0.0, LARGE, LARGE - 1.0, 0.0, 0.0], dtype=dtype)))
+            expect.close(got, np.pad(near, (1, 2)), hint, atol=AT_LARGE)
+            low = loosely(student.softmax(np.array([-LARGE, -LARGE - 1.0], dtype=dtype)))
+            expect.close(low, near, hint, atol=AT_LARGE)
         small = np.array([[0.0, -2.0], [0.0, 1.0]])
         apart = "Rows can lie far apart. Is each made harmless on its own?"
         got, near = (loosely(student.softmax(rows)) for rows in (small + np.array([[-LARGE], [1e6]]), small))

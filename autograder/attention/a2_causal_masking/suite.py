@@ -362,13 +362,21 @@ class TestMaskedSoftmax:
 
     @pytest.mark.weight(0.3)
     def test_large_scores(self, student):
-        """The same number added to a query's scores changes nothing, also if it is large, up or down."""
+        """The same number added to a query's scores changes nothing, also if it is large; the largest takes all."""
         self.looks_like_softmax(student)
         before = self.weigh(student, self.X, MASK)
+        everything = np.ones_like(MASK)  # what is masked has tests of its own
         hint = "Which numbers go into np.exp now, and could they be smaller without changing the weights?"
         apart = np.array([[0.9 * HUGE], [0.0], [-0.9 * HUGE], [-LARGE]])
-        for shift in (LARGE, -0.9 * HUGE, apart):
-            expect.close(self.weigh(student, self.X + shift, MASK), before, hint)
+        shifted = [self.weigh(student, self.X + shift, MASK) for shift in (LARGE, -0.9 * HUGE, apart)]
+        cases = self.X, self.X - LARGE, LARGE * self.X
+        ordinary, low, far_apart = (self.weigh(student, scores, everything) for scores in cases)
+        for got in shifted:
+            expect.close(got, before, hint)
+        expect.close(low, ordinary, hint)
+        expect.finite(far_apart, hint, "with scores that lie thousands apart, the weight")
+        winners_take_all(far_apart, hint)
+        no_row_vanishes(far_apart, ordinary, hint)
 
     @pytest.mark.weight(0.1)
     def test_lengths_of_one(self, student):

@@ -914,12 +914,14 @@ class TestOnlineSoftmaxAttention:
 
     @pytest.mark.weight(0.1)
     def test_low_scores(self, student):
-        """Scores of 10,000, and scores that are all below -10,000, give finite numbers."""
+        """Scores of 10,000, of -10,000, and both in one row, give finite numbers."""
         self.looks_like_an_attempt(student)
         Q, K = 1 + 0.1 * np.abs(normal(1210, 5, 7)), 1 + 0.1 * np.abs(normal(1211, 9, 7))
-        for sign in (LARGE, -LARGE):
-            got = self.attend(student, sign * Q, K, self.SMALL[2], 4)
-            expect.finite(got, "What is the largest score before the first block?", "the output")
+        far_apart = LARGE * self.SMALL[0], self.SMALL[1][:8]  # some queries' largest is in the first block, some not
+        cases = (LARGE * Q, K), (-LARGE * Q, K), far_apart
+        outputs = [self.attend(student, queries, keys, self.SMALL[2][: len(keys)], 4) for queries, keys in cases]
+        for output in outputs:  # all are asked before one is judged, so that a diagnosis hears all
+            expect.finite(output, "What is the largest score so far, before the first block and after it?", "output")
 
     @pytest.mark.weight(0.1)
     def test_no_table(self, student):
@@ -1085,9 +1087,10 @@ class TestGatedFeedForward:
         hint = (
             "Take the example by hand: what goes through SiLU, what is multiplied number by number, what by a matrix?"
         )
-        for seed in (1290, 1300):
-            args = [normal(seed + i, *arg.shape) / 1.5 for i, arg in enumerate(self.ARGS)]
-            expect.close(self.forward(student, *args), reference.gated_feed_forward(*args), hint, atol=ATOL)
+        for seed, size in ((1290, 1), (1300, 10)):  # ten times as large: gates of 30, far open and far shut
+            x, *weights = (normal(seed + i, *arg.shape) / 1.5 for i, arg in enumerate(self.ARGS))
+            got, wanted = self.forward(student, size * x, *weights), reference.gated_feed_forward(size * x, *weights)
+            expect.close(got, wanted, hint, atol=ATOL)
 
     @pytest.mark.weight(0.12)
     def test_last_layer(self, student):

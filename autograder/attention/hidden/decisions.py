@@ -57,7 +57,7 @@ HINTS = {
     "mean-for-sum": "What should each row add up to, and what does yours?",
     "divided-by-the-maximum": "What should each row add up to, and what does yours?",
     "epsilon-added": "What does each row add up to, to the last digit? What do you add below the fraction bar?",
-    "no-max-subtraction": "What is np.exp(1000.0)? What may be taken off a row without changing its weights?",
+    "no-max-subtraction": "What is np.exp(1000.0)? What is the largest number that goes into your exp?",
     "maximum-subtracted": "Where does taking off the largest belong: to the scores, or to the softmax?",
     "cosine-similarity": "A longer query: should its scores grow, and do yours?",
     "distance-for-dot-product": "Is a score a distance between two vectors? Look at the formula again.",
