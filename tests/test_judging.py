@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from dataclasses import replace
 
 import pytest
 
 from autograder.authors.classroom import mistake, model_answers
 from autograder.judging.judge import judge
+from autograder.judging.notebook import Notebook
+from autograder.judging.questions import Questions
+from autograder.judging.showing import showing_cells
+from autograder.sandbox.protocol.calls import Call, Why
 from tests.in_process import COURSE, material
 
 A1, A2, A3 = list(COURSE.assignments().values())[:3]
@@ -30,8 +36,6 @@ def attention(first="pass", then="pass"):
 def judged(sandbox, assignment, cells, **limits):
     """Results by exercise; processes forked for exercises; how often the notebook was run."""
     forks, runs = [], []
-    from dataclasses import replace
-
     with sandbox.open(list(cells), replace(sandbox.limits, **limits)) as running:
         fork, renew = running._fork, running.renew
         running._fork = lambda *a: forks.append(1) or fork(*a)
@@ -188,6 +192,26 @@ def test_a_second_loop_is_waited_for_less_and_what_is_right_beside_it_is_full(sa
     waited = [re.search(r"no answer after ([\d.]+) second", t.message) for t in results["attention_scores"].tests]
     assert {found[1] for found in waited if found} == {"0.25"}
     assert results["torch_scaled_dot_product_attention"].score == 6
+
+
+def test_a_cell_that_shows_what_is_known_to_loop_is_hardly_waited_for(sandbox, monkeypatch):
+    """Each picture of a looping function waited ten seconds for it."""
+    waited, run_cell = {}, Notebook._run_cell
+
+    def noted(self, source, seconds, end):
+        waited[source] = seconds
+        return run_cell(self, source, seconds, end)
+
+    monkeypatch.setattr(Notebook, "_run_cell", noted)
+    loop, show = f"def endless():\n    {LOOP}", "endless()"
+    limits = replace(sandbox.limits, cell_seconds=20, call_seconds=0.3, call_seconds_again=0.2)
+    with sandbox.open([loop, show], limits, showing=showing_cells([show])) as notebook:
+        with contextlib.closing(notebook.begin(Questions({}))) as exercise:
+            (lost,) = exercise.ask([Call("endless")])
+        assert lost.why is Why.TOO_SLOW
+        notebook.show()
+    assert waited == {loop: 20, show: 0.2}
+    assert notebook.results[1].ran_out_of_time
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,6 +13,7 @@ import pytest
 import torch
 
 from autograder.authors.classroom import model_answers
+from autograder.authors.ready_made import Suspect, _of_some
 from autograder.content import sandbox_setting
 from autograder.course import Course
 from autograder.judging.ready_made import answer_in_cell, answered_in
@@ -134,6 +137,13 @@ def test_a_course_of_ones_own_need_not_name_everything(tmp_path):
     (folder / "sandbox.toml").write_text('[ready_made]\nkernels = ["cumsum"]\n')
     found = sandbox_setting(tmp_path)["ready_made"]
     assert (found["kernels"], found["python"], found["where_watched"]) == (["cumsum"], [], {})
+
+
+def test_a_suspect_that_ends_its_process_hides_no_other():
+    three = tuple((name, inspect.Parameter.empty) for name in ("query", "key", "value"))
+    real = Suspect("here", "sdp_real", torch.nn.functional.scaled_dot_product_attention, three)
+    fatal = Suspect("here", "sdp_fatal", lambda *args: os._exit(1), three)
+    assert _of_some([fatal, real, fatal]) == {"here.sdp_real": "attention"}
 
 
 @pytest.mark.slow
