@@ -284,6 +284,26 @@ def test_two_names_that_fit_are_told_as_the_one_or_the_other():
     assert found(first, second, third).diagnosis is None, "what fits three names tells nothing"
 
 
+@pytest.mark.parametrize("name", ["no-batch-axes", "leftover-columns-dropped", "float64-always"])
+def test_prints_that_agree_by_chance_give_no_name_where_few_answers_are_wrong(name):
+    assignment = COURSE.assignment("a3_heads")
+    ready, catalogue = material_of(assignment), read_catalogue(assignment.suite)
+    exercises = [one for one in assignment.exercises if one.name == "split_heads"]
+    (made,) = [one for one in catalogue.of("split_heads") if one.name == name]
+    (other,) = [one for one in catalogue.of("split_heads") if one.name == "split-without-transpose"]
+
+    def prints(mistake):
+        asked = Hypotheses(Catalogue([mistake]), ready.reference, ready.rehearsal.plans)
+        asked.prepare("split_heads", asks_all=True)
+        return asked.prints()["split_heads"]
+
+    by_chance = replace(prints(other), singles=prints(made).singles)
+    misled = Hypotheses(Catalogue([other]), ready.reference, ready.rehearsal.plans, {"split_heads": by_chance})
+    names = Here({**ready.reference, "split_heads": made.code})
+    (found,) = judge(replace(ready, hypotheses=misled), names, exercises)
+    assert found.score < found.max_score and found.diagnosis != other.name
+
+
 def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):
     folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
     shutil.copytree(folder_of("hidden"), tmp_path / "content" / "hidden")
