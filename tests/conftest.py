@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
 import shutil
 import signal
@@ -27,6 +28,8 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PAT
 # Matrices here are tiny. Where several processes share the cores, PyTorch's threads take ten times as long to find one
 # another as to compute. Before anything imports PyTorch, and for every process that a test starts.
 os.environ["OMP_NUM_THREADS"] = "1"
+# A tenth of what these processes compute went into looking for garbage among what they have imported.
+gc.set_threshold(20_000, 10, 10)
 # A shell makes what it starts in the background ignore Ctrl-C, and so would all that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
