@@ -176,9 +176,9 @@ def floor_here() -> None:
     import numpy as np
     import torch
 
-    from autograder.judging.here import Here
     from autograder.judging.judge import judge
     from autograder.judging.serve import material_of
+    from autograder.suites.here import Here
 
     torch.set_num_threads(1)
     course = Course(Path.cwd())

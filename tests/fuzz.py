@@ -33,20 +33,20 @@ import numpy as np
 
 from autograder.attention.saved_model import Unusable
 from autograder.attention.saved_model import parse as parse_model
+from autograder.diagnosis.prints import print_of
 from autograder.errors import SubmissionError
-from autograder.judging.alike import same
-from autograder.judging.cost import is_small
-from autograder.judging.expect import kind_of
 from autograder.judging.notebook import read
-from autograder.judging.prints import print_of
-from autograder.judging.questions import Questions
-from autograder.judging.words import fit_to_print
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_bytes, call_of
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.submission import code_cells, read_notebook
+from autograder.suites.alike import same
+from autograder.suites.cost import is_small
+from autograder.suites.expect import kind_of
+from autograder.suites.questions import Questions
+from autograder.suites.words import fit_to_print
 from tests.in_process import COURSE, judged, material
 
 SECONDS, MEMORY = 4.0, 1.5 * 2**30  # of one input

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from autograder.course import Assignment, Course, Exercise
-from autograder.judging.catalogue import Mistake
-from autograder.judging.here import Here
+from autograder.diagnosis.catalogue import Mistake
 from autograder.judging.judge import Material, judge
 from autograder.judging.serve import material_of
 from autograder.report import ExerciseResult
+from autograder.suites.here import Here
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment, Course
-from autograder.judging.suite import Suite
+from autograder.suites.suite import Suite
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = "7.0.0"
@@ -119,8 +119,8 @@ _judged: dict[str, dict[str, str]] = {}  # by exercise and test: what it says; n
 
 
 def _judge(env: dict[str, Any], assignment: Assignment, name: str) -> dict[str, str]:
-    from autograder.judging.here import Here
     from autograder.judging.judge import judge
+    from autograder.suites.here import Here
 
     wanted = [exercise for exercise in assignment.exercises if exercise.name == name]
     (result,) = judge(_material(assignment.root, assignment.name), Here(dict(env)), wanted)

@@ -54,10 +54,10 @@ class TestNormalised:
         expect.close(student.normalised(x), reference.normalised(x), "What do yours add up to?")
 ''',
 }
-HEAD = "import numpy as np\nimport pytest\n\nfrom autograder.judging import expect\n"
+HEAD = "import numpy as np\nimport pytest\n\nfrom autograder.suites import expect\n"
 MISTAKES = """import numpy as np
 
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 mistake = Catalogue()
 

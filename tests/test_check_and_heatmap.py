@@ -13,16 +13,16 @@ import torch
 
 from autograder import check, content, heatmap
 from autograder.errors import CourseError, MachineError
-from autograder.judging.here import Here
 from autograder.judging.picture import draw
-from autograder.judging.questions import Questions
-from autograder.judging.suite import Suite
 from autograder.notebook.check import CheckFailed, examine
 from autograder.notebook.verdict import Progress
 from autograder.png import letters
 from autograder.report import ExerciseResult
 from autograder.reports.beside import ROUNDED
 from autograder.reports.rubric import as_html
+from autograder.suites.here import Here
+from autograder.suites.questions import Questions
+from autograder.suites.suite import Suite
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.course import Course, course_at
 from autograder.errors import CourseError
-from autograder.judging.suite import Suite
+from autograder.suites.suite import Suite
 
 HEAD = "import pytest\n\n\n"
 CELL = {"cell_type": "code", "source": "", "outputs": [], "execution_count": None}

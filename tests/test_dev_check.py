@@ -10,10 +10,10 @@ import pytest
 from autograder.authors import catalogue_page, dev_check
 from autograder.authors.classroom import mistake as known_mistake
 from autograder.course import Course
+from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
-from autograder.judging.catalogue import read_catalogue
-from autograder.judging.suite import Suite
 from autograder.submission import grade_id
+from autograder.suites.suite import Suite
 from tests.conftest import ROOT, copy_course
 from tests.in_process import judged_alone
 from tests.terminal import autograder
@@ -126,7 +126,7 @@ def test_a_notebook_without_markers_points_or_cells_is_found(a1):
 def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
     catalogue = a1.content / "mistakes.py"
     catalogue.write_text(
-        "from autograder.judging.catalogue import Catalogue\nmistake = Catalogue()\n"
+        "from autograder.diagnosis.catalogue import Catalogue\nmistake = Catalogue()\n"
         '@mistake("nothing", hint="What comes back?")\ndef softmax(x, axis=-1):\n    return None\n'
         '@mistake("typo", hint="?")\ndef sofmax(x):\n    return x\n'
     )
@@ -139,7 +139,7 @@ def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
 RECIPE = """\
 import numpy as np
 
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 mistake = Catalogue()
 

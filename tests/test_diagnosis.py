@@ -13,12 +13,12 @@ import torch
 
 from autograder.authors.classroom import model_answers
 from autograder.content import folder_of
-from autograder.judging import index
-from autograder.judging.catalogue import Catalogue, read_catalogue
-from autograder.judging.here import Here
-from autograder.judging.hypotheses import Hypotheses
+from autograder.diagnosis import index
+from autograder.diagnosis.catalogue import Catalogue, read_catalogue
+from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judging.judge import judge
 from autograder.judging.serve import material_of
+from autograder.suites.here import Here
 from tests.in_process import ASSIGNMENTS, COURSE, judged, material
 from tests.wall import Marker
 

@@ -8,10 +8,11 @@ import torch
 
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
-from autograder.judging import expect
-from autograder.judging.here import answering
-from autograder.judging.shown import as_text
-from autograder.judging.student import (
+from autograder.sandbox.protocol.values import Other
+from autograder.suites import expect
+from autograder.suites.here import answering
+from autograder.suites.shown import as_text
+from autograder.suites.student import (
     Gradients,
     Missing,
     NotStarted,
@@ -21,7 +22,6 @@ from autograder.judging.student import (
     Student,
     StudentError,
 )
-from autograder.sandbox.protocol.values import Other
 
 HINT = "Where does it come from?"
 ODD = {

@@ -11,9 +11,9 @@ import pytest
 from autograder.authors.classroom import mistake, model_answers
 from autograder.judging.judge import judge
 from autograder.judging.notebook import Notebook
-from autograder.judging.questions import Questions
 from autograder.judging.showing import showing_cells
 from autograder.sandbox.protocol.calls import Call, Why
+from autograder.suites.questions import Questions
 from tests.in_process import COURSE, material
 
 A1, A2, A3 = list(COURSE.assignments().values())[:3]

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from autograder.authors import catalogue_page
-from autograder.judging.alike import numbers
-from autograder.judging.catalogue import read_catalogue
-from autograder.judging.student import parts_of
+from autograder.diagnosis.catalogue import read_catalogue
+from autograder.suites.alike import numbers
+from autograder.suites.student import parts_of
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, callers_of, judged_elsewhere, judged_mistake, marks_of
 

@@ -14,14 +14,14 @@ import torch
 
 from autograder.attention.hidden.inputs import normal
 from autograder.authors.classroom import model_answers
-from autograder.judging import recipes
-from autograder.judging.here import Here
 from autograder.judging.judge import judge
 from autograder.judging.results import ABOVE, SAME, shares, told_once
-from autograder.judging.student import Function, Student
 from autograder.notebook.check import examine
 from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call, Failure, Kind
+from autograder.suites import recipes
+from autograder.suites.here import Here
+from autograder.suites.student import Function, Student
 from tests.in_process import ASSIGNMENTS, COURSE, material
 from tests.wall import Marker
 

@@ -13,10 +13,10 @@ from autograder.authors.new_course import begin_course
 from autograder.authors.new_exercise import add_exercise
 from autograder.content import Visible
 from autograder.course import Course
-from autograder.judging.here import Here
 from autograder.judging.judge import Material, judge
-from autograder.judging.suite import Suite
 from autograder.submission import grade_id
+from autograder.suites.here import Here
+from autograder.suites.suite import Suite
 from tests.small_course import EXERCISE, NAME, command
 
 PLAIN = '''

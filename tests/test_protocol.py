@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from autograder.judging.alike import equal
 from autograder.sandbox.protocol import frames, values
 from autograder.sandbox.protocol.calls import (
     Call,
@@ -29,6 +28,7 @@ from autograder.sandbox.protocol.calls import (
     call_of,
 )  # fmt: skip
 from autograder.sandbox.protocol.objects import Record, Table
+from autograder.suites.alike import equal
 from tests.messages import anything
 
 plain = st.recursive(

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.judging.here import Here
-from autograder.judging.questions import Questions
-from autograder.judging.student import Student
+from autograder.suites.here import Here
+from autograder.suites.questions import Questions
+from autograder.suites.student import Student
 
 CODE = textwrap.dedent("""
     import numpy as np, torch

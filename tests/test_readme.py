@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authors.classroom import fill, hand_in, model_answers
-from autograder.judging.catalogue import read_catalogue
+from autograder.diagnosis.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 from tests.ways import CASES

@@ -16,10 +16,10 @@ from autograder.authors.classroom import model_answers
 from autograder.authors.ready_made import Suspect, _of_some
 from autograder.content import sandbox_setting
 from autograder.course import Course
-from autograder.judging.ready_made import answer_in_cell, answered_in
 from autograder.sandbox.inside.ready_made import QUESTION, _empty
 from autograder.sandbox.inside.shell import student_package
 from autograder.sandbox.protocol.calls import Call, Reply
+from autograder.suites.ready_made import answer_in_cell, answered_in
 from tests.conftest import ROOT
 from tests.wall import Marker
 

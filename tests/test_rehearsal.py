@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from autograder.course import Exercise
-from autograder.judging.here import Here
 from autograder.judging.judge import Material, judge
-from autograder.judging.rehearsal import rehearse
-from autograder.judging.suite import Suite
+from autograder.suites.here import Here
+from autograder.suites.rehearsal import rehearse
+from autograder.suites.suite import Suite
 
 SUITE = '''
 import pytest
-from autograder.judging import expect
+from autograder.suites import expect
 
 @pytest.mark.exercise("split")
 class TestSplit:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judging.alike import same
-from autograder.judging.differences import Asked
-from autograder.judging.here import answering
-from autograder.judging.relations import explained_by_relations
+from autograder.diagnosis.differences import Asked
+from autograder.diagnosis.relations import explained_by_relations
 from autograder.notebook.check import examine
 from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call
+from autograder.suites.alike import same
+from autograder.suites.here import answering
 from tests.in_process import COURSE, judged_alone
 
 A1 = COURSE.assignment("a1_scaled_dot_product")

@@ -13,8 +13,8 @@ import pytest
 
 from autograder import __version__
 from autograder.authors.release import first_cell, members, write_release
+from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
-from autograder.judging.catalogue import read_catalogue
 from autograder.submission import code_cells, read_notebook
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE

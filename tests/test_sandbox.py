@@ -21,7 +21,6 @@ import psutil
 import pytest
 
 from autograder.content import imported_once
-from autograder.judging.questions import Questions
 from autograder.sandbox import WITHOUT_A_WALL, landlock, promises
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Host
@@ -30,6 +29,7 @@ from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Instance, Kind
 from autograder.sandbox.protocol.objects import Record
 from autograder.sandbox.protocol.values import Other
+from autograder.suites.questions import Questions
 from tests.asked import WALLS, Lost, ask, define, everywhere, lives, slowly
 from tests.conftest import ROOT
 from tests.wall import Marker, Wall
@@ -702,7 +702,7 @@ def test_no_ready_made_convolution(sandbox):
 
 def test_questions_cost_little():
     """What multiplies is refused before it is made; what a suite's calls lead to is answered."""
-    from autograder.judging.cost import is_small
+    from autograder.suites.cost import is_small
 
     def question(*args, **kwargs):
         return Call("f", args, kwargs)

@@ -9,10 +9,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from autograder.judging.here import Here
-from autograder.judging.questions import Questions, parameter_names
-from autograder.judging.student import HeldTooMuch, NotStarted, Raised, Student, as_written
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Step
+from autograder.suites.here import Here
+from autograder.suites.questions import Questions, parameter_names
+from autograder.suites.student import HeldTooMuch, NotStarted, Raised, Student, as_written
 
 CODE = textwrap.dedent("""
     import numpy as np

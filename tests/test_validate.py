@@ -8,7 +8,7 @@ from nbgrader.validator import Validator
 
 from autograder.authors.classroom import fill, mistake, model_answers
 from autograder.commands.check_notebook import read, verdicts
-from autograder.judging.shown import ASKS, WENT_IN
+from autograder.suites.shown import ASKS, WENT_IN
 from tests.conftest import ROOT
 from tests.in_process import COURSE
 

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from autograder.course import Exercise
-from autograder.judging.alike import equal
-from autograder.judging.expect import kind_of
-from autograder.judging.here import Here
+from autograder.diagnosis.prints import print_of
 from autograder.judging.judge import Material, judge
-from autograder.judging.prints import print_of
-from autograder.judging.suite import Suite
-from autograder.judging.words import fit_to_print
 from autograder.sandbox.protocol import values
 from autograder.sandbox.protocol.calls import Reply
 from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.objects import NoField, Record, Table
+from autograder.suites.alike import equal
+from autograder.suites.expect import kind_of
+from autograder.suites.here import Here
+from autograder.suites.suite import Suite
+from autograder.suites.words import fit_to_print
 
 
 def over(value):

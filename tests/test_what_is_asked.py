@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from autograder.attention.hidden.inputs import normal, tensor
-from autograder.judging import recipes
 from autograder.judging.results import ABOVE
 from autograder.sandbox.protocol.calls import Call
+from autograder.suites import recipes
 from tests.in_process import COURSE, judged_alone
 
 

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from autograder.authors.classroom import fill, model_answers
-from autograder.judging.catalogue import read_catalogue
+from autograder.diagnosis.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 

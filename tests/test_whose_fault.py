@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judging import expect
-from autograder.judging.expect import Mismatch
-from autograder.judging.here import answering
-from autograder.judging.student import Student
-from autograder.judging.whose_fault import truly
+from autograder.suites import expect
+from autograder.suites.expect import Mismatch
+from autograder.suites.here import answering
+from autograder.suites.student import Student
+from autograder.suites.whose_fault import truly
 
 X = np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
 

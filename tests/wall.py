@@ -10,9 +10,7 @@ from typing import Any
 
 from autograder.content import sandbox_setting
 from autograder.course import Assignment, Course
-from autograder.judging import ready_made
 from autograder.judging.notebook import Notebook
-from autograder.judging.questions import Questions
 from autograder.judging.showing import Showing
 from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
@@ -20,6 +18,8 @@ from autograder.report import CellResult, Report
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Host, isolates
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
+from autograder.suites import ready_made
+from autograder.suites.questions import Questions
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from autograder import content
 from autograder.course import Assignment, Course
-from autograder.judging import index
-from autograder.judging.catalogue import Mistake, read_catalogue
-from autograder.judging.here import Here
+from autograder.diagnosis import index
+from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.judging.judge import Material, judge
 from autograder.judging.serve import material_of
 from autograder.report import ExerciseResult
+from autograder.suites.here import Here
 
 Row = tuple[Assignment, Mistake, ExerciseResult]
 # What a course says above its table stands in `catalogue_head.md` beside its assignments; else this does.

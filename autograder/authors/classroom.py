@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 
 from autograder.course import Assignment
-from autograder.judging.catalogue import Mistake, read_catalogue
+from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.submission import grade_id
 
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")

@@ -21,18 +21,18 @@ import nbformat
 from autograder.authors import upkeep
 from autograder.authors.catalogue_page import result_of
 from autograder.course import CHECK, RUBRIC, Assignment, Course, rubrics_in
+from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError
-from autograder.judging.catalogue import Mistake, read_catalogue
-from autograder.judging.here import Here, answering
 from autograder.judging.judge import Material, judge
-from autograder.judging.questions import parameter_names
-from autograder.judging.rehearsal import rehearse
-from autograder.judging.student import Student
-from autograder.judging.suite import Suite
 from autograder.marking.desk import Desk
 from autograder.marking.task import Task
 from autograder.report import ExerciseResult, Report
 from autograder.submission import MODEL, code_cells, grade_id
+from autograder.suites.here import Here, answering
+from autograder.suites.questions import parameter_names
+from autograder.suites.rehearsal import rehearse
+from autograder.suites.student import Student
+from autograder.suites.suite import Suite
 
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from autograder.content import Visible
 from autograder.course import Assignment, Course
-from autograder.judging.catalogue import Mistake, read_catalogue
+from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.notebook.check import examine
 from autograder.notebook.verdict import Verdict
 

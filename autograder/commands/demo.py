@@ -17,8 +17,8 @@ from rich.text import Text
 
 from autograder.authors.classroom import fill, hand_in, is_written_out, mistake, model_answers
 from autograder.course import CONFIG, Assignment, Course
+from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
-from autograder.judging.catalogue import read_catalogue
 from autograder.nbgrader import api
 from autograder.reports.plain import points
 

@@ -1,1 +1,1 @@
-"""Judging one submission: the suite, the reference, what comes of the answers, and which mistake it is."""
+"""Judging one submission: its notebook, each exercise's attempts, and what comes of them."""

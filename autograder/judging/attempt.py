@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from autograder.judging.alike import equal, same
 from autograder.judging.evident import OF_MISSING, Evident, slip_in
-from autograder.judging.example import Example
-from autograder.judging.expect import Mismatch
 from autograder.judging.notebook import read
 from autograder.judging.picture import draw
-from autograder.judging.questions import Questions
-from autograder.judging.rehearsal import Heard, Place, Rehearsal
-from autograder.judging.student import (
+from autograder.report import Picture
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, call_bytes
+from autograder.suites.alike import equal, same
+from autograder.suites.example import Example
+from autograder.suites.expect import Mismatch
+from autograder.suites.questions import Questions
+from autograder.suites.rehearsal import Heard, Place, Rehearsal
+from autograder.suites.student import (
     Calls,
     Missing,
     NotStarted,
@@ -29,10 +31,8 @@ from autograder.judging.student import (
     has_chance,
     names_of,
 )  # fmt: skip
-from autograder.judging.suite import Outcome, Suite, Test
-from autograder.judging.words import fit_to_print
-from autograder.report import Picture
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, call_bytes
+from autograder.suites.suite import Outcome, Suite, Test
+from autograder.suites.words import fit_to_print
 
 NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
 ONCE_MORE = 2  # calls of tests that failed

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.student import Recorded, parts_of
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
+from autograder.suites.student import Recorded, parts_of
 
 VIEW = "view size is not compatible"  # PyTorch's words
 OF_VIEW = 0.25  # of an exercise's points that a .view may cost

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.course import Exercise
+from autograder.diagnosis.hypotheses import Hypotheses
+from autograder.diagnosis.naming import UNSTEADY, Diagnosis, diagnose
+from autograder.diagnosis.relations import of_shown
 from autograder.judging.attempt import Attempt, Names, Tests, attempt
-from autograder.judging.diagnosis import UNSTEADY, Diagnosis, diagnose
-from autograder.judging.example import Example
-from autograder.judging.expect import Mismatch
-from autograder.judging.here import answering
-from autograder.judging.hypotheses import Hypotheses
-from autograder.judging.questions import Questions, parameter_names
-from autograder.judging.rehearsal import Rehearsal
-from autograder.judging.relations import of_shown
 from autograder.judging.results import as_result
-from autograder.judging.student import Missing, NotStarted, Student
-from autograder.judging.suite import Suite
 from autograder.report import ExerciseResult
+from autograder.suites.example import Example
+from autograder.suites.expect import Mismatch
+from autograder.suites.here import answering
+from autograder.suites.questions import Questions, parameter_names
+from autograder.suites.rehearsal import Rehearsal
+from autograder.suites.student import Missing, NotStarted, Student
+from autograder.suites.suite import Suite
 
 
 @dataclass(frozen=True)

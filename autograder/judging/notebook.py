@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from autograder.errors import MachineError
-from autograder.judging import ready_made
-from autograder.judging.questions import Questions
 from autograder.judging.showing import Showing, last
 from autograder.report import CellResult
 from autograder.sandbox.inside.perform import MAX_USES
@@ -28,6 +26,8 @@ from autograder.sandbox.protocol.calls import (
     call_bytes,
     call_of,
 )  # fmt: skip
+from autograder.suites import ready_made
+from autograder.suites.questions import Questions
 
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost

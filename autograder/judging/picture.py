@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.judging.example import Example
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Call, Instance, Reply
+from autograder.suites.example import Example
 
 if TYPE_CHECKING:
     from autograder.judging.attempt import Exercise

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autograder.course import Exercise
+from autograder.diagnosis.naming import Diagnosis
 from autograder.judging.attempt import Attempt
-from autograder.judging.diagnosis import Diagnosis
-from autograder.judging.shown import ASKS, WENT_IN
-from autograder.judging.student import ReadyMade, Stopped
-from autograder.judging.suite import ORDER, Outcome
 from autograder.report import ExerciseResult, State, TestResult
+from autograder.suites.shown import ASKS, WENT_IN
+from autograder.suites.student import ReadyMade, Stopped
+from autograder.suites.suite import ORDER, Outcome
 
 ABOVE = "For the reason given above."
 SAME = "The same as above."  # of a check, whose own input is not told again

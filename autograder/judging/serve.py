@@ -23,15 +23,13 @@ from typing import Any
 
 from autograder import content
 from autograder.course import Assignment, Course, Exercise, ModelPlan
+from autograder.diagnosis import index
+from autograder.diagnosis.catalogue import read_catalogue
+from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
-from autograder.judging import index, ready_made
-from autograder.judging.catalogue import read_catalogue
-from autograder.judging.hypotheses import Hypotheses
 from autograder.judging.judge import Material, judge
 from autograder.judging.notebook import Notebook
-from autograder.judging.rehearsal import Rehearsal, rehearse
 from autograder.judging.showing import Showing, showing_cells
-from autograder.judging.suite import Suite
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.inside import seccomp, walls
 from autograder.sandbox.inside.host import silence
@@ -39,6 +37,9 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.wall import Wall
 from autograder.submission import ModelFile
+from autograder.suites import ready_made
+from autograder.suites.rehearsal import Rehearsal, rehearse
+from autograder.suites.suite import Suite
 from autograder.text import one_line
 
 STRANGERS = False

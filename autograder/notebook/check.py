@@ -14,16 +14,16 @@ from autograder.content import Visible, sandbox_setting, visible_around
 from autograder.course import Exercise
 from autograder.errors import MachineError
 from autograder.judging.attempt import Names
-from autograder.judging.here import ExerciseHere, Here
 from autograder.judging.judge import Material, judge
-from autograder.judging.questions import Questions
-from autograder.judging.student import Stopped
-from autograder.judging.suite import Suite
 from autograder.notebook.calls import CodeOf, exercises_below, in_kernel
 from autograder.notebook.verdict import Progress, Verdict, passed
 from autograder.report import ExerciseResult
 from autograder.reports.show import name_of, show
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
+from autograder.suites.here import ExerciseHere, Here
+from autograder.suites.questions import Questions
+from autograder.suites.student import Stopped
+from autograder.suites.suite import Suite
 
 # What passed in this session; it ends with the kernel.
 _passed: set[str] = set()

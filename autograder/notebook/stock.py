@@ -13,11 +13,11 @@ from typing import Any
 
 from autograder import content
 from autograder.course import Assignment, find_course
-from autograder.judging.here import Here
 from autograder.judging.judge import Material, judge
 from autograder.judging.serve import material_of
 from autograder.report import ExerciseResult
 from autograder.reports import plain, rubric
+from autograder.suites.here import Here
 
 
 class Points(float):

@@ -105,7 +105,7 @@ Not covered, in words so that nobody relies on it:
   of its own.
 - What a report says. An exception's text, a type's name and a traceback's lines are quoted only if
   the reference has answered nothing in that exercise, and with numbers cut to two digits (see
-  `judging.words`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
+  `suites.words`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
   that hides an input in them can show some of it.
 - What a student's process says of itself. Gradients, and arguments after a call, are values that it
   reports. They are judged against the function on the trusted side, and whoever forges right ones

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 way = Catalogue()
 

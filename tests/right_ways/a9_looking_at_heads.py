@@ -6,7 +6,7 @@ import math
 import numpy as np
 import torch
 
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 way = Catalogue()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.example import Example
+from autograder.suites.example import Example
 
 # Three words of one text look at four of another. No two sizes are alike: L = 3, S = 4, d_k = 2, d_v = 5.
 ASKING = ("who", "sleeps", "here")

@@ -12,8 +12,8 @@ from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.properties import gradients_match, keeps_digits, responds, same_item_by_item
 from autograder.attention.hidden.unbatched import Unbatched
 from autograder.attention.hidden.worth import worth
-from autograder.judging import expect
-from autograder.judging.student import Raised
+from autograder.suites import expect
+from autograder.suites.student import Raised
 
 LARGE = 1e4  # exp(1e4) overflows even float64
 # Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from autograder.judging import expect
-from autograder.judging.shown import arrives, keeps, same, shown
+from autograder.suites import expect
+from autograder.suites.shown import arrives, keeps, same, shown
 
 # The first word of the worked example: one query, two keys, two values. d_k = 4, so the scores are 2 / 2 and 6 / 2.
 Q = np.array([[2.0, 0.0, 1.0, 1.0]])

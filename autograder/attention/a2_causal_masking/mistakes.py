@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from autograder.attention.hidden import decisions
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 mistake = Catalogue()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.example import Example
+from autograder.suites.example import Example
 
 # A text looks at itself: L = S = 4, d_k = 3, d_v = 2.
 WORDS = ("the", "cat", "sleeps", "here")

@@ -11,8 +11,8 @@ import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.properties import gradients_match, keeps_digits, responds, same_item_by_item
-from autograder.judging import expect
-from autograder.judging.student import Raised
+from autograder.suites import expect
+from autograder.suites.student import Raised
 
 LARGE = 1e4  # exp(1e4) overflows even float64
 HUGE = 1e6  # the largest score of the contract

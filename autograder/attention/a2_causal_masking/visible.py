@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from autograder.judging import expect
-from autograder.judging.shown import arrives, keeps, same, shown
+from autograder.suites import expect
+from autograder.suites.shown import arrives, keeps, same, shown
 
 SCORES = np.array([[5.0, 9.0, 9.0], [1.0, 3.0, 9.0], [2.0, 2.0, 2.0]])
 CAUSAL = np.array([[True, False, False], [True, True, False], [True, True, True]])

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 mistake = Catalogue()
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from autograder.judging import expect
-from autograder.judging.shown import arrives, keeps, same, shown
+from autograder.suites import expect
+from autograder.suites.shown import arrives, keeps, same, shown
 
 X = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0], [21.0, 22.0, 23.0, 24.0, 25.0, 26.0]])
 HEAD_0 = np.array([[11.0, 12.0, 13.0], [21.0, 22.0, 23.0]])

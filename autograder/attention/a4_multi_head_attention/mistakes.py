@@ -7,7 +7,7 @@ import torch
 import torch.nn as nn
 
 from autograder.attention.hidden import decisions
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 mistake = Catalogue()
 

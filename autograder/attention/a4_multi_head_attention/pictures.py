@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.example import Example
+from autograder.suites.example import Example
 
 # A text looks at itself. No two sizes are alike: L = 3, d_model = 4, two heads with d_k = d_v = 5.
 WORDS = ("the", "cat", "sleeps")

@@ -16,8 +16,8 @@ from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.naming import expect_names, own_names
 from autograder.attention.hidden.properties import gradients_match, keeps_digits, parts, responds, same_item_by_item
 from autograder.attention.hidden.worth import worth
-from autograder.judging import expect
-from autograder.judging.student import Gradients, Raised
+from autograder.suites import expect
+from autograder.suites.student import Gradients, Raised
 
 ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 EXACT = 1e-9  # a masked weight is exp(-inf) or exp(-1e9): exactly 0

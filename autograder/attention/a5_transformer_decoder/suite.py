@@ -22,8 +22,8 @@ from autograder.attention.hidden.modules import (
     with_any_weights,
 )
 from autograder.attention.hidden.properties import responds, same_in_batches
-from autograder.judging import expect
-from autograder.judging.student import Raised
+from autograder.suites import expect
+from autograder.suites.student import Raised
 
 ATOL = 1e-4  # honest float32 work is within 1e-5 of the float64 reference, the mildest known mistake 0.01 away
 LOUD = 1e5  # put into what must not be seen

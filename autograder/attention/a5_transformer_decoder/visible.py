@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from autograder.judging import expect
-from autograder.judging.shown import arrives, keeps, same, shown
+from autograder.suites import expect
+from autograder.suites.shown import arrives, keeps, same, shown
 
 EYE = np.eye(2)
 STAYS = "Which line makes a new array, of which dtype, and does one write into an old one?"

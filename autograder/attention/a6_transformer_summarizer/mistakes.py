@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from autograder.attention.hidden import decisions
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 mistake = Catalogue()
 TORCH = decisions.torch_ways()

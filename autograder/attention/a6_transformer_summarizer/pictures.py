@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.example import Example
+from autograder.suites.example import Example
 
 # Three words ask, four places answer, of which the last is padding: d_model = 2, d_memory = 3, two heads, d_k 5, d_v 4.
 X = np.array([[-2.0, 1.0], [0.0, 1.0], [-1.0, -2.0]])

@@ -12,7 +12,7 @@ import pytest
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.models import Reader, Storyteller
 from autograder.attention.hidden.properties import gradients_match, responds, same_item_by_item
-from autograder.judging import expect
+from autograder.suites import expect
 
 ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 EXACT = 1e-6  # what must not count has no share at all; float32 may sum in another order

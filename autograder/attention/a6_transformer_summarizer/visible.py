@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from autograder.judging import expect
-from autograder.judging.shown import arrives, equal, keeps, same, shown
+from autograder.suites import expect
+from autograder.suites.shown import arrives, equal, keeps, same, shown
 
 
 def counting():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.example import Example
+from autograder.suites.example import Example
 
 SENTENCE = ("Keys", "on", "the", "table", "belong", "to", "Sarah")
 # Three taps, no two alike. Each hands on the word it hears, and whoever hears "Keys" hears half of "Sarah", too.

@@ -14,7 +14,7 @@ import pytest
 
 from autograder.attention.hidden.inputs import normal
 from autograder.attention.hidden.properties import responds
-from autograder.judging import expect
+from autograder.suites import expect
 
 pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
 ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from autograder.judging import expect
-from autograder.judging.shown import equal, same, shown
+from autograder.suites import expect
+from autograder.suites.shown import equal, same, shown
 
 BACK = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
 SIGNAL = np.array([[0.0], [0.0], [4.0], [4.0], [4.0], [0.0]])

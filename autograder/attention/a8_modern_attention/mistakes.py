@@ -8,7 +8,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 from autograder.attention.hidden import decisions
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 mistake = Catalogue()
 NUMPY = decisions.numpy_ways()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.example import Example
+from autograder.suites.example import Example
 
 # The same vector six times, at six places. The base is small, so that the slow pairs are seen to move, too.
 VECTORS = np.tile([1.0, 0.0, 1.0, 0.0, 0.5, 0.5], (6, 1))

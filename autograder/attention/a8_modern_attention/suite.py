@@ -20,8 +20,8 @@ from autograder.attention.hidden.modules import (
     with_any_weights,
 )
 from autograder.attention.hidden.properties import responds, same_in_batches, same_item_by_item
-from autograder.judging import expect
-from autograder.judging.student import HeldTooMuch
+from autograder.suites import expect
+from autograder.suites.student import HeldTooMuch
 
 ATOL = 1e-4  # honest float32 work is within 1e-5 of the float64 reference, the mildest known mistake 0.01 away
 LARGE = 1e4  # exp(1e4) overflows even float64

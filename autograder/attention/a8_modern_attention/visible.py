@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from autograder.judging import expect
-from autograder.judging.shown import arrives, equal, keeps, same, shown
-from autograder.judging.student import HeldTooMuch
+from autograder.suites import expect
+from autograder.suites.shown import arrives, equal, keeps, same, shown
+from autograder.suites.student import HeldTooMuch
 
 VECTOR = np.array([[1.0, 0.0, 0.0, 2.0]] * 3)
 

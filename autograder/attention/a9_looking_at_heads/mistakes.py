@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.catalogue import Catalogue
+from autograder.diagnosis.catalogue import Catalogue
 
 mistake = Catalogue()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.example import Example
+from autograder.suites.example import Example
 
 # Each word has a number of its own, so a circuit leads from word to word. No two sizes are alike: seven words, two
 # heads, three numbers a head. Head 0 is for things, places and people, head 1 for what joins them.

@@ -15,8 +15,8 @@ import pytest
 from autograder.attention.hidden.inputs import normal
 from autograder.attention.hidden.properties import responds, same_item_by_item
 from autograder.attention.hidden.unbatched import Unbatched
-from autograder.judging import expect
-from autograder.judging.recipes import note
+from autograder.suites import expect
+from autograder.suites.recipes import note
 
 ATOL = 1e-5  # honest float64 work is within 1e-14 of the reference, the mildest known mistake 0.005 away
 LAYOUT = "Is memory read in the order of the axes?"

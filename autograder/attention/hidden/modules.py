@@ -10,8 +10,8 @@ import numpy as np
 
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.naming import Shapes, expect_names, own_names
-from autograder.judging import expect
-from autograder.judging.student import Function, Gradients, Raised
+from autograder.suites import expect
+from autograder.suites.student import Function, Gradients, Raised
 
 UNKNOWN = "the module has no parameter"  # what a name that does not fit raises
 Weights = Mapping[str, np.ndarray]

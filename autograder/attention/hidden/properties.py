@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging import expect
-from autograder.judging.student import Gradients
+from autograder.suites import expect
+from autograder.suites.student import Gradients
 
 Call = Callable[..., Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.judging.student import Gradients, Raised
+from autograder.suites.student import Gradients, Raised
 
 
 class Unbatched:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.alike import ATOL, equal, near, numbers
-from autograder.judging.student import parts_of
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
+from autograder.suites.alike import ATOL, equal, near, numbers
+from autograder.suites.student import parts_of
 
 MOST = 20_000  # numbers of an answer that is looked at
 ENOUGH = 4  # numbers that a factor must hold for

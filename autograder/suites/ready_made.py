@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.judging import cost
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.inside.ready_made import NOT_HERE, QUESTION
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, has_handle
+from autograder.suites import cost
 
 MAX_ITEMS = 2**20  # of attention, which costs no more than its scores
 MAX_SIZES = 3  # numbers in a list that says how far to go along each axis, such as a stride

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.alike import numbers
 from autograder.sandbox.protocol.calls import Call
+from autograder.suites.alike import numbers
 
 FEW = 48  # numbers that are written out
 DIGITS = 6  # of what a suite scales by

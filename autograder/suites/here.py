@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.questions import Questions
 from autograder.sandbox.inside.perform import names_used, perform
 from autograder.sandbox.protocol.calls import (
     Answer,
@@ -25,6 +24,7 @@ from autograder.sandbox.protocol.calls import (
     call_bytes,
     call_of,
 )  # fmt: skip
+from autograder.suites.questions import Questions
 
 
 class Here:

@@ -19,11 +19,11 @@ from typing import Any, Literal
 import pytest
 
 from autograder.errors import CourseError, MachineError
-from autograder.judging import recipes
-from autograder.judging.expect import Mismatch
-from autograder.judging.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
-from autograder.judging.whose_fault import truly
 from autograder.sandbox.protocol.objects import NoField
+from autograder.suites import recipes
+from autograder.suites.expect import Mismatch
+from autograder.suites.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
+from autograder.suites.whose_fault import truly
 from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.

@@ -16,10 +16,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from autograder.judging.here import answering
-from autograder.judging.questions import asked_with, parameter_names
-from autograder.judging.student import Recorded, Student
-from autograder.judging.suite import Suite, Test
 from autograder.sandbox.protocol.calls import (
     Answer,
     Call,
@@ -31,6 +27,10 @@ from autograder.sandbox.protocol.calls import (
     call_bytes,
 )  # fmt: skip
 from autograder.sandbox.protocol.frames import WireError
+from autograder.suites.here import answering
+from autograder.suites.questions import asked_with, parameter_names
+from autograder.suites.student import Recorded, Student
+from autograder.suites.suite import Suite, Test
 
 Place = tuple[bytes, int]  # a call as it crosses the wall, and how often the test has made it before
 

@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autograder.judging.student import Missing, NotStarted, Stopped, StudentError
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.sandbox.protocol.values import Other
+from autograder.suites.student import Missing, NotStarted, Stopped, StudentError
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
 # `torch.sqrt(torch.tensor(d_k))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.

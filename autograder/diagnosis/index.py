@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.judging.prints import alike
+from autograder.diagnosis.prints import alike
 
 FILE = "prints.npz"
 UNIT = 1e-5  # prints are kept as whole multiples of it, a tenth of what tells two of them apart

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.alike import numbers, same
-from autograder.judging.expect import Apart, Mismatch, number_of, place_of
-from autograder.judging.student import Calls, Recorded, parts_of
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
+from autograder.suites.alike import numbers, same
+from autograder.suites.expect import Apart, Mismatch, number_of, place_of
+from autograder.suites.student import Calls, Recorded, parts_of
 
 Right = Callable[[Call], Answer]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.alike import arrays, equal, numbers
-from autograder.judging.differences import NOT_ALONE, OF_ONE, TURNED, Asked, order_of
+from autograder.diagnosis.differences import NOT_ALONE, OF_ONE, TURNED, Asked, order_of
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
+from autograder.suites.alike import arrays, equal, numbers
 
 # Of two, each has to be plain: what holds for some calls only is easily found by chance.
 TOGETHER = (

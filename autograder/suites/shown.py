@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging import expect
-from autograder.judging.expect import Mismatch
-from autograder.judging.in_words import told
-from autograder.judging.student import Raised
+from autograder.suites import expect
+from autograder.suites.expect import Mismatch
+from autograder.suites.in_words import told
+from autograder.suites.student import Raised
 
 FOUR_DIGITS = 1e-4  # the literals of a visible check are rounded to four digits after the point
 FEW = 8  # numbers of an answer that are shown whole; of more, the first row that differs

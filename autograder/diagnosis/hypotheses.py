@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.alike import arrays, close, same
-from autograder.judging.catalogue import Catalogue, Mistake
-from autograder.judging.differences import Asked
-from autograder.judging.here import answering, quiet
-from autograder.judging.index import Prints, digest
-from autograder.judging.prints import alike, apart, print_of
-from autograder.judging.rehearsal import Heard
-from autograder.judging.student import Recorded, has_chance
+from autograder.diagnosis.catalogue import Catalogue, Mistake
+from autograder.diagnosis.differences import Asked
+from autograder.diagnosis.index import Prints, digest
+from autograder.diagnosis.prints import alike, apart, print_of
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of, call_bytes
 from autograder.sandbox.protocol.values import Other
+from autograder.suites.alike import arrays, close, same
+from autograder.suites.here import answering, quiet
+from autograder.suites.rehearsal import Heard
+from autograder.suites.student import Recorded, has_chance
 
 Key = tuple[bytes, tuple[Any, ...]]
 Stands = Callable[[Mistake], bool]  # whatever else is asked of who gives the same answers

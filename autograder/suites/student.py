@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.alike import numbers
-from autograder.judging.in_words import told
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
+from autograder.suites.alike import numbers
+from autograder.suites.in_words import told
 from autograder.text import raised
 
 READY_MADE = (

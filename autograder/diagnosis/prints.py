@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.alike import numbers
 from autograder.sandbox.protocol.calls import Answer, Failure, Reply
 from autograder.sandbox.protocol.objects import Record, Table
+from autograder.suites.alike import numbers
 
 MOST = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9

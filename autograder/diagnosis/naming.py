@@ -28,15 +28,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from autograder.judging.alike import arrays, same
-from autograder.judging.catalogue import Mistake
-from autograder.judging.differences import Asked, of_form
-from autograder.judging.hypotheses import SMALLEST, Compared, Hypotheses, is_ordinary
-from autograder.judging.rehearsal import Heard
-from autograder.judging.relations import Relation, explained_by_relations, lays_out_otherwise, relations
-from autograder.judging.student import Recorded
-from autograder.judging.words import coarse
+from autograder.diagnosis.catalogue import Mistake
+from autograder.diagnosis.differences import Asked, of_form
+from autograder.diagnosis.hypotheses import SMALLEST, Compared, Hypotheses, is_ordinary
+from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
+from autograder.suites.alike import arrays, same
+from autograder.suites.rehearsal import Heard
+from autograder.suites.student import Recorded
+from autograder.suites.words import coarse
 
 ENOUGH = 2  # answers that tell much, to tell of a mistake that is made in some calls only
 # Relations that are a cause of their own beside a mistake. At the edges a mistake may do as it likes.

@@ -1,0 +1,1 @@
+"""What tests speak with: a suite, `student` and `reference` behind it, what may be asked and said."""
