@@ -242,6 +242,24 @@ def test_no_other_process(sandbox):
             assert ask(running, "reach", pid) == []
 
 
+def test_no_file_of_the_hosts_is_left_open(sandbox):
+    code = """
+        import os, stat
+        def files():
+            found = []
+            for number in range(256):
+                try:
+                    mode = os.fstat(number).st_mode
+                except OSError:
+                    continue
+                if not (stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
+                    found.append(number)
+            return found
+    """
+    with define(sandbox, code) as running:
+        assert ask(running, "files") == []
+
+
 def test_behind_bubblewrap_landlock_stands_as_well(behind):
     """What namespaces leave open is shut: the root folder of one's own, and one's own network."""
     code = """
