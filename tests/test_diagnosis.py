@@ -250,7 +250,7 @@ def test_who_gives_the_answers_is_looked_up(exercise, name):
             ran.append(mistake.name)
             return mistake.code(*args, **kwargs)
 
-        return replace(mistake, code=code)
+        return replace(mistake, make=lambda: code)
 
     assignment = COURSE.assignment("a3_heads")
     ready, catalogue = material_of(assignment), read_catalogue(assignment.suite)

@@ -18,6 +18,7 @@ mistakes, a recipe makes them, and `held` names those that the suites are held a
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -35,15 +36,21 @@ class Mistake:
     """One known mistake. `hint` is a question or a place to look, and never the fix.
 
     is_known: are the suites held against it, or is it a hypothesis, for diagnosis alone?
+    make: gives its function or class, which is asked for only if it is in question: thousands never are
     also: what its code does wrong besides, at the edges
     """
 
     name: str
     exercise: str
     hint: str
-    code: Callable[..., Any]
+    make: Callable[[], Callable[..., Any]]
     is_known: bool = False
     also: str = ""
+
+    @functools.cached_property
+    def code(self) -> Callable[..., Any]:
+        """The wrong function or class."""
+        return self.make()
 
 
 Options = dict[str, Any]
@@ -66,7 +73,7 @@ class Catalogue:
         """Enter the decorated function or class under `name`."""
 
         def enter(code: Any) -> Any:
-            self.mistakes.append(Mistake(name, code.__name__, hint, code, is_known=True))
+            self.mistakes.append(Mistake(name, code.__name__, hint, lambda: code, is_known=True))
             return code
 
         return enter
@@ -102,12 +109,12 @@ class Catalogue:
             for name, ways in slips.items():
                 for number, (options, (also, style)) in enumerate(product(ways, styles)):
                     is_known = name in held and number == 0
-                    code = make(**{**style, **options})
+                    code = functools.partial(make, **{**style, **options})
                     made = Mistake(name, make.__name__, asks[name], code, is_known, also)
                     (self.mistakes if is_known else self.variants).append(made)
             for (one, ways), (other, others) in combinations(slips.items(), 2):
                 if not ways[0].keys() & others[0].keys():
-                    code = make(**{**plain, **ways[0], **others[0]})
+                    code = functools.partial(make, **{**plain, **ways[0], **others[0]})
                     hint = f"{asks[one]} And: {asks[other]}"
                     self.pairs.append(Mistake(f"{one}+{other}", make.__name__, hint, code))
             return make
