@@ -99,6 +99,7 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
         (a1.visible, "'attention_scores'", "no visible check", 'Write a class marked @pytest.mark.exercise("attention'),
         (catalogue, "'harmless'", "has no hint", "Ask what to look at"),
         (catalogue, "'harmless'", "the hidden tests of softmax accept it", "Add a test"),
+        (a1.content / "prints.npz", "of another catalogue", "Run `autograder dev catalogue`"),
     ):
         assert [line for line in lines if all(str(word) in line for word in words)], (words, done.stdout)
     assert "Traceback" not in done.stderr

@@ -21,6 +21,7 @@ import nbformat
 from autograder.authors import upkeep
 from autograder.authors.catalogue_page import result_of
 from autograder.course import CHECK, RUBRIC, Assignment, Course, rubrics_in
+from autograder.diagnosis import index
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError
 from autograder.judging.judge import Material, judge
@@ -310,6 +311,10 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
             elif _accepted(assignment, suite, mistake):
                 remedy = f"Add a test to {assignment.suite.name} that it fails."
                 yield Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)
+    kept = assignment.content / index.FILE
+    if kept.exists() and not index.read(assignment.content):
+        what = "is of another catalogue than the one beside it, so a mistake's name is looked for and not looked up"
+        yield Finding(kept, "", what, "Run `autograder dev catalogue`.", blocks=False)
 
 
 def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
