@@ -1,4 +1,4 @@
-"""An instructor's afternoon in formgrader, in real Chromium: release, grade by hand, comment, regrade, give feedback."""
+"""An instructor's afternoon in formgrader, in real Chromium: grade by hand, comment, regrade, give feedback."""
 
 from __future__ import annotations
 

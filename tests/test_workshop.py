@@ -363,7 +363,7 @@ def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
     released = COURSE.root / "assignments" / A6.name / A6.notebook.name
     notebook = trained_for(fill(released, model_answers(A6)), STEPS // 16)
     (news_cell,) = [cell for cell in notebook.cells if "held_out = news.items()" in cell.source]
-    news_cell.source = news_cell.source.replace("news.items()", "news.items(6000, 40)")  # they write nonsense, at length
+    news_cell.source = news_cell.source.replace("news.items()", "news.items(6000, 40)")  # nonsense never ends
     texts = run_notebook(notebook, tmp_path)
     assert "PyTorch's own layers" in texts["train-model-code"]
     assert float(texts["train-loop-code"].split()[-1]) > 2
