@@ -53,11 +53,16 @@ def judged_alone(assignment: Assignment, exercise: Exercise, code: Any, names_ca
     return result
 
 
-def judged_elsewhere(assignment: Assignment, exercise: Exercise, code: Any) -> Sequence[ExerciseResult]:
-    """Results of the exercises that call this one, with `code` in its place. The others never get to see it."""
+def judged_elsewhere(assignment: Assignment, exercise: Exercise, code: Any, has_lost: bool) -> Sequence[ExerciseResult]:
+    """Results of the exercises that call this one, with `code` in its place. The others never get to see it.
+
+    has_lost: has it lost marks itself? Then, as with what is brought from another assignment and judged nowhere here,
+        the better counts: by that code, or by the reference in its place.
+    """
     callers = callers_of(assignment, exercise)
-    own = [exercise] if callers else []  # it is judged as well, for where it loses marks, they are judged again
-    return _judged(assignment, {exercise.name: code}, [*own, *callers], names_causes=False)[1:]
+    if not callers:
+        return ()
+    return _judged(assignment, {exercise.name: code}, callers, names_causes=False, brought=has_lost)
 
 
 @functools.cache
@@ -75,13 +80,19 @@ def callers_of(assignment: Assignment, exercise: Exercise) -> Sequence[Exercise]
 
 
 def _judged(
-    assignment: Assignment, replaced: dict[str, Any], exercises: Sequence[Exercise], names_causes: bool = True
+    assignment: Assignment,
+    replaced: dict[str, Any],
+    exercises: Sequence[Exercise],
+    names_causes: bool = True,
+    brought: bool = False,
 ) -> tuple[ExerciseResult, ...]:
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(_compiled(assignment.solution), names)
     names |= replaced  # in place: it is what the solution's functions look names up in
     known = material(assignment)
-    return judge(known if names_causes else replace(known, hypotheses=None), Here(names), exercises)
+    known = known if names_causes else replace(known, hypotheses=None)
+    known = replace(known, brought=(*replaced, *known.brought)) if brought else known
+    return judge(known, Here(names), exercises)
 
 
 @functools.cache

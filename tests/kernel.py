@@ -8,12 +8,16 @@ from jupyter_client.manager import start_new_kernel
 
 
 class Kernel:
-    """The cells of one notebook, and a kernel of its own that runs them."""
+    """A kernel, which has imported PyTorch once, and the cells of the notebook that it runs."""
 
-    def __init__(self, path):
-        notebook = nbformat.read(path, as_version=4)
-        self._cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-        self._manager, self._client = start_new_kernel(kernel_name="python3", cwd=str(path.parent))
+    def __init__(self):
+        self._manager, self._client = start_new_kernel(kernel_name="python3")
+
+    def open(self, path):
+        """From now on run the cells of this notebook, in its folder, where no name is defined yet."""
+        self._cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        for line in ("%reset -f", f"%cd -q {path.parent}"):
+            self._client.execute_interactive(line, timeout=60)
 
     def run(self, text):
         """Run the first cell that holds `text`; the pages that it shows, as HTML."""

@@ -22,12 +22,15 @@ from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 from tests.terminal import autograder
 
+# Enough to tell assignments apart. All nine are graded by `make demo` (tests/test_readme.py).
+SOME = [one for one in ASSIGNMENTS if one.name.startswith(("a1", "a3", "a7"))]
+
 
 @pytest.fixture(scope="module")
 def submitted(tmp_path_factory):
     """A small class: everything right, one mistake, untouched, and one that cannot be read."""
     folder = tmp_path_factory.mktemp("class") / "submitted"
-    for assignment in ASSIGNMENTS:
+    for assignment in SOME:
         released = ROOT / "assignments" / assignment.name / assignment.notebook.name
         hand_in(fill(released, model_answers(assignment)), folder, "right", assignment)
         hand_in(fill(released, {}), folder, "untouched", assignment)
@@ -50,8 +53,8 @@ def test_a_class_as_json_and_table(graded):
     done, out = graded
     assert done.returncode == 1, done.stderr  # one could not be graded
     reports = {(r["student"], r["assignment"]): r for r in json.loads(out.read_text())}
-    assert len(reports) == 2 * len(ASSIGNMENTS) + 2
-    for assignment in ASSIGNMENTS:
+    assert len(reports) == 2 * len(SOME) + 2
+    for assignment in SOME:
         right, untouched = reports["right", assignment.name], reports["untouched", assignment.name]
         assert (right["status"], right["score"], right["max_score"]) == ("graded", 20.0, 20.0)
         assert untouched["score"] == 0.0

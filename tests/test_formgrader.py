@@ -47,7 +47,11 @@ def test_by_hand_and_by_tests(own_course, chromium):
         with Gradebook(book_url) as book:
             submission = book.find_submission_notebook("scaled_dot_product", A1, STUDENT).id
             earned = book.find_grade("test-attention_scores", "scaled_dot_product", A1, STUDENT).auto_score
+            score = book.find_submission(A1, STUDENT).score
         assert 0 < earned < 5
+        assert score == 15 + earned
+        page.goto(f"{address}/formgrader/manage_submissions/{A1}")
+        assert f"{score:g} / 24" in page.locator("tr", has_text=STUDENT).inner_text()
 
         grading = f"{address}/formgrader/submissions/{submission}"
         page.goto(grading)
@@ -84,8 +88,16 @@ def test_by_hand_and_by_tests(own_course, chromium):
         page.goto((own_course.root / "feedback" / STUDENT / A1 / "scaled_dot_product.html").as_uri())
         text = page.locator("body").inner_text()
         assert "Nearly: look at the square root." in text
-        assert "4.5" in text
-        assert "✗ not yet" in page.locator(".autograder-rubric", has_text="attention_scores:").first.inner_text()
+        for plumbing in ("HIDDEN", "autograder.notebook.stock", "Test cell", "Grade cell"):
+            assert plumbing not in text
+        contents = page.locator("#toc li").all_inner_texts()
+        assert contents[1:3] == ["Comment on attention_scores", "attention_scores (Score: 4.5 / 5.0)"]
+        assert contents[-2].startswith("In your own words (Score: 3.0")
+        rubric = page.locator(".autograder-rubric", has_text="attention_scores:").first
+        assert "✗ not yet" in rubric.inner_text()
+        assert "no scaling" in rubric.inner_text()
+        assert "yours and what it asks for: 10 squares of yours differ (marked)" in rubric.inner_text()
+        assert rubric.locator("svg").count() == 2
         page.close()
 
 

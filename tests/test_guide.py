@@ -18,7 +18,6 @@ from autograder.authors.dev_docs import pages
 from autograder.commands.cli import app
 from autograder.course import CONFIG, Course
 from autograder.submission import grade_id
-from tests.browser import lab
 from tests.conftest import ROOT
 from tests.in_process import COURSE
 from tests.pages import commands
@@ -95,30 +94,12 @@ def desk(tmp_path):
     return folder
 
 
-def change_points_in_jupyterlab(chromium, folder):
-    """Softmax is worth 5 instead of 4: typed into the Create Assignment panel, and saved."""
-    with lab(folder) as address:
-        page = chromium.new_page(viewport={"width": 1500, "height": 1000})
-        page.goto(f"{address}/lab/tree/source/{A1}/scaled_dot_product.ipynb?token=secret")
-        page.locator(".jp-Notebook-cell").nth(3).wait_for(timeout=90_000)
-        page.locator('[role="tab"][title="Nbgrader Create Assignment"]').first.click()
-        cell = page.locator(".nbgrader-CellWidget").filter(has=page.locator(".nbgrader-CellPoints:visible")).first
-        cell.wait_for(timeout=60_000)
-        field = cell.locator(".nbgrader-CellPoints input")
-        field.fill("5")
-        field.press("Enter")
-        page.locator(".jp-Notebook-cell").first.click()
-        page.keyboard.press("Control+s")
-        for _ in range(100):
-            if points_of(folder, "softmax") == 5:
-                break
-            page.wait_for_timeout(200)
-        page.close()
-
-
-def points_of(folder, exercise):
-    notebook = nbformat.read(folder / "source" / A1 / "scaled_dot_product.ipynb", as_version=4)
-    return next(c.metadata.nbgrader.points for c in notebook.cells if grade_id(c) == f"test-{exercise}")
+def softmax_is_worth_5(folder):
+    """Instead of 4. `tests/test_in_the_browser.py` types it into the Create Assignment panel, which writes the same."""
+    path = folder / "source" / A1 / "scaled_dot_product.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    next(cell for cell in notebook.cells if grade_id(cell) == "test-softmax").metadata.nbgrader.points = 5
+    nbformat.write(notebook, path)
 
 
 def through_the_exchange(student, answers):
@@ -191,8 +172,7 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
 
     todo = commands("instructor")
     until(". .venv/bin/activate")
-    change_points_in_jupyterlab(chromium, desk)
-    assert points_of(desk, "softmax") == 5
+    softmax_is_worth_5(desk)
     until("autograder dev check")
     assert ": in order: " in said[f"autograder dev check {A1}"]
     assert "21 points by tests" in said[f"autograder dev check {A1}"]
@@ -229,11 +209,13 @@ def test_from_an_empty_folder_to_returned_feedback(desk, tmp_path, chromium):
         assert (desk / name).exists(), name
 
 
-@pytest.mark.slow
 def test_the_contributors_commands(desk):
+    """Two of them are run elsewhere: `make lint` by `make test`, `dev check` by `tests/test_dev_check.py`."""
+    install, *elsewhere = commands("contributor")
+    assert elsewhere == ["make lint", "autograder dev check"]
+    assert re.search(r"^test:.* lint$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     person = Person(desk, desk.parent, desk)
-    for command in commands("contributor"):
-        person.types(command)
+    person.types(install)
     table = re.findall(r"\| `(autograder dev [a-z]+)` \|", Path(ROOT / "docs" / "contributor.md").read_text())
     assert table == ["autograder dev sync", "autograder dev catalogue", "autograder dev docs", "autograder dev check"]
     person.types(table[2])

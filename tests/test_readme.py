@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import re
 import shutil
@@ -11,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.course import Course
 from autograder.diagnosis.catalogue import read_catalogue
+from tests import pages
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 from tests.ways import CASES
@@ -92,21 +96,29 @@ def test_ci_and_the_readme_run_the_same_tests():
     assert "make test" in (ROOT / ".ci" / "run").read_text()
 
 
+# They stand in the instructor's guide, too, and tests/test_guide.py runs them there.
+IN_THE_GUIDE = ["autograder dev check a1_scaled_dot_product", "autograder regrade a1_scaled_dot_product"]
+
+
 def test_the_instructors_commands_in_order(checkout):
     """As they stand in the README, on a course with one submission."""
     mine = [line for line in commands("README.md") if line not in MAIN + LOOK]
+    assert set(IN_THE_GUIDE) <= set(mine) & set(pages.commands("instructor"))
     assert mine[0] == "make sync"
     assert "in step with source/" in run(mine[0], checkout)
-    from autograder.course import Course
-
     assignment = Course(checkout).assignment("a1_scaled_dot_product")
+    wrong = model_answers(assignment) | mistake(assignment, "no-scaling", "attention_scores")
     released = checkout / "assignments" / assignment.name / assignment.notebook.name
-    hand_in(fill(released, model_answers(assignment)), checkout / "submitted", "ada", assignment)
+    hand_in(fill(released, wrong), checkout / "submitted", "zoë", assignment)
     for line in mine[1:]:
-        run(line, checkout)
-    assert (checkout / "feedback" / "ada" / assignment.name / "scaled_dot_product.html").is_file()
-    assert "ada" in (checkout / "grades.csv").read_text()
-    assert '"score": 20.0' in (checkout / "marks.json").read_text()
+        if line not in IN_THE_GUIDE:
+            run(line, checkout)
+    assert (checkout / "feedback" / "zoë" / assignment.name / "scaled_dot_product.html").is_file()
+    (row,) = csv.DictReader((checkout / "grades.csv").read_text().splitlines())
+    (report,) = json.loads((checkout / "marks.json").read_text())
+    assert (row["student_id"], float(row["score"])) == (report["student"], report["score"])
+    assert 15 < report["score"] < 20
+    assert "zoë" in (checkout / "class.html").read_text()
 
 
 def test_every_make_target_that_a_page_names_exists():

@@ -324,33 +324,47 @@ def saved_model_of(folder):
     return int(said.split()[2])
 
 
+def trained_for(notebook, steps):
+    """The same notebook with fewer steps of training, along which the learning rate rises and falls as before."""
+    (loop,) = [cell for cell in notebook.cells if f"STEPS, BATCH = {STEPS}" in cell.source]
+    loop.source = loop.source.replace(f"STEPS, BATCH = {STEPS}", f"STEPS, BATCH = {steps}")
+    loop.source += '\n    print("\\n", losses[0] / losses[-1])'
+    return notebook
+
+
+STEPS, ENOUGH = 800, 500  # of training, as the notebook stands; and after so many one's own decoder has learnt it, too
+
+
 @pytest.mark.slow
 def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
-    """At least 95 % of the held-out items word for word; time is the processor's, whatever else the machine does."""
-    texts = run_notebook(nbformat.read(A6.notebook, as_version=4), tmp_path)
+    """At least 95 % of the held-out items word for word; time is the processor's, whatever else the machine does.
+
+    With five eighths of the training, for which five eighths of the two minutes must do.
+    """
+    texts = run_notebook(trained_for(nbformat.read(A6.notebook, as_version=4), ENOUGH), tmp_path)
     assert share_of_exact(texts) >= 95
     assert "your own TransformerDecoder" in texts["train-model-code"]
-    assert "800/800" in texts["train-loop-code"]
+    assert f"{ENOUGH}/{ENOUGH}" in texts["train-loop-code"]
     assert "loss, step by step" in texts["train-loop-code"]
     assert texts["heads"].count("layer 1, head 3") == 3
     assert texts["your-own-article"].strip() == "mira wins the chess cup in oslo"
-    assert float(texts["clock"]) < 120
+    assert float(texts["clock"]) < 120 * ENOUGH / STEPS
     assert saved_model_of(tmp_path) >= 180  # as good on news of another seed
 
 
 @pytest.mark.slow
 def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
-    """The release with the four exercises done and nothing brought: an eighth of the training, and it has begun."""
+    """The release with the four exercises done and nothing brought: a sixteenth of the training, and it has begun.
+
+    What a saved model of PyTorch's layers is worth, tests/test_saved_model.py says.
+    """
     from autograder.authors.classroom import fill, model_answers
 
     released = COURSE.root / "assignments" / A6.name / A6.notebook.name
-    notebook = fill(released, model_answers(A6))
-    (loop,) = [cell for cell in notebook.cells if "STEPS, BATCH = 800" in cell.source]
-    loop.source = (
-        loop.source.replace("STEPS, BATCH = 800", "STEPS, BATCH = 100") + '\n    print("\\n", losses[0] / losses[-1])'
-    )
+    notebook = trained_for(fill(released, model_answers(A6)), STEPS // 16)
+    (news_cell,) = [cell for cell in notebook.cells if "held_out = news.items()" in cell.source]
+    news_cell.source = news_cell.source.replace("news.items()", "news.items(6000, 40)")  # nonsense never ends
     texts = run_notebook(notebook, tmp_path)
     assert "PyTorch's own layers" in texts["train-model-code"]
     assert float(texts["train-loop-code"].split()[-1]) > 2
-    saved_model_of(tmp_path)
     assert texts["heads"].count("layer 1, head 3") == 3

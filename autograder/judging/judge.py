@@ -86,17 +86,19 @@ def _followed_through(
 
 
 def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, behind: tuple[str, ...]) -> Attempt:
-    asked_with = material.rehearsal.asked_with if material.rehearsal else None
+    rehearsal, reference = material.rehearsal, material.reference
+    asked_with = rehearsal.asked_with if rehearsal else None
+    right = rehearsal.answering(reference) if rehearsal else answering(reference)
     tests = Tests(
         material.suite,
         [test for test in material.suite.tests if test.exercise == exercise.name],
         lambda answers: Student(answers, words),
-        Student(answering(material.reference), words) if material.reference else None,
-        material.rehearsal,
+        Student(right, words) if reference else None,
+        rehearsal,
         material.examples.get(exercise.name),
-        answering(material.reference) if material.reference else None,
+        right if reference else None,
     )
-    return attempt(tests, names.begin(Questions(material.reference, behind, asked_with)))
+    return attempt(tests, names.begin(Questions(reference, behind, asked_with)))
 
 
 def _of_shown(wrong: Sequence[BaseException]) -> Diagnosis | None:
