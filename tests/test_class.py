@@ -23,7 +23,7 @@ from autograder.nbgrader.autograde import LOCK
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.submission import grade_id
 from tests.classes import class_of
-from tests.small_course import NAME, NOTEBOOK, submit
+from tests.small_course import NAME, NOTEBOOK, command, submit
 from tests.terminal import grade
 
 pytestmark = pytest.mark.slow
@@ -81,19 +81,18 @@ def test_the_one_command_leaves_what_nbgrader_autograde_leaves(course):
 
 
 def test_only_what_changed_is_graded_again(course):
-    grade(course, "--gradebook", "--jobs", "1", "--quiet")
-    _, out, _ = grade(course, "--gradebook", "--jobs", "1", "--quiet")
-    assert "0 graded, 9 unchanged since they were graded, 1 could not be graded" in out
+    def graded(*words):
+        return command(course, "grade", "--gradebook", "--jobs", 1, "--quiet", *words)[1]
+
+    graded()
+    assert "0 graded, 9 unchanged since they were graded, 1 could not be graded" in graded()
     submit(course, "student-02")
-    _, out, _ = grade(course, "--gradebook", "--quiet")
-    assert "1 graded, 8 unchanged" in out
+    assert "1 graded, 8 unchanged" in graded()
     assert scores(course)["student-02"] == 3
     solution = course.assignment(NAME).solution
     solution.write_text(solution.read_text() + "\n# another version of the course\n")
-    _, out, _ = grade(course, "--gradebook", "--quiet")
-    assert "9 graded, 1 could" in out
-    _, out, _ = grade(course, "--gradebook", "--quiet", "--force")
-    assert "9 graded, 1 could" in out
+    assert "9 graded, 1 could" in graded()
+    assert "9 graded, 1 could" in graded("--force")
 
 
 def until(condition, seconds=120):
@@ -169,7 +168,7 @@ def test_a_report_that_was_interrupted_goes_on(slow_course):
     marks = json.loads((slow_course.root / "marks.json").read_text())
     assert [entry["student"] for entry in marks] == [f"student-{n:02}" for n in range(12)] + ["zoe"]
     whole = slow_course.root / "whole.json"
-    grade(slow_course, "submitted", "--json", whole.name, "--jobs", "1")
+    command(slow_course, "grade", "submitted", "--json", whole.name, "--jobs", 1)
     assert json.loads(whole.read_text()) == marks
 
 
@@ -183,10 +182,9 @@ def test_what_does_not_go_together_says_so(course):
     ):
         if sentence == "nothing handed in":
             shutil.rmtree(course.root / "submitted")
-        done, out, _ = grade(course, *words)
-        assert done.returncode == 2, out
+        code, out = command(course, "grade", *words)
+        assert code == 2, out
         assert sentence in out
-        assert "Traceback" not in out
 
 
 @pytest.fixture

@@ -69,21 +69,16 @@ def close(path, mode=0o000):
         os.chown(path, SOMEBODY, SOMEBODY)
 
 
-CLOSED = {
-    "a student's folder": ("ann", "the folder ann cannot be read"),
-    "an assignment's folder": (f"ann/{NAME}", f"the folder {NAME} cannot be read"),
-    "a notebook": (f"ann/{NAME}/{NOTEBOOK}", f"{NOTEBOOK} cannot be read"),
-}
-
-
 @pytest.mark.parametrize("how", [("submitted", "--json", "marks.json"), ("--gradebook",)], ids=["json", "gradebook"])
-@pytest.mark.parametrize("what", CLOSED)
-def test_what_cannot_be_read_has_its_row_and_costs_nobody_else(root, what, how):
-    place, reason = CLOSED[what]
-    close(root / "submitted" / place)
+def test_what_cannot_be_read_has_its_row_and_costs_nobody_else(root, how):
+    shutil.copytree(root / "submitted" / "ann", root / "submitted" / "dan")
+    for place in ("ann", f"bob/{NAME}", f"cy/{NAME}/{NOTEBOOK}"):
+        close(root / "submitted" / place)
     done, said = grade(root, *how)
-    assert f"ann, {NAME}: {reason}: Permission denied" in said
-    assert "2 graded, 1 could not be graded" in said
+    assert f"ann, {NAME}: the folder ann cannot be read: Permission denied" in said
+    assert f"bob, {NAME}: the folder {NAME} cannot be read: Permission denied" in said
+    assert f"cy, {NAME}: {NOTEBOOK} cannot be read: Permission denied" in said
+    assert "1 graded, 3 could not be graded" in said
     assert done.returncode == 1
 
 
@@ -148,16 +143,16 @@ def test_a_gradebook_that_cannot_be_written_loses_nothing(root):
     assert "3 graded, 0 could not be graded" in said
 
 
-def limited(which, most):
-    return {"preexec_fn": lambda: resource.setrlimit(which, (most, most))}
+def limited(*limits):
+    return {"preexec_fn": lambda: [resource.setrlimit(which, (most, most)) for which, most in limits]}
 
 
-LOWER = {
-    "open files": (resource.RLIMIT_NOFILE, 32),
-    "size of a file": (resource.RLIMIT_FSIZE, 8 * 2**20),
-    "address space": (resource.RLIMIT_AS, 4 * 2**30),
-    "memory": (resource.RLIMIT_DATA, 2**30),
-}
+ENOUGH = [
+    (resource.RLIMIT_NOFILE, 32),
+    (resource.RLIMIT_FSIZE, 8 * 2**20),
+    (resource.RLIMIT_AS, 4 * 2**30),
+    (resource.RLIMIT_DATA, 2**30),
+]
 TOO_LOW = {
     "open files": (resource.RLIMIT_NOFILE, 20, "ulimit -n 32"),
     "size of a file": (resource.RLIMIT_FSIZE, 10_240, "ulimit -f 8192"),
@@ -166,16 +161,15 @@ TOO_LOW = {
 }
 
 
-@pytest.mark.parametrize("what", LOWER)
-def test_a_lower_limit_that_is_enough_is_kept(root, what):
-    _, said = grade(root, "submitted", **limited(*LOWER[what]))
+def test_lower_limits_that_are_enough_are_kept(root):
+    _, said = grade(root, "submitted", **limited(*ENOUGH))
     assert "3 graded, 0 could not be graded" in said
 
 
 @pytest.mark.parametrize("what", TOO_LOW)
 def test_a_limit_that_is_too_low_is_said_before_the_run(root, what):
     which, most, remedy = TOO_LOW[what]
-    done, said = grade(root, "submitted", **limited(which, most))
+    done, said = grade(root, "submitted", **limited((which, most)))
     assert f"raise it with `{remedy}`" in said
     assert done.returncode == 2
 
@@ -213,7 +207,8 @@ def test_signals_that_whoever_started_it_ignores(root):
     assert "3 graded, 0 could not be graded" in said
 
 
-LOOPS = "def row_centred(X):\n    while True:\n        pass\n"
+# To the grader it is a loop, and it takes no processor time from the tests beside it.
+LOOPS = "def row_centred(X):\n    import time\n    while True:\n        time.sleep(1)\n"
 
 
 def looping(root, students):

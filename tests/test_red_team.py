@@ -15,7 +15,8 @@ happen, the line `# expect:` says what must (JSON):
     seconds      the whole may take so long, 30 where not given
     behind_landlock   what differs if Landlock is the whole wall
 
-All of them run in one sandbox, an innocent submission before and after each; its report must not change by a byte.
+Behind each wall all of them run in one run, one group after another, and innocent submissions before and after each
+group; their reports must not change by a byte. If one does, each attack of the group is tried in a run of its own.
 """
 
 from __future__ import annotations
@@ -35,14 +36,19 @@ from autograder.authors.classroom import mistake, model_answers
 from autograder.course import Course
 from autograder.judging.notebook import CUT
 from autograder.sandbox import landlock
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.limits import MIB, Limits
 from autograder.submission import ModelFile
 from tests.conftest import ROOT
 from tests.wall import Marker, Wall
 
 pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
-SHORT = Limits(cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, submission_seconds=20)
+GROUP = 16  # what harms others harms the attack that follows, too; and an innocent at each desk after them
+# Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
+SHORT = Limits(
+    cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, foreseen_seconds=0.25, submission_seconds=20,
+    scratch=16 * MIB,
+)  # fmt: skip
 
 
 def read(path):
@@ -53,27 +59,56 @@ def read(path):
     return json.loads(line), [repeated.sub(lambda found: found[2] * int(found[1]), cell) for cell in cells]
 
 
-@contextlib.contextmanager
-def a_class(kind):
-    """Gives a marker for an assignment by name; all of them share one sandbox."""
-    course = Course(ROOT)
-    with Wall(SHORT, kind) as sandbox:
-        yield functools.cache(lambda name: Marker(course.assignment(name), sandbox))
+class Run:
+    """Attackers and innocents in one run, as a class of two workers has it: a host for each, judges for both.
+
+    desks: give a marker for an assignment by name
+    """
+
+    def __init__(self, kind):
+        self.kind, self._opened = kind, contextlib.ExitStack()
+        first = self._opened.enter_context(Wall(SHORT, kind))
+        second = self._opened.enter_context(Wall(SHORT, kind, beside=first))
+        course = Course(ROOT)
+        self.desks = [
+            functools.cache(lambda name, wall=wall: Marker(course.assignment(name), wall)) for wall in (first, second)
+        ]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self._opened.close()
+
+    def innocents(self):
+        """Reports, as bytes, on an honest submission with one mistake, from each desk."""
+        return [marks_the_innocent(desk) for desk in self.desks]
+
+    def tried(self, paths):
+        """Outcomes by attack; two at a time, for many wait for a deadline."""
+        free = queue.SimpleQueue()
+        for desk in self.desks:
+            free.put(desk)
+
+        def one(path):
+            desk = free.get()
+            try:
+                return tried(path, desk)
+            finally:
+                free.put(desk)
+
+        with ThreadPoolExecutor(len(self.desks)) as pool:
+            return dict(zip(paths, pool.map(one, paths), strict=True))
 
 
 @pytest.fixture(scope="module")
-def markers():
-    with a_class("bubblewrap") as marker:
-        yield marker
-
-
-@pytest.fixture(scope="module")
-def innocent(markers):
-    return functools.partial(marks_the_innocent, markers)
+def run():
+    """The run behind a wall by its name."""
+    with contextlib.ExitStack() as opened:
+        yield functools.cache(lambda kind: opened.enter_context(Run(kind)))
 
 
 def marks_the_innocent(markers):
-    """Marks an honest submission with one mistake; its report as bytes."""
     marker = markers("a1_scaled_dot_product")
     answers = model_answers(marker.assignment) | mistake(marker.assignment, "no-scaling", "attention_scores")
     report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], for_page=True)
@@ -82,16 +117,45 @@ def marks_the_innocent(markers):
 
 
 @pytest.fixture(scope="module")
-def untouched(innocent):
-    report = innocent()
-    assert b"no-scaling" in report
-    return report
+def untouched(run):
+    """What the innocents' reports are before any attack."""
+    first, second = run("bubblewrap").innocents()
+    assert first == second
+    assert b"no-scaling" in first
+    return [first, second]
+
+
+@pytest.fixture(scope="module")
+def after(run, untouched):
+    """By wall and number of a group: outcomes of its attacks, and those among them that have harmed an innocent."""
+
+    def found(kind, number):
+        paths = ATTACKS[number * GROUP :][:GROUP]
+        outcomes = run(kind).tried(paths)
+        return outcomes, set() if run(kind).innocents() == untouched else blamed(kind, paths, untouched)
+
+    return functools.cache(found)
+
+
+def blamed(kind, paths, untouched):
+    """Attacks that harm an innocent, each of them alone in a run of its own; all, if none does."""
+    found = set()
+    for path in paths:
+        with Run(kind) as alone:
+            alone.tried([path])
+            if alone.innocents() != untouched:
+                found.add(path)
+    return found or set(paths)
 
 
 @pytest.mark.parametrize("path", ATTACKS, ids=[path.stem for path in ATTACKS])
-def test_attack(path, markers, innocent, untouched):
-    must_have_failed(path, *tried(path, markers))
-    assert innocent() == untouched
+@pytest.mark.parametrize("wall", ["bubblewrap", "landlock"])
+def test_attack(path, wall, after):
+    if wall == "landlock" and not landlock.abi():
+        pytest.skip("this kernel has no Landlock")
+    outcomes, harmful = after(wall, ATTACKS.index(path) // GROUP)
+    must_have_failed(path, *outcomes[path], wall)
+    assert path not in harmful, "an innocent submission's report is another one after it"
 
 
 def tried(path, markers):
@@ -109,7 +173,7 @@ def answered_first(expect, assignment):
     return list(model_answers(assignment)) if expect.get("answers", "all") == "all" else expect["answers"]
 
 
-def must_have_failed(path, report, results, seconds, wall="bubblewrap"):
+def must_have_failed(path, report, results, seconds, wall):
     expect, _ = read(path)
     expect |= expect.get(f"behind_{wall}", {})
     first = answered_first(expect, Course(ROOT).assignment(expect.get("assignment", "a1_scaled_dot_product")))
@@ -134,38 +198,6 @@ def must_have_failed(path, report, results, seconds, wall="bubblewrap"):
     assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
 
 
-@pytest.fixture(scope="module")
-def behind_landlock():
-    """All attacks by name, in one run: two at a time, for most of them wait for a deadline. And the innocent, after."""
-    if not landlock.abi():
-        pytest.skip("this kernel has no Landlock")
-    waiting = queue.SimpleQueue()
-    for path in ATTACKS:
-        waiting.put(path)
-    found, innocents = {}, []
-
-    def work():
-        with a_class("landlock") as markers:
-            with contextlib.suppress(queue.Empty):
-                while path := waiting.get_nowait():
-                    found[path] = tried(path, markers)
-            innocents.append(marks_the_innocent(markers))
-
-    with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(work), pool.submit(work)]:
-            done.result()
-    return found, innocents
-
-
-@pytest.mark.parametrize("path", ATTACKS, ids=[path.stem for path in ATTACKS])
-def test_attack_behind_landlock(path, behind_landlock):
-    must_have_failed(path, *behind_landlock[0][path], wall="landlock")
-
-
-def test_an_innocent_meets_nothing_that_attacks_behind_landlock_have_left(behind_landlock, untouched):
-    assert behind_landlock[1] == [untouched, untouched]
-
-
 def test_there_are_enough_of_them():
     assert len(ATTACKS) >= 100
     for path in ATTACKS:
@@ -173,9 +205,9 @@ def test_there_are_enough_of_them():
         assert "Must " in path.read_text().split("# expect:")[0], path
 
 
-def test_five_thousand_cells_that_print_and_fail(markers):
+def test_five_thousand_cells_that_print_and_fail(run):
     """What they say together is more than a verdict may hold; the submission is judged all the same."""
-    marker = markers("a1_scaled_dot_product")
+    marker = run("bubblewrap").desks[0]("a1_scaled_dot_product")
     loud = "print('\N{GRINNING FACE}' * 30_000)\ndef f():\n    1 / 0\ndef g():\n    f()\ng()"
     cells = [*model_answers(marker.assignment).values(), *[loud] * 150, *["1 / 0"] * 4000]
     report, results = marker.mark_cells("mallory", cells)
@@ -196,9 +228,9 @@ HEADERS = {
 
 
 @pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS.keys())
-def test_a_hostile_saved_model_costs_nothing(markers, header):
+def test_a_hostile_saved_model_costs_nothing(run, header):
     """It is parsed in the judge, beside an honest notebook."""
-    marker = markers("a6_transformer_summarizer")
+    marker = run("bubblewrap").desks[0]("a6_transformer_summarizer")
     if header.startswith(b"{"):
         header = len(header).to_bytes(8, "little") + header + bytes(4)
     report, _ = marker.mark_cells("mallory", ["x = 1"], model=ModelFile(header))

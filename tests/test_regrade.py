@@ -108,16 +108,16 @@ def test_it_is_shown_then_written_then_undone(graded):
     pages = {path.name: path.read_bytes() for path in folder.iterdir()}
     old = {student: grades(graded, student) for student in ("ada", "chloe", "dmitri", "eve")}
 
-    done = autograder("regrade", A1, cwd=graded.root)
-    assert done.returncode == 0, done.stderr
+    code, said = command(graded, "regrade", A1)
+    assert code == 0, said
     assert rows(graded) == before, "comparing writes nothing"
-    assert "softmax 4 → 6 (worth 4 → 6)" in " ".join(done.stdout.split())
-    assert "3 gain, 0 lose, 1 keep their marks" in done.stdout  # an untouched notebook gains nothing
-    assert "Nothing was written" in done.stdout
-    shown = shown_marks(done.stdout, ("ada", "chloe", "dmitri"))
+    assert "softmax 4 → 6 (worth 4 → 6)" in " ".join(said.split())
+    assert "3 gain, 0 lose, 1 keep their marks" in said  # an untouched notebook gains nothing
+    assert "Nothing was written" in said
+    shown = shown_marks(said, ("ada", "chloe", "dmitri"))
 
-    done = autograder("regrade", A1, "--write", cwd=graded.root)
-    assert done.returncode == 0, done.stderr
+    code, said = command(graded, "regrade", A1, "--write")
+    assert code == 0, said
     new = {student: grades(graded, student) for student in old}
     for student, (_, after, gain) in shown.items():
         assert float(after) == pytest.approx(total(new[student]), abs=0.01)
@@ -134,23 +134,23 @@ def test_it_is_shown_then_written_then_undone(graded):
 
     # a person goes on grading; then it is undone, and that work stays
     grade_by_hand(graded, "written-roles", "chloe", 2.0, waits=False)
-    done = autograder("regrade", A1, "--undo", cwd=graded.root)
-    assert done.returncode == 0, done.stderr
+    code, said = command(graded, "regrade", A1, "--undo")
+    assert code == 0, said
     assert grades(graded, "chloe")["written-roles"][1::2] == (2.0, False)
     grade_by_hand(graded, "written-roles", "chloe", *old["chloe"]["written-roles"][1::2])
     assert rows(graded) == before
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == pages
 
-    done = autograder("regrade", A1, "--undo", cwd=graded.root)
-    assert done.returncode == 2
-    assert "no regrade" in done.stderr
+    code, said = command(graded, "regrade", A1, "--undo")
+    assert code == 2
+    assert "no regrade" in said
 
 
 def test_a_submission_that_cannot_be_graded_anew_keeps_its_marks(graded):
     path = graded.root / "submitted" / "ada" / A1 / "scaled_dot_product.ipynb"
     kept = path.read_text()
     path.write_text("{")
-    done = autograder("regrade", A1, cwd=graded.root)
+    done = autograder("regrade", A1, cwd=graded.root)  # once as people call it
     path.write_text(kept)
     assert done.returncode == 0
     assert "ada keeps the old marks: scaled_dot_product.ipynb is not a Jupyter notebook" in done.stdout

@@ -25,13 +25,17 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Wall:
-    """Hosts that tests share: one for students, and one for judges for each course."""
+    """Hosts that tests share: one for students, and one for judges for each course.
 
-    def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap") -> None:
+    beside: another wall of the same run, whose warm process and judges serve this one, too
+    """
+
+    def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Wall | None = None) -> None:
         self.isolated, self.warning = isolates(kind)
         self.limits, self.kind = limits or Limits(), kind
         # As a run has it: the warm process sees the course, and what it forks for students must not.
-        self._judges = {ROOT: Judges(ROOT, self.isolated)}
+        self._own = beside is None
+        self._judges = {ROOT: Judges(ROOT, self.isolated)} if beside is None else beside._judges
         self.warm = self._judges[ROOT].warm
         self.students = Host(self.warm, setting=sandbox_setting())
 
@@ -43,7 +47,7 @@ class Wall:
 
     def close(self) -> None:
         self.students.end()
-        for judges in self._judges.values():
+        for judges in self._judges.values() if self._own else ():
             judges.end()
 
     def open(

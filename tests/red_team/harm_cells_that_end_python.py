@@ -1,11 +1,7 @@
-# Tries cells that loop, exit, crash and stop their own process.
+# Tries cells that exit, crash, stop their own process and loop.
 # Must cost those cells; what was defined before and after counts. In a namespace of its own, where
 # it is the first process, a signal to itself is not heard.
 # expect: {"stopped": 2, "answers": "all", "seconds": 40, "behind_landlock": {"stopped": 3}}
-# %%
-while True:
-    pass
-
 # %%
 import os
 os._exit(3)
@@ -21,3 +17,7 @@ sys.exit(0)
 # %%
 import os, signal
 os.kill(os.getpid(), signal.SIGKILL)
+
+# %%
+while True:
+    pass

@@ -15,12 +15,14 @@ import sys
 import traceback
 import tracemalloc
 import types
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.sandbox.inside.stand_in import from_handle, is_float_tensor, stand_in
 from autograder.sandbox.protocol.calls import (
     LEN,
+    MAX_LINES,
     Asked,
     Call,
     Failure,
@@ -260,18 +262,17 @@ def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
 
 
 def _student_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:
-    """The frames that run in the student's names."""
-    for frame, number in traceback.walk_tb(error.__traceback__):
-        if frame.f_globals is names:
-            summary = traceback.extract_tb(_only(error.__traceback__, frame))
-            yield Line(frame.f_code.co_name, number, (summary[0].line or "") if summary else "")
-
-
-def _only(tb: Any, frame: Any) -> Any:
-    """A traceback that holds the one entry of `frame`."""
-    while tb is not None and tb.tb_frame is not frame:
-        tb = tb.tb_next
-    return types.TracebackType(None, tb.tb_frame, tb.tb_lasti, tb.tb_lineno) if tb else None
+    """The last frames that run in the student's names; of an endless recursion there are a thousand."""
+    entries = deque[types.TracebackType](maxlen=MAX_LINES)
+    entry = error.__traceback__
+    while entry is not None:
+        if entry.tb_frame.f_globals is names:
+            entries.append(entry)
+        entry = entry.tb_next
+    for one in entries:
+        alone = types.TracebackType(None, one.tb_frame, one.tb_lasti, one.tb_lineno)
+        summary = traceback.extract_tb(alone)
+        yield Line(one.tb_frame.f_code.co_name, one.tb_lineno, (summary[0].line or "") if summary else "")
 
 
 # ---------------------------------------------------------------- calls
