@@ -71,7 +71,7 @@ def test_the_wheel_holds_no_suite_no_solution_and_no_catalogue(contents):
     outside = [name for name in contents if not name.startswith("autograder/") and ".dist-info/" not in name]
     assert outside == []
     for name in contents:
-        assert not re.search(r"suites|mistakes|solutions|source|tests|rubric.toml", name), name
+        assert not re.search(r"attention/.*suite|/hidden/|mistakes|solutions|source|tests|rubric.toml", name), name
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
