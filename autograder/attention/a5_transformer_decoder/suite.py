@@ -179,6 +179,13 @@ class TestLayerNorm:
             expect.fail(
                 "eps does not have the share that it should.", "Do you add eps to the variance, or to its root?"
             )
+        # What x was divided by, squared, grows by eps itself. (Its mean is 0.)
+        x = x - x.mean(axis=-1, keepdims=True)
+        with np.errstate(all="ignore"):
+            none, two = ((x / self.norm(student, x, *plain, eps)) ** 2 for eps in (0.0, 2.0))
+        if not np.allclose(two - none, 2.0, rtol=1e-3):
+            hint = "Do you add eps to the mean of the squares, or to their sum?"
+            expect.fail("eps does not have the share that it should.", hint)
 
     @pytest.mark.weight(0.1)
     def test_default_eps(self, student):
