@@ -160,7 +160,7 @@ class TestAttentionScores:
     @pytest.mark.weight(2.2)
     def test_values(self, student, reference):
         """Each score is the dot product of a query and a key, divided by the square root of d_k."""
-        cases = (15, 1, (4, 5, 6)), (17, 1, (3, 2, 16)), (64, LARGE, (4, 3, 3))  # keys of a square, and large scores
+        cases = (15, 1, (4, 5, 6)), (17, LARGE, (3, 2, 16)), (64, 1, (4, 3, 3))  # large scores; keys of a square
         for seed, size, (length, keys, width) in cases:
             Q, K = size * normal(seed, length, width), normal(seed + 1, keys, width)
             hint = "Take one query and one key and do it by hand: first the product, then the scale. The same number?"
