@@ -550,8 +550,8 @@ class TestCausalAttention(AttentionTests):
     SMALL = Q, K, V = normal(31, 5, 6), normal(32, 5, 6), normal(33, 5, 3)
     OTHERS = (normal(34, 5, 6), normal(35, 5, 6), normal(36, 5, 3))
     BATCH = (normal(37, 2, 5, 6), normal(38, 2, 5, 6), normal(39, 2, 5, 3))
-    LENGTHS = (2, 4)
-    PADDING = table("11000", "11110")[:, None, :]  # (2, 1, 5)
+    LENGTHS = (4, 2)  # the first is not the shortest: a mask of what all have in common is not the first one
+    PADDING = table("11110", "11000")[:, None, :]  # (2, 1, 5)
 
     def with_hidden(self, lengths):
         """The batch, with huge keys and values on the padded places."""
