@@ -172,9 +172,6 @@ class TestAttentionScores:
         Q, K = normal(19, 3, 4, 6), normal(20, 3, 5, 6)
         hint = "Does one sentence alone come out right? Then: which axes and sizes does your code count from the front?"
         expect.close(expect.array(student.attention_scores(Q, K)), reference.attention_scores(Q, K), hint)
-        expect.shape(
-            expect.array(student.attention_scores(Q[:1], K[:1])), (1, 4, 5), "Is a batch of one still a batch?"
-        )
 
     @pytest.mark.weight(0.45)
     def test_two_batch_axes(self, student):
@@ -193,6 +190,9 @@ class TestAttentionScores:
         hint = "Are sizes taken from the right axes, and does every axis stay?"
         expect.close(self.scores(student, self.Q[:1], self.K[:1]), whole[:1, :1], hint)
         expect.shape(self.scores(student, self.Q[:, :1], self.K[:, :1]), (4, 5), hint)
+        with contextlib.suppress(Raised):  # code that takes no batches pays for it in `test_batch`
+            if self.scores(student, self.Q[np.newaxis], self.K[np.newaxis]).shape == (4, 5):
+                expect.fail("a batch of one sentence comes back without its batch axis.", hint)
 
     @pytest.mark.weight(0.3)
     def test_dtype(self, student):
