@@ -378,3 +378,35 @@ def torch_masked_attention(query, key, value, mask=None):
         rows.append(row)
     weights = torch.stack(rows)
     return weights @ value, weights
+
+
+@way("cumulated identity")
+def causal_mask(length):
+    return np.logical_or.accumulate(np.eye(length, dtype=bool)[:, ::-1], axis=1)[:, ::-1]
+
+
+@way("tri rows")
+def padding_mask(lengths, max_length):
+    return np.tri(max_length + 1, max_length, -1, dtype=bool)[np.array(lengths, dtype=int)][:, np.newaxis, :]
+
+
+@way("reduction with where")
+def masked_softmax(scores, mask):
+    top = np.max(scores, axis=-1, keepdims=True, where=mask, initial=np.finfo(scores.dtype).min)
+    e = np.zeros_like(scores)
+    np.exp(np.subtract(scores, top, where=mask, out=e), where=np.broadcast_to(mask, scores.shape), out=e)
+    t = e.sum(-1, keepdims=True)
+    return np.divide(e, t, out=e, where=t != 0)
+
+
+@way("a virtual key of nothing")
+def torch_masked_attention(query, key, value, mask=None):
+    s = query @ key.mT / query.shape[-1] ** 0.5
+    if mask is None:
+        w = s.softmax(-1)
+        return (w @ value, w)
+    allowed = mask.expand(s.shape)
+    s = s.masked_fill(~allowed, float("-inf"))
+    none = torch.zeros_like(s[..., :1]).masked_fill(allowed.any(-1, keepdim=True), float("-inf"))
+    w = torch.cat([s, none], -1).softmax(-1)[..., :-1]
+    return (w @ value, w)

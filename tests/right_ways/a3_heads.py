@@ -269,3 +269,24 @@ def torch_concat_heads(heads):
     for i in range(h):
         result[..., i * d : (i + 1) * d] = heads[..., i, :, :]
     return result
+
+
+@way("selection matrices")
+def split_heads(X, num_heads):
+    if X.shape[-1] % num_heads:
+        raise ValueError
+    eye = np.eye(X.shape[-1], dtype=X.dtype).reshape(X.shape[-1], num_heads, -1)
+    return np.einsum("...lc,chd->...hld", X, eye)
+
+
+@way("turned, cut and turned")
+def per_head_weights(W, num_heads):
+    return W.T.reshape(num_heads, -1, W.shape[0]).transpose(0, 2, 1)
+
+
+@way("unfold")
+def torch_split_heads(x, num_heads):
+    if x.size(-1) % num_heads:
+        raise ValueError
+    d = x.size(-1) // num_heads
+    return x.unfold(-1, d, d).movedim(-2, -3)

@@ -443,3 +443,73 @@ class MultiHeadAttention(nn.Module):
         weights = self.dropout(weights)
         z = (weights @ v).movedim(-3, -2)
         return self.W_O(z.flatten(-2)), weights
+
+
+@way("from real matrices")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {
+        n: np.empty(s).shape
+        for n, s in zip(
+            ["W_O", "W_V", "W_K", "W_Q"],
+            [(num_heads * d_v, d_model), (d_model, num_heads * d_v)] + [(d_model, num_heads * d_k)] * 2,
+        )
+    }
+
+
+@way("quadratic form")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    q, k, v = (W.reshape(X.shape[-1], num_heads, -1) for W in (W_Q, W_K, W_V))
+    M = np.einsum("ahd,bhd->hab", q, k)
+    S = np.einsum("...la,hab,...sb->...hls", X, M, X) / math.sqrt(q.shape[-1])
+    keep = np.ones((), bool) if mask is None else mask
+    E = (
+        np.where(
+            keep,
+            np.exp(S - np.where(keep, S, np.finfo(S.dtype).min).max(-1, keepdims=True, initial=np.finfo(S.dtype).min)),
+            0,
+        )
+        if mask is None
+        else None
+    )
+    if E is None:
+        low = np.where(keep, S, np.finfo(S.dtype).min)
+        E = np.exp(low - low.max(-1, keepdims=True)) * keep
+    T = E.sum(-1, keepdims=True)
+    W = (E / (T + (T == 0))).astype(X.dtype)
+    return (np.einsum("...hls,...sa,ahd,hdm->...lm", W, X, v, W_O.reshape(num_heads, -1, W_O.shape[1])), W)
+
+
+@way("heads in modules of their own, as properties")
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        d = d_head if d_head is not None else d_model // num_heads
+        if d_head is None and d * num_heads != d_model:
+            raise ValueError
+        self.W_Q = nn.Linear(d_model, d * num_heads, bias=False)
+        self.W_K = nn.Linear(d_model, d * num_heads, bias=False)
+        self.W_V = nn.Linear(d_model, d * num_heads, bias=False)
+        self.W_O = nn.Linear(d * num_heads, d_model, bias=False)
+        self.d = d
+
+    @property
+    def heads(self):
+        return zip(
+            *(W.weight.split(self.d) for W in (self.W_Q, self.W_K, self.W_V)), self.W_O.weight.split(self.d, dim=1)
+        )
+
+    def forward(self, x, mask=None):
+        out, weights = (0, [])
+        L = x.shape[-2]
+        n = self.W_Q.out_features // self.d
+        m_ = None if mask is None else mask.expand(torch.broadcast_shapes(mask.shape, (n, L, L)))
+        for i, (q, k, v, o) in enumerate(self.heads):
+            s = x @ q.T @ (x @ k.T).mT / math.sqrt(self.d)
+            if m_ is not None:
+                s = s.masked_fill(~m_[..., i, :, :], torch.finfo(s.dtype).min)
+            w = F.softmax(s, -1)
+            if m_ is not None:
+                w = w * m_[..., i, :, :]
+            weights.append(w)
+            out = out + w @ (x @ v.T) @ o.T
+        return (out, torch.stack(weights, -3))

@@ -495,3 +495,25 @@ class TransformerDecoder(nn.Module):
 
     def forward(self, token_ids, padding=None):
         return self.output(self.norm(self.hidden(token_ids, padding)))
+
+
+@way("powers of i")
+def positional_encoding(length, d_model):
+    pairs = -(-d_model // 2)
+    z = np.exp(1j * np.outer(np.arange(length), 10000.0 ** (-2 * np.arange(pairs) / d_model)))
+    return np.stack([z.imag, z.real], -1).reshape(length, 2 * pairs)[:, :d_model]
+
+
+@way("centring matrix")
+def layer_norm(x, gamma, beta, eps=1e-05):
+    n = x.shape[-1]
+    c = x @ (np.eye(n) - 1 / n).astype(x.dtype)
+    return c / np.sqrt(np.einsum("...i,...i->...", c, c)[..., None] / n + eps) * gamma + beta
+
+
+@way("homogeneous coordinates")
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    one = np.ones_like(x[..., :1])
+    hidden = np.concatenate([x, one], -1) @ np.vstack([W_1, b_1])
+    hidden = (hidden + abs(hidden)) / 2
+    return np.concatenate([hidden, one], -1) @ np.vstack([W_2, b_2])

@@ -502,3 +502,16 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
         output = output + weights @ (memory @ W_V[:, v]) @ W_O[v]
         found.append(weights)
     return output, torch.stack(found, -3)
+
+
+@way("multiplied by a mask")
+def ablate(weights, layer, head, num_heads):
+
+    def change(n, t):
+        if n != f"blocks.{layer}.attention.W_O.weight":
+            return t
+        keep = torch.ones(num_heads, 1, dtype=t.dtype)
+        keep[head] = 0
+        return (t.unflatten(1, (num_heads, -1)) * keep).flatten(1)
+
+    return {n: change(n, t) for n, t in weights.items()}

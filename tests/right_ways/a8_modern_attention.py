@@ -696,3 +696,79 @@ class ModernDecoderBlock(nn.Module):
         x = x + self.attention(norm(x, self.norm_1))
         y = norm(x, self.norm_2)
         return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
+
+
+@way("neighbours swapped and signs")
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    a = np.repeat(np.outer(positions, np.exp(-np.arange(0, d, 2) / d * np.log(base))), 2, axis=1)
+    other = x.reshape(*x.shape[:-1], -1, 2)[..., ::-1].reshape(x.shape) * np.tile([-1, 1], d // 2)
+    return (x * np.cos(a) + other * np.sin(a)).astype(x.dtype)
+
+
+@way("deque of the last, list of the first")
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.first, self.last, self.sinks = ([], collections.deque(maxlen=window), sinks)
+
+    def append(self, key, value):
+        (self.first if len(self.first) < self.sinks else self.last).append((key.copy(), value.copy()))
+        K, V = zip(*self.first, *self.last)
+        return (np.concatenate(K, axis=-2), np.concatenate(V, axis=-2))
+
+    def __len__(self):
+        return len(self.first) + len(self.last)
+
+
+@way("hypot with the eps")
+def rms_norm(x, gamma, eps=1e-05):
+    size = np.linalg.norm(x.astype(float), axis=-1, keepdims=True) / x.shape[-1] ** 0.5
+    return (x / np.hypot(size, eps**0.5) * gamma).astype(x.dtype)
+
+
+@way("complex rotary, einsum groups")
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.h, self.g, self.window = (num_heads, num_kv_heads, window)
+        d = d_model // num_heads
+        for name, a, b in (
+            ("W_Q", d_model, d_model),
+            ("W_K", d_model, num_kv_heads * d),
+            ("W_V", d_model, num_kv_heads * d),
+            ("W_O", d_model, d_model),
+            ("W_gate", d_model, d_ff),
+            ("W_up", d_model, d_ff),
+            ("W_down", d_ff, d_model),
+        ):
+            setattr(self, name, nn.Linear(a, b, bias=False))
+        self.norm_1, self.norm_2 = (nn.Parameter(torch.ones(d_model)) for _ in range(2))
+
+    def forward(self, x):
+        B, L, D = x.shape
+        d = D // self.h
+
+        def n(y, g):
+            return y * (y.pow(2).mean(-1, keepdim=True) + 1e-05).rsqrt() * g
+
+        y = n(x, self.norm_1)
+        a = torch.arange(L, dtype=torch.float64)[:, None, None] * 10000.0 ** (
+            -torch.arange(0, d, 2, dtype=torch.float64) / d
+        )
+        c = torch.polar(torch.ones_like(a), a).to(torch.complex128 if x.dtype == torch.float64 else torch.complex64)
+
+        def turn(t):
+            return torch.view_as_real(torch.view_as_complex(t.unflatten(-1, (-1, 2)).contiguous()) * c).flatten(-2)
+
+        q = turn(self.W_Q(y).view(B, L, self.h, d)).view(B, L, self.g, -1, d)
+        k = turn(self.W_K(y).view(B, L, self.g, d))
+        v = self.W_V(y).view(B, L, self.g, d)
+        s = torch.einsum("bigrd,bjgd->bgrij", q, k) / d**0.5
+        see = torch.ones(L, L, dtype=torch.bool).tril()
+        if self.window is not None:
+            see = see.triu(1 - self.window)
+        w = s.masked_fill(~see, -torch.inf).softmax(-1)
+        x = x + self.W_O(torch.einsum("bgrij,bjgd->bigrd", w, v).reshape(B, L, D))
+        z = n(x, self.norm_2)
+        gate = self.W_gate(z)
+        return self.W_down(gate * gate.sigmoid() * self.W_up(z)) + x

@@ -283,3 +283,9 @@ def ov_circuit(W_V, W_O, num_heads):
 def ov_circuit(W_V, W_O, num_heads):
     owner = np.repeat(np.arange(num_heads), W_V.shape[1] // num_heads)
     return np.stack([(W_V * (owner == i)) @ W_O for i in range(num_heads)])
+
+
+@way("ravel with a stride")
+def previous_token_score(weights):
+    h, n, _ = weights.shape
+    return weights.reshape(h, n * n)[:, n :: n + 1].mean(-1)

@@ -1,5 +1,7 @@
 """Hidden suite of a1: softmax, scores, attention, and the same in PyTorch. All sizes differ: L=4, S=5, d_k=6, d_v=3.
 
+But one case of each has sizes that are equal: there an axis found by its size, or turned because of it, shows.
+
 A test's weight is its points: they add up to those of the cell.
 """
 
@@ -47,7 +49,7 @@ class TestSoftmax:
     @pytest.mark.weight(1)
     def test_one_row(self, student, reference):
         """One row of scores gives the right weights."""
-        for x in (normal(2, 5), 2 * normal(3, 7)):
+        for x in (normal(2, 5), 2 * normal(3, 7), 6 * normal(9, 6)):
             hint = "Which two steps turn scores into weights that are positive and sum to 1?"
             expect.close(expect.array(student.softmax(x)), reference.softmax(x), hint)
 
@@ -158,8 +160,9 @@ class TestAttentionScores:
     @pytest.mark.weight(2.2)
     def test_values(self, student, reference):
         """Each score is the dot product of a query and a key, divided by the square root of d_k."""
-        for seed, (length, keys, width) in ((15, (4, 5, 6)), (17, (3, 2, 16))):
-            Q, K = normal(seed, length, width), normal(seed + 1, keys, width)
+        cases = (15, 1, (4, 5, 6)), (17, LARGE, (3, 2, 16)), (64, 1, (4, 3, 3))  # large scores; keys of a square
+        for seed, size, (length, keys, width) in cases:
+            Q, K = size * normal(seed, length, width), normal(seed + 1, keys, width)
             hint = "Take one query and one key and do it by hand: first the product, then the scale. The same number?"
             expect.close(expect.array(self.function(student)(Q, K)), reference.attention_scores(Q, K), hint)
 
@@ -187,6 +190,9 @@ class TestAttentionScores:
         hint = "Are sizes taken from the right axes, and does every axis stay?"
         expect.close(self.scores(student, self.Q[:1], self.K[:1]), whole[:1, :1], hint)
         expect.shape(self.scores(student, self.Q[:, :1], self.K[:, :1]), (4, 5), hint)
+        with contextlib.suppress(Raised):  # code that takes no batches pays for it in `test_batch`
+            if self.scores(student, self.Q[np.newaxis], self.K[np.newaxis]).shape == (4, 5):
+                expect.fail("a batch of one sentence comes back without its batch axis.", hint)
 
     @pytest.mark.weight(0.3)
     def test_dtype(self, student):
@@ -195,6 +201,7 @@ class TestAttentionScores:
         for dtype in DTYPES:
             got = expect.array(self.function(student)(self.Q.astype(dtype), self.K.astype(dtype)))
             expect.dtype(got, dtype, "Of which type are the numbers and arrays you make yourself?")
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.3)
     def test_inputs_left_alone(self, student):
@@ -290,7 +297,7 @@ class AttentionTests:
     def test_weights(self, student, reference):
         """The weights are the softmax of the scaled scores, over the keys."""
         hint = "Each row belongs to one query. What does a row sum to, and what were the scores divided by?"
-        for seed, (length, keys, d_k, d_v) in ((41, (4, 5, 6, 3)), (44, (3, 2, 16, 7))):
+        for seed, (length, keys, d_k, d_v) in ((41, (4, 5, 6, 3)), (44, (3, 2, 16, 7)), (66, (5, 5, 2, 4))):
             Q, K, V = normal(seed, length, d_k), normal(seed + 1, keys, d_k), normal(seed + 2, keys, d_v)
             _, wanted = reference.scaled_dot_product_attention(Q, K, V)
             weights = self.part(self.split(self.ask_alone(student, Q, K, V), least=2), 1, wanted)
@@ -300,7 +307,7 @@ class AttentionTests:
     def test_output(self, student, reference):
         """The output is the sum of the values, each times its weight."""
         hint = "Each output row blends all the values. Which numbers say how much of each?"
-        for seed, (length, keys, d_k, d_v) in ((47, (4, 5, 6, 3)), (50, (3, 2, 16, 7))):
+        for seed, (length, keys, d_k, d_v) in ((47, (4, 5, 6, 3)), (50, (3, 2, 16, 7)), (69, (5, 5, 2, 4))):
             Q, K, V = normal(seed, length, d_k), normal(seed + 1, keys, d_k), normal(seed + 2, keys, d_v)
             wanted, _ = reference.scaled_dot_product_attention(Q, K, V)
             output = self.part(self.split(self.ask_alone(student, Q, K, V)), 0, wanted)

@@ -4,6 +4,8 @@ Heads copy numbers and compute nothing, so values are compared exactly. Inputs a
 in no order: every misplaced number shows, in a message a person can follow, whatever dtype it came back in (dtype has a
 test of its own). All sizes differ: ordinary cases are L=6, h=3, d=4 and the like. A test's weight is its points: they
 add up to those of the cell.
+
+`test_smallest` asks for sizes that are equal, too: there an axis found by its size, or turned because of it, shows.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ FROM_THE_END = "If it is right for one item alone: count axes from the end. Whic
 LOST_OR_COPIED = "Does each number of the input go to one place, or are some lost, copied or mixed?"
 OTHER_ROWS = "Do rows of other tokens hold some of this token's numbers?"
 LENGTH_ONE = "Is an axis of length one kept?"
+AS_MANY = "Which axis holds the heads, and which one the tokens, if both are as long?"
 DETACHED = "Is there a .detach(), .item(), .numpy(), .data or torch.no_grad() on the way?"
 ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and operators like *= on an argument."
 
@@ -62,6 +65,11 @@ def changes(before: np.ndarray, after: np.ndarray, loud: np.ndarray, hint: str) 
     if not np.array_equal(np.sort(after[changed]), np.sort(loud, axis=None)):
         expect.fail(f"{loud.size} numbers of the input change; in the result it is not just these, each once.", hint)
     return changed
+
+
+def nonzero(got: np.ndarray) -> np.ndarray:
+    """What is not zero, in order."""
+    return got[got != 0]
 
 
 def axis_of(changed: np.ndarray, length: int) -> int:
@@ -111,6 +119,10 @@ class Heads:
     def looks_like_an_attempt(self, student: Any) -> None:
         """The same question gets the same answer, and every argument matters."""
         raise NotImplementedError
+
+    def first_of(self, got: np.ndarray, length: int, count: int) -> np.ndarray:
+        """The first `count` along the axis of this `length`, wherever it is."""
+        return got.take(range(count), axis=axis_of(got, length))
 
     def keeps_axes(self, student: Any, cases: Sequence[tuple[Any, ...]]) -> None:
         """However small the sizes, as many axes and as many numbers as always."""
@@ -182,6 +194,10 @@ class SplitTests(Heads):
         only = self.answer(student, self.ORDINARY, 1)
         if only.size != 72 or not np.array_equal(only.reshape(6, 12), self.ORDINARY):
             expect.fail("with a single head, not all numbers of X came back in their order.", "What does it own?")
+        first = self.first_of(self.answer(student, self.ORDINARY, 3), 6, 3)
+        expect.equal(
+            self.answer(student, self.ORDINARY[:3], 3), first, AS_MANY, "with as many tokens as heads, the result"
+        )
 
 
 class ConcatTests(Heads):
@@ -250,6 +266,16 @@ class ConcatTests(Heads):
         only = self.answer(student, self.ORDINARY[:1])
         if only.size != 20 or not np.array_equal(only.reshape(5, 4), self.ORDINARY[0]):
             expect.fail("of a single head, not all numbers came back in their order.", "What is there to put together?")
+        together = self.answer(student, self.ORDINARY)
+        first = self.first_of(together, 5, 3)
+        expect.equal(
+            self.answer(student, self.ORDINARY[:, :3]), first, AS_MANY, "with as many tokens as heads, the result"
+        )
+        # Heads of width one are heads of which one column alone is looked at.
+        narrow = np.where(np.arange(4) == 0, self.ORDINARY, 0)
+        expect.equal(
+            self.answer(student, self.ORDINARY[..., :1]).ravel(), nonzero(self.answer(student, narrow)), LENGTH_ONE
+        )
 
 
 class PerHeadTests(Heads):
@@ -305,6 +331,11 @@ class PerHeadTests(Heads):
         """One head, one row, or heads of width one are cut like any others."""
         self.looks_like_an_attempt(student)
         self.keeps_axes(student, [(self.ORDINARY, 1), (self.ORDINARY[:1], 3), (self.ORDINARY, 12)])
+        square = whole(52, 12, 12)
+        first = self.first_of(self.answer(student, square, 3), 12, 6)
+        expect.equal(
+            first, self.answer(student, square[:6], 3), "Whose columns are they?", "the first rows of a square W"
+        )
 
 
 class RefinementTests(Heads):

@@ -56,7 +56,7 @@ class TestProjectionShapes:
 
     def compare(self, student, keys, hint, reference):
         """The student's shapes under `keys` are the reference's."""
-        for args in ((7, 3, 4, 5), (12, 2, 6, 8), (30, 5, 6, 6)):
+        for args in ((7, 3, 4, 5), (12, 2, 6, 8), (30, 5, 6, 6), (16, 2, 3, 4)):
             got = self.sizes(self.shapes(student, *args), *keys)
             wanted = self.sizes(reference.projection_shapes(*args), *keys)
             for key, size, right in zip(keys, got, wanted, strict=True):
@@ -182,7 +182,9 @@ class TestOutputProjection:
         whole = expect.array(student.output_projection(self.HEADS, self.W_O))
         expect.shape(whole, (5, 12))
         hint = "Is an axis of length one dropped, or a size taken from the wrong axis?"
-        expect.close(student.output_projection(self.HEADS[:, :1], self.W_O), whole[:1], hint, atol=ATOL)
+        for words in (1, 2, 3):  # fewer than heads, and as many
+            got = student.output_projection(self.HEADS[:, :words], self.W_O)
+            expect.close(got, whole[:words], hint, atol=ATOL)
         # Three heads of width one, of which two say nothing, are one head.
         three, rows = np.concatenate([self.HEADS[:1, :, :1], np.zeros((2, 5, 1))]), self.W_O[:3]
         wanted = expect.array(student.output_projection(three, rows))
@@ -195,6 +197,7 @@ class TestOutputProjection:
         for dtype in (np.float32, np.float64):
             got = student.output_projection(self.HEADS.astype(dtype), self.W_O.astype(dtype))
             expect.dtype(expect.array(got), dtype, "Is an array made on the way, and of which dtype?")
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.28)
     def test_arguments(self, student):
@@ -309,6 +312,13 @@ class MultiHeadTests:
             expect.shape(output, (*self.BATCH, rows, 12), hint, "the output")
         hint = "What do two equal words blend?"
         expect.close(together[0], np.repeat(alone[0], 2, axis=-2), hint, "the output", ATOL)
+        # A word alone gives itself all its weight in any head, so it does not matter how many there are.
+        attention = self.attention(student)
+        in_three, _ = self.attend(attention, self.X[..., :1, :], self.WEIGHTS)
+        expect.close(alone[0], in_three, "Is one head's result treated as that of several?", "the output", ATOL)
+        as_many, _ = self.attend(attention, self.X[..., [0, 0, 0], :], self.WEIGHTS)
+        hint = "Which axis holds the heads, and which one the words, if both are as long?"
+        expect.close(as_many, np.repeat(in_three, 3, axis=-2), hint, "the output of three equal words", ATOL)
 
     @pytest.mark.weight(0.25)
     def test_batch_axes(self, student):
@@ -409,6 +419,8 @@ class MultiHeadTests:
             self.same(filled_up, alone, b, hint, f"with a mask (2, 1, 1, 5), item {b}'s")
         alone = self.attend(attention, pair[1].reshape(self.one_item), self.WEIGHTS, MASK)
         self.same(shared, alone, 1, hint, "with a mask (5, 5) for a batch of two, item 1's")
+        row, rows = (self.attend(attention, self.X, self.WEIGHTS, MASK[:1].repeat(n, axis=0)) for n in (1, 5))
+        expect.close(row[0], rows[0], hint, "with a mask (1, 5), the same for all queries, the output", ATOL)
         each = np.stack([MASK, MASK[::-1], np.tril(np.ones((5, 5), dtype=bool))])
         together = self.attend(attention, self.X, self.WEIGHTS, each)
         self.in_shape(together)
@@ -646,9 +658,10 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         """Where d_head is given, d_model need not divide: three heads of width four on d_model = 7."""
         self.looks_like_attention(self.attention(student))
         shapes = student.MultiHeadAttention.build(12, 3, 5)
-        for name, wanted in {"W_Q.weight": (15, 12), "W_O.weight": (12, 15)}.items():
+        wide = {f"{key}.weight": (15, 12) for key in KEYS[:3]}
+        for name, wanted in {**wide, "W_O.weight": (12, 15)}.items():
             if shapes.get(name, wanted) != wanted:
-                hint = "d_model is 12, h is 3, d_head is 5. How many rows has W_Q, and how many columns W_O?"
+                hint = "d_model is 12, h is 3, d_head is 5. How many rows have W_Q, W_K and W_V, how many columns W_O?"
                 expect.fail(f"{name} is {shapes[name]}.", hint)
         hint = "d_model is 7, h is 3, d_head is 4. How wide are all heads together, and where do they come back to 7?"
         X, matrices = normal(191, 2, 5, 7), weights_for(192, d_model=7)

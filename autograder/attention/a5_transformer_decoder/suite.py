@@ -21,7 +21,7 @@ from autograder.attention.hidden.modules import (
     same_each_time,
     with_any_weights,
 )
-from autograder.attention.hidden.properties import responds, same_in_batches
+from autograder.attention.hidden.properties import keeps_digits, responds, same_in_batches, same_item_by_item
 from autograder.suites import expect
 from autograder.suites.student import Raised
 
@@ -67,7 +67,7 @@ class TestPositionalEncoding:
     def test_values(self, student, reference):
         """Sines in the even columns, cosines in the odd ones, and each pair at the angle of the formula."""
         hint = "Do position 1 by hand for d_model = 4, column by column: which angle, and a sine or a cosine?"
-        for length, d_model in ((7, 12), (40, 6), (3, 4)):
+        for length, d_model in ((7, 12), (300, 6), (3, 4)):
             got = self.encode(student, length, d_model)
             expect.close(got, reference.positional_encoding(length, d_model), hint, atol=ATOL)
 
@@ -79,6 +79,9 @@ class TestPositionalEncoding:
         for d_model in (7, 3):
             got = self.encode(student, 5, d_model)
             expect.close(got[:, 0], self.encode(student, 5, 8)[:, 0], hint, "column 0", ATOL)
+            # Twice as wide, every other wave is the same: 2i / d is 4i / 2d. So it is for the sines of any base.
+            twice = self.encode(student, 5, 2 * d_model)[:, ::4]
+            expect.close(got[:, ::2], twice, "By which width is the exponent divided?", "the even columns", ATOL)
             if any(np.ptp(column) == 0 for column in got.T):
                 expect.fail("a column is the same for all positions.", hint)
 
@@ -149,6 +152,8 @@ class TestLayerNorm:
         hint = "Over which axis is the mean? Count it from the end."
         call = lambda x: self.norm(student, x)  # noqa: E731
         same_in_batches(call, [[normal(311, 2, 5, 12)], [normal(312, 2, 3, 4, 12)]], hint)
+        # As many words as features: gamma and beta would go with the words as well.
+        same_item_by_item(call, [normal(314, 12, 12)], 1, hint)
 
     @pytest.mark.weight(0.25)
     def test_gamma_and_beta(self, student):
@@ -174,6 +179,13 @@ class TestLayerNorm:
             expect.fail(
                 "eps does not have the share that it should.", "Do you add eps to the variance, or to its root?"
             )
+        # What x was divided by, squared, grows by eps itself. (Its mean is 0.)
+        x = x - x.mean(axis=-1, keepdims=True)
+        with np.errstate(all="ignore"):
+            none, two = ((x / self.norm(student, x, *plain, eps)) ** 2 for eps in (0.0, 2.0))
+        if not np.allclose(two - none, 2.0, rtol=1e-3):
+            hint = "Do you add eps to the mean of the squares, or to their sum?"
+            expect.fail("eps does not have the share that it should.", hint)
 
     @pytest.mark.weight(0.1)
     def test_default_eps(self, student):
@@ -193,6 +205,8 @@ class TestLayerNorm:
         expect.finite(got, hint)
         others = [0, 2, 3, 4]
         expect.close(got[others], self.norm(student, self.X[others]), hint, "the result for the other words", ATOL)
+        unshifted = self.norm(student, x, self.GAMMA, np.zeros(12))
+        expect.close(got[1], unshifted[1] + self.BETA, "Is that word shifted like the others?", "its result", ATOL)
 
     @pytest.mark.weight(0.12)
     def test_dtype(self, student):
@@ -201,6 +215,7 @@ class TestLayerNorm:
         for dtype in (np.float32, np.float64):
             got = self.norm(student, *(a.astype(dtype) for a in (x, self.GAMMA, self.BETA)))
             expect.dtype(got, dtype, "Is an array made on the way, and of which dtype?")
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.15)
     def test_arguments(self, student):
@@ -239,9 +254,12 @@ class TestFeedForward:
     def test_values(self, student, reference):
         """The first layer, what is below zero set to zero, the second layer."""
         hint = "Take the example by hand: which numbers are set to zero, and when is each b added?"
-        for seed, size in ((331, 0.5), (341, 4.0)):  # beyond 6, where some cut off what is large
+        for seed, size in ((331, 0.5), (341, 100.0)):  # beyond 6, where some cut off what is large
             args = [normal(seed + i, *arg.shape) * (size if i == 0 else 0.5) for i, arg in enumerate(self.ARGS)]
             expect.close(self.forward(student, *args), reference.feed_forward(*args), hint, atol=ATOL)
+        square = [normal(351 + i, *shape) for i, shape in enumerate([(5, 7), (7, 7), (7,), (7, 7), (7,)])]
+        hint = "d_ff is as large as d_model here. Which axes of W_1 and W_2 are which?"
+        expect.close(self.forward(student, *square), reference.feed_forward(*square), hint, atol=ATOL)
 
     @pytest.mark.weight(0.2)
     def test_biases(self, student):
@@ -270,6 +288,7 @@ class TestFeedForward:
         for dtype in (np.float32, np.float64):
             got = self.forward(student, *(a.astype(dtype) for a in self.ARGS))
             expect.dtype(got, dtype, "Is an array made on the way, and of which dtype?")
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.1)
     def test_arguments(self, student):
@@ -433,10 +452,12 @@ class TestDecoderBlock:
         expect.differs(got, free, "What is padding used for?", "with padding, the output")
         everything = self.run(block, padding=np.ones((2, 1, 5), dtype=bool))
         expect.close(everything, free, "Padding that hides nothing should change nothing.", "the output", ATOL)
-        for b in range(2):
-            real = np.flatnonzero(PADDING[b, 0])
-            alone = self.run(block, self.X[b : b + 1, real])
-            expect.close(got[b, real], alone[0], hint, f"the output of text {b}'s real words", ATOL)
+        beside = PADDING | np.array([False, True])[:, np.newaxis, np.newaxis]  # text 1 is all real now
+        for padding, out in ((PADDING, got), (beside, self.run(block, padding=beside))):
+            for b in range(2):
+                real = np.flatnonzero(padding[b, 0])
+                alone = self.run(block, self.X[b : b + 1, real])
+                expect.close(out[b, real], alone[0], hint, f"the output of text {b}'s real words", ATOL)
 
     @pytest.mark.weight(0.25)
     def test_nothing_to_attend_to(self, student):

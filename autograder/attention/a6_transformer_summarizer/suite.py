@@ -112,6 +112,8 @@ class TestTrainingExample:
             (self.ARTICLE, self.SUMMARY, 3, 5),
             ([6, 6, 9], [22, 17, 30, 11, 28], 1, 0),
             (list(range(20, 33)), [44, 2], 9, 7),
+            ([], [9, 4], 3, 5),
+            ([7, 8], [], 3, 5),
         ):
             wanted, _ = reference.training_example(*args)
             same_list(self.ids(student, *args), wanted, hint, "token_ids")
@@ -124,6 +126,8 @@ class TestTrainingExample:
             (self.ARTICLE, self.SUMMARY, 3, 5),
             ([6, 6, 9], [22, 17, 30, 11, 28], 1, 0),
             (list(range(20, 33)), [44, 2], 9, 7),
+            ([], [9, 4], 3, 5),
+            ([7, 8], [], 3, 5),
         ):
             _, wanted = reference.training_example(*args)
             same_list(self.mask(student, *args), wanted, hint, "loss_mask")
@@ -830,16 +834,22 @@ class TestCrossAttention:
     def test_padding(self, student, reference):
         """Nobody looks at the padding of memory; what is left shares everything. The words of x all ask."""
         hint = "True means a real word. Which axis of the weights belongs to memory, and who takes part in a row's sum?"
-        for seed in (715, 721):
-            given = cross_input(seed)
-            wanted = self.attend(reference, given, REAL)
-            self.compare(self.attend(student, given, REAL), wanted, hint)
+        all_of_one = REAL | np.array([True, False])[:, np.newaxis, np.newaxis]  # one text has no padding
+        for seed, length, real in ((715, 5, REAL), (721, 5, all_of_one), (745, 7, REAL)):  # and once L = S
+            given = cross_input(seed, length=length)
+            wanted = self.attend(reference, given, real)
+            self.compare(self.attend(student, given, real), wanted, hint)
 
     @pytest.mark.weight(0.08)
     def test_widths(self, student, reference):
-        """No two widths are alike: x 9, memory 10, d_k 4, d_v 5; and L = S is a length like any other."""
+        """No two widths are alike: x 9, memory 10, d_k 4, d_v 5; and L = S or L = h is a length like any other."""
         hint = "From which shape do you read how wide one head is, and how long a text?"
-        for sizes in ({"width": 9, "memory_width": 10, "d_v": 5}, {"length": 7}, {"length": 8, "d_k": 2}):
+        for sizes in (
+            {"width": 9, "memory_width": 10, "d_v": 5},
+            {"length": 7},
+            {"length": 3},
+            {"length": 8, "d_k": 2},
+        ):
             given = cross_input(727, **sizes)
             self.compare(self.attend(student, given), self.attend(reference, given), hint)
 

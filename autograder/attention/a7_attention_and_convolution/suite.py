@@ -308,7 +308,7 @@ class TestConvolutionByAttention:
     def test_weights(self, student, reference):
         """One head for each tap, that attends to the tap's place and to nothing else, as `offset_attention` says."""
         hint = "Which head is which tap's, and which key does its query 3 attend to?"
-        for k, length in ((3, 7), (5, 8)):  # an even k has a test of its own
+        for k, length in ((3, 7), (5, 8), (1, 6)):  # an even k has a test of its own
             given = normal(746 + k, length, 4), normal(766 + k, k, 4, 3)
             _, weights = expect.pair(student.convolution_by_attention(*given))
             wanted = reference.convolution_by_attention(*given)[1]

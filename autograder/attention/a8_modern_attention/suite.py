@@ -19,7 +19,7 @@ from autograder.attention.hidden.modules import (
     same_each_time,
     with_any_weights,
 )
-from autograder.attention.hidden.properties import responds, same_in_batches, same_item_by_item
+from autograder.attention.hidden.properties import keeps_digits, responds, same_in_batches, same_item_by_item
 from autograder.suites import expect
 from autograder.suites.student import HeldTooMuch
 
@@ -93,7 +93,7 @@ class TestRotate:
         hint = "Turn a query by 5 and a key by 3, then by 15 and by 13. Between the two, what has changed?"
         q, k = np.tile(normal(807, 1, 8), (5, 1)), np.tile(normal(808, 1, 8), (5, 1))
         first = self.turn(student, q, self.AT) @ self.turn(student, k, self.AT).T
-        for more in (1, 20):
+        for more in (1, 20, 120):  # the last is past 127, where a signed byte ends
             later = self.turn(student, q, self.AT + more) @ self.turn(student, k, self.AT + more).T
             expect.close(later, first, hint, f"the scores, {more} places on,", ATOL)
 
@@ -138,7 +138,9 @@ class TestRotate:
         """float32 stays float32, float64 stays float64."""
         self.looks_like_an_attempt(student)
         for dtype in (np.float32, np.float64):
-            expect.dtype(self.turn(student, self.X.astype(dtype), self.AT), dtype, DTYPE)
+            got = self.turn(student, self.X.astype(dtype), self.AT)
+            expect.dtype(got, dtype, DTYPE)
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.15)
     def test_arguments(self, student):
@@ -286,6 +288,12 @@ class TestGroupedQueryAttention:
             self.attend(student, LARGE * self.Q, *self.SMALL[1:]), ("output", "weights"), strict=True
         ):
             expect.finite(part, hint, what)
+        # All scores far below zero, and a mask: what is seen must not vanish beside what stands for hidden.
+        ordinary = self.attend(student, *self.SMALL, MASK)[1].sum(axis=-1)
+        low = self.attend(student, -LARGE * (1 + np.abs(self.Q)), 1 + np.abs(self.K), self.V, 2, MASK)[1].sum(axis=-1)
+        if low.shape == ordinary.shape and ((low < 0.01) & (ordinary > 0.99)).any():
+            hint = "All scores are very low here. What stands for a hidden one, and is it lower still?"
+            expect.fail("a query that may attend to something has weights that sum to 0.", hint)
 
     @pytest.mark.weight(0.1)
     def test_groups_of_one_size(self, student):
@@ -345,7 +353,7 @@ class TestCacheBytes:
     def test_values(self, student, reference):
         """Keys and values, of each layer, head and word, at 3 bytes a number, or 1."""
         hint = "Count the keys first: of how many layers, heads and words, and how wide is each?"
-        self.compare(student, reference, hint, (2, 3, 7, 11, 3), (32, 8, 128, 1000, 1), (5, 1, 9, 13, 3))
+        self.compare(student, reference, hint, (2, 3, 7, 11, 3), (32, 8, 128, 128_000, 1), (5, 1, 9, 13, 3))
 
     @pytest.mark.weight(0.2)
     def test_two_bytes(self, student):
@@ -567,7 +575,7 @@ class TestSlidingWindowMask:
         """A window as long as the text, or longer, hides only what comes later."""
         self.looks_like_a_mask(student)
         hint = "How many words are there before word 2, and what if the window has room for more?"
-        for length, window in ((5, 5), (5, 9)):
+        for length, window in ((5, 5), (5, 9), (130, 200)):
             expect.equal(self.mask(student, length, window), np.tri(length, dtype=bool), hint)
 
     @pytest.mark.weight(0.1)
@@ -798,7 +806,10 @@ class TestOnlineSoftmaxStep:
     @pytest.mark.weight(0.4)
     def test_mixed(self, student, reference):
         """The values mixed so far, measured from the new largest score, plus those of the block."""
-        self.compare(student, reference, self.AGAIN, 2, self.given(1080), self.given(1090, above=1.0, keys=6))
+        *before, K, V = self.given(1095, above=1.0)
+        as_wide = (*(part[:3] for part in before), K, V)  # as many queries as values are wide
+        cases = self.given(1080), self.given(1090, above=1.0, keys=6), as_wide
+        self.compare(student, reference, self.AGAIN, 2, *cases)
 
     @pytest.mark.weight(0.2)
     def test_first_block(self, student, reference):
@@ -838,8 +849,9 @@ class TestOnlineSoftmaxStep:
         hint = "What is subtracted from a score before e is raised to it?"
         for before in (self.beginning(1130)[:3], self.SMALL[:3]):
             _, _, _, Q, K, V = self.given(1130)
-            for part, what in zip(self.step(student, *before, LARGE * Q, K, V), self.PARTS, strict=True):
-                expect.finite(part, hint, what)
+            for queries, keys in ((LARGE * Q, K), (-LARGE * np.abs(Q), np.abs(K))):  # the largest is low as well
+                for part, what in zip(self.step(student, *before, queries, keys, V), self.PARTS, strict=True):
+                    expect.finite(part, hint, what)
 
     @pytest.mark.weight(0.1)
     def test_batch_axes(self, student):
@@ -1011,6 +1023,8 @@ class TestRmsNorm:
         self.looks_like_an_attempt(student)
         call = lambda x: self.norm(student, x)  # noqa: E731
         same_in_batches(call, [[normal(1260, 2, 5, 12)], [normal(1261, 2, 3, 4, 12)]], FROM_THE_END)
+        # As many words as features: gamma would go with the words as well.
+        same_item_by_item(call, [normal(1262, 12, 12)], 1, FROM_THE_END)
 
     @pytest.mark.weight(0.05)
     def test_gamma(self, student):
@@ -1032,6 +1046,15 @@ class TestRmsNorm:
         if not np.allclose(three, 3 * one, rtol=1e-3):
             hint = "Do you add eps to the mean of the squares, or to its root?"
             expect.fail("eps does not have the share that it should.", hint)
+        # What x was divided by, squared, grows by eps itself. (A mean that was taken off would be 0 here.)
+        x = self.X - self.X.mean(axis=-1, keepdims=True)
+        with np.errstate(all="ignore"):
+            none, two = ((x / self.norm(student, x, np.ones(12), eps)) ** 2 for eps in (0.0, 2.0))
+        if not np.allclose(two - none, 2.0, rtol=1e-3):
+            hint = "Do you add eps to the mean of the squares, or to their sum?"
+            expect.fail("eps does not have the share that it should.", hint)
+        got = self.norm(student, 0 * self.X)
+        expect.close(got, 0 * self.X, "By what is a word of zeros divided?", "what comes of zeros", ATOL)
 
     @pytest.mark.weight(0.05)
     def test_default_eps(self, student):
@@ -1046,7 +1069,9 @@ class TestRmsNorm:
         """float32 stays float32, float64 stays float64."""
         self.looks_like_an_attempt(student)
         for dtype in (np.float32, np.float64):
-            expect.dtype(self.norm(student, self.X.astype(dtype), self.GAMMA.astype(dtype)), dtype, DTYPE)
+            got = self.norm(student, self.X.astype(dtype), self.GAMMA.astype(dtype))
+            expect.dtype(got, dtype, DTYPE)
+            keeps_digits(got, "the result")
 
     @pytest.mark.weight(0.05)
     def test_arguments(self, student):
@@ -1091,6 +1116,9 @@ class TestGatedFeedForward:
             x, *weights = (normal(seed + i, *arg.shape) / 1.5 for i, arg in enumerate(self.ARGS))
             got, wanted = self.forward(student, size * x, *weights), reference.gated_feed_forward(size * x, *weights)
             expect.close(got, wanted, hint, atol=ATOL)
+        square = [normal(1305 + i, *shape) for i, shape in enumerate([(5, 7), (7, 7), (7, 7), (7, 7)])]
+        hint = "d_ff is as large as d_model here. Which axes of the matrices are which?"
+        expect.close(self.forward(student, *square), reference.gated_feed_forward(*square), hint, atol=ATOL)
 
     @pytest.mark.weight(0.12)
     def test_last_layer(self, student):
@@ -1224,6 +1252,13 @@ class TestModernDecoderBlock:
         hint = "Go through the table row by row: which member is missing, doubled, or has another width?"
         for sizes in (self.SIZES, (8, 2, 1, 30)):
             expect_parameters(student.ModernDecoderBlock.build(*sizes), block_weights(0, *sizes), hint)
+        # Both norms are left as they were made, and then filled with ones.
+        as_made = {name: value for name, value in self.WEIGHTS.items() if not name.startswith("norm")}
+        ones = as_made | {name: np.ones(24) for name in ("norm_1", "norm_2")}
+        hint = "With which numbers do norm_1 and norm_2 begin?"
+        expect.close(
+            self.run(block, weights=as_made), self.run(block, weights=ones), hint, "a new block's output", ATOL
+        )
 
     @pytest.mark.weight(0.8)
     def test_attention_branch(self, student, reference):
@@ -1266,6 +1301,9 @@ class TestModernDecoderBlock:
         """Through a window of 3, a word sees itself and the two before it."""
         hint = "How many words does a window of 3 hold, the word itself among them?"
         self.compare(student, reference, 1430, (24, 6, 2, 20, 3), "W_down", hint)
+        self.compare(
+            student, reference, 1470, (24, 6, 2, 20, 1), "W_down", "Whom does a word see through a window of 1?"
+        )
 
     @pytest.mark.weight(0.2)
     def test_causal(self, student):
