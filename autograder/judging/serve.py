@@ -80,6 +80,7 @@ def prepare(message: dict[str, Any]) -> None:
         # Kept for good: no fork's collector need look through it, which would copy its pages.
         gc.collect()
         gc.freeze()
+        walls.gather_pages()
     ready = _ready[name]
     for exercise in set(message["prepare"]) - ready.prepared:
         ready.prepared.add(exercise)

@@ -14,8 +14,7 @@ import os
 import select
 import signal
 import socket
-from collections.abc import Sequence
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 from autograder.sandbox.inside import fence, walls
 from autograder.sandbox.protocol import frames
@@ -23,9 +22,6 @@ from autograder.sandbox.wall import Wall
 
 # Of root's: to give it up in the forks, to read a course that only its owner may read, to end the forks.
 JUDGES_HOST_KEEPS = walls.bits(walls.CAP_DAC_READ_SEARCH, walls.CAP_KILL, walls.CAP_SETGID, walls.CAP_SETUID)
-# Guests before whose fork a host's memory is gathered. It takes a sixth of a second, and brings each submission 25 ms:
-# for a few it is not worth it. What a host learns meanwhile scatters its memory again.
-GATHER_AT = (8, 64, 512)
 
 
 class Guest(Protocol):
@@ -57,7 +53,8 @@ def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict
         walls.leave_root()
         walls.drop_capabilities()
     guest.warm_up(setting)
-    held, own_map = walls.held(), walls.own_map()
+    walls.gather_pages()
+    held = walls.held()
     if not guest.STRANGERS and wall.in_namespaces:
         walls.cover("/proc")  # judges see no process, neither of each other nor of students
     fence.around_host(wall, guest.STRANGERS)
@@ -65,7 +62,6 @@ def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict
         walls.keep_private()  # guests of its own user get at none of it
         if wall.in_namespaces:
             walls.drop_capabilities(JUDGES_HOST_KEEPS if os.getuid() == 0 else 0)
-    opened = 0
     children: dict[int, int] = {}
     scratch: dict[int, int] = {}  # bytes that a guest may have, where somebody must watch it
     if wall.by_landlock:
@@ -80,10 +76,7 @@ def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict
             except frames.Closed:
                 break
             if message["op"] == "open":
-                opened += 1
-                if opened in GATHER_AT:
-                    walls.gather_pages(own_map)
-                children[message["id"]] = _open(guest, (control, own_map), descriptors[0], message, held, wall)
+                children[message["id"]] = _open(guest, control, descriptors[0], message, held, wall)
                 if wall.scratch:
                     scratch[message["id"]] = int(message["limits"]["scratch"])
                 os.close(descriptors[0])
@@ -112,16 +105,13 @@ def _watch(control: socket.socket, wall: Wall, children: dict[int, int], scratch
 
 def _open(
     guest: Guest,
-    kept: Sequence[socket.socket | IO[str] | None],
+    control: socket.socket,
     descriptor: int,
     message: dict[str, Any],
     held: dict[str, int],
     wall: Wall,
 ) -> int:
-    """Fork a guest; 0 if there is none, and why has been said on its descriptor.
-
-    kept: what is the host's own, and closed in the guest
-    """
+    """Fork a guest; 0 if there is none, and why has been said on its descriptor."""
     host = os.getpid()
     try:
         guest.prepare(message)
@@ -134,9 +124,7 @@ def _open(
         if pid:
             return pid
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        for one in kept:
-            if one is not None:
-                one.close()
+        control.close()
         limits = message["limits"] | {"held": held, "around": fence.tasks_of_user() if wall.scratch else 0}
         if guest.STRANGERS:
             os.setsid()

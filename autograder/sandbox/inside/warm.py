@@ -43,8 +43,10 @@ def main(descriptor: int, wall: str, modules: Sequence[str]) -> None:
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)  # submissions run side by side, and small tensors lose by threads that wait
         torch.ones(1, requires_grad=True).sum().backward()  # sets up autograd, and looks at the processor in /proc
+    gc.collect()
     gc.freeze()
     gc.enable()
+    walls.gather_pages()
     hosts: dict[int, int] = {}
     try:
         while True:
