@@ -108,6 +108,18 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
     assert "Traceback" not in done.stderr
 
 
+def test_a_recipe_that_makes_no_code_is_found_before_a_class_meets_it(a1):
+    """A hypothesis's code is made when it is in question, which may be in the midst of a run."""
+    with (a1.content / "mistakes.py").open("a") as file:
+        file.write(
+            '\n\n@mistake.recipe({"odd": [{"evenn": 1}]}, hints={"odd": "Is it even?"})\n'
+            "def softmax(even=0):\n    return lambda x, axis=-1: x + even\n"
+        )
+    (found,) = [one for one in dev_check.known_mistakes(a1) if one.blocks]
+    assert (found.path, found.cell) == (a1.content / "mistakes.py", "odd")
+    assert "the recipe of softmax makes no code of it (TypeError: " in found.what and "evenn" in found.what
+
+
 def test_a_notebook_without_markers_points_or_cells_is_found(a1):
     def plain(cell):
         cell.source = cell.source.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")

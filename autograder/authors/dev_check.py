@@ -311,6 +311,13 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
             elif _accepted(assignment, suite, mistake):
                 remedy = f"Add a test to {assignment.suite.name} that it fails."
                 yield Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)
+    for made in (*catalogue.variants, *catalogue.pairs):
+        try:
+            _ = made.code
+        except Exception as error:
+            what = f"the recipe of {made.exercise} makes no code of it ({type(error).__name__}: {error})"
+            yield Finding(path, made.name, what, "Does the function take the options of that name?")
+            break
     kept = assignment.content / index.FILE
     if kept.exists() and not index.read(assignment.content):
         what = "is of another catalogue than the one beside it, so a mistake's name is looked for and not looked up"
