@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 Numbers = tuple[tuple[float, ...], ...]
@@ -47,16 +47,7 @@ class TestResult:
 
     def to_dict(self) -> dict[str, Any]:
         """As in the command line's JSON."""
-        return {
-            "name": self.name,
-            "sentence": self.sentence,
-            "state": self.state,
-            "passed": self.state == "passed",
-            "score": self.score,
-            "max_score": self.max_score,
-            "message": self.message,
-            "stopped": self.stopped,
-        }
+        return vars(self) | {"passed": self.state == "passed"}
 
 
 @dataclass(frozen=True)
@@ -122,14 +113,6 @@ class Verdict:
     cells: tuple[CellResult, ...] = ()
     extra: str = ""
 
-    def to_data(self) -> dict[str, Any]:
-        """As plain maps and lists."""
-        return {
-            "exercises": [asdict(exercise) for exercise in self.exercises],
-            "cells": [asdict(cell) for cell in self.cells],
-            "extra": self.extra,
-        }
-
 
 @dataclass(frozen=True)
 class Report:
@@ -170,19 +153,3 @@ class Report:
         if self.extra:
             result["extra"] = self.extra
         return result
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Report:
-        """The report behind `to_dict`."""
-        exercises = tuple(_exercise(exercise) for exercise in data["exercises"])
-        reason, extra = data.get("reason"), data.get("extra", "")
-        return cls(data["student"], data["assignment"], exercises, data["max_score"], reason, extra)
-
-
-def _exercise(data: dict[str, Any]) -> ExerciseResult:
-    """The result behind `ExerciseResult.to_dict`."""
-    tests = tuple(
-        TestResult(**{key: value for key, value in test.items() if key != "passed"}) for test in data["tests"]
-    )
-    known = {key: value for key, value in data.items() if key not in ("tests", "score", "with_reference")}
-    return ExerciseResult(tests=tests, with_reference=tuple(data["with_reference"]), **known)

@@ -17,7 +17,7 @@ from typing import Any
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
-from autograder.text import printable
+from autograder.text import one_line, printable
 
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from autograder[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -52,11 +52,6 @@ class ModelFile:
     data: bytes = b""
     problem: str = ""
 
-    @property
-    def stamp(self) -> bytes:
-        """Bytes that change with the file."""
-        return self.problem.encode() + b"\0" + self.data
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -90,7 +85,8 @@ def read_notebook(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise SubmissionError(f"{name} is nested too deeply to be a notebook") from None
     except Exception as error:
-        raise SubmissionError(f"{name} is not a Jupyter notebook ({_short(error)})") from None
+        said = one_line(str(error))[:120] or type(error).__name__
+        raise SubmissionError(f"{name} is not a Jupyter notebook ({said})") from None
 
 
 def _count(cells: int, name: str) -> None:
@@ -158,7 +154,8 @@ def stamp(submission: Submission, *words: str) -> str:
         content = str(error).encode("utf-8", "replace")
     told = (submission.student, submission.assignment, str(submission.problem), *words)
     model = model_beside(submission)
-    parts = [*(word.encode("utf-8", "replace") for word in told), content, *([model.stamp] if model else [])]
+    parts = [*(word.encode("utf-8", "replace") for word in told), content]
+    parts += [model.problem.encode(), model.data] if model else []
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
@@ -206,18 +203,18 @@ def find_submissions(paths: list[Path], course: Course, only: str | None = None)
 
 def _single(path: Path, course: Course, only: str | None) -> Submission:
     """One notebook: its assignment by option, by folder, or by file name; its student by folder."""
-    folder = _absolute(path).parent
+    folder = Path(os.path.abspath(path)).parent  # with `..` taken away, and links left alone
     names = course.assignments()
     assignment = course.of_notebook(path.name)
     name = only or (folder.name if folder.name in names else assignment.name if assignment else None)
     if name is None:
         raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
     student = folder.parent.name if folder.name == name else path.stem
-    return Submission(printable(student), name, path, None, name in names and _takes_model(names[name]))
+    return Submission(printable(student), name, path, None, name in names and names[name].saved_model is not None)
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
-    folder, names = _absolute(folder), course.assignments()  # `.` has a name, too
+    folder, names = Path(os.path.abspath(folder)), course.assignments()  # `.` has a name, too
     if folder.name in names:  # STUDENT/ASSIGNMENT itself
         yield from of_assignment(folder.parent.name, folder, names[folder.name], only)
         return
@@ -253,7 +250,7 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
     path, problem = folder / assignment.notebook.name, _name_problem(student)
     if problem is None:
         path, problem = notebook_in(folder, assignment)
-    yield Submission(printable(student), assignment.name, path, problem, _takes_model(assignment))
+    yield Submission(printable(student), assignment.name, path, problem, assignment.saved_model is not None)
 
 
 def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]:
@@ -289,15 +286,6 @@ def _has_cells_of(path: Path, assignment: Assignment) -> bool:
         return False
 
 
-def _takes_model(assignment: Assignment) -> bool:
-    return assignment.saved_model is not None
-
-
-def _absolute(path: Path) -> Path:
-    """With `..` taken away and links left alone."""
-    return Path(os.path.abspath(path))
-
-
 def _name_problem(student: str) -> str | None:
     if student.startswith("."):
         return f"the folder's name {printable(student)!r} begins with a dot, and nbgrader passes it over; rename it"
@@ -329,7 +317,3 @@ def _read_text(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SubmissionError(f"{path.name} is not UTF-8 text, so it is not a Jupyter notebook") from None
-
-
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__

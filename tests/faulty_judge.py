@@ -7,13 +7,14 @@ import ctypes
 import os
 import re
 import socket
+from dataclasses import asdict
 from typing import Any
 
 from autograder.judging import serve as real
-from autograder.judging.serve import STRANGERS, prepare, wall_in, warm_up
+from autograder.judging.serve import STRANGERS, prepare, warm_up
 from autograder.sandbox.protocol import frames
 
-__all__ = ["STRANGERS", "prepare", "serve", "wall_in", "warm_up"]
+__all__ = ["STRANGERS", "prepare", "serve", "warm_up"]
 HUGE = 2**64 - 1
 
 
@@ -21,12 +22,13 @@ def serve(sock: socket.socket, limits: dict[str, Any], wall: Any) -> None:
     task = frames.receive(sock)
     fault = re.search(r'FAULT = "(.*)"', "\n".join(task["cells"]))
     if fault is None:
-        frames.send(sock, {"verdict": real._judged(sock, task).to_data()})
+        frames.send(sock, {"verdict": asdict(real._judged(sock, task))})
     elif fault[1] in ENDS:
         ENDS[fault[1]](sock)
     else:
-        data = real._judged(sock, task).to_data()
-        frames.send(sock, SAYS[fault[1]](copy.deepcopy(data)))
+        data = asdict(real._judged(sock, task))
+        lists = {"exercises": list(data["exercises"]), "cells": list(data["cells"])}
+        frames.send(sock, SAYS[fault[1]](copy.deepcopy(data | lists)))
 
 
 def allocate(sock):

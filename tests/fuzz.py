@@ -24,7 +24,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ from autograder.judging.notebook import read
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_bytes, call_of
+from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.submission import code_cells, read_notebook
 from autograder.suites.alike import same
@@ -120,8 +120,8 @@ def _messages() -> tuple[list[bytes], list[bytes]]:
             answers += [one.answer for one in heard if len(one.answer) < 20_000][:2]
     point = Record("Point", {"x": 1.5, "tags": {"a", "b"}, "rows": Table({"n": np.arange(2), "w": ["a", None]})})
     answers += [answer_bytes(Reply(value, [value])) for value in (point, [point, {1, (2, 3)}], point["rows"])]
-    calls.append(call_bytes(Call("softmax", [point, {1, 2}], {"axis": point["rows"]})))
-    calls.append(call_bytes(Call("ready-made scaled_dot_product_attention", [np.ones((1, 2, 2))] * 3)))
+    calls.append(Call("softmax", [point, {1, 2}], {"axis": point["rows"]}).as_bytes)
+    calls.append(Call("ready-made scaled_dot_product_attention", [np.ones((1, 2, 2))] * 3).as_bytes)
     return calls, answers
 
 
@@ -137,7 +137,7 @@ class _Verdicts:
             CellResult("", "ValueError", "no", (("f", 3, "x"),)),
             CellResult(stopped="it ended"),
         )
-        data = Verdict(tuple(results.values()), cells, "Saved model").to_data()
+        data = asdict(Verdict(tuple(results.values()), cells, "Saved model"))
         picture = Picture((((0.5, 0.5), (1.0, 0.0)),), ("a", "b"), ("c", "d"), False)
         drawn = json.loads(json.dumps(data)) | {"extra": ""}
         drawn["exercises"][0]["picture"] = json.loads(json.dumps(vars(picture)))

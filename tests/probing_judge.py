@@ -15,10 +15,9 @@ import subprocess
 import threading
 from typing import Any
 
-from autograder.judging.serve import wall_in
 from autograder.sandbox.protocol import frames
 
-__all__ = ["STRANGERS", "prepare", "serve", "wall_in", "warm_up"]
+__all__ = ["STRANGERS", "prepare", "serve", "warm_up"]
 STRANGERS = False
 libc = ctypes.CDLL(None, use_errno=True)
 LEFT = "left-by-a-judge"

@@ -27,9 +27,8 @@ from autograder.authors.classroom import fill, hand_in, model_answers
 from autograder.authors.dev_check import no_secret
 from autograder.errors import CourseError
 from autograder.nbgrader import api
-from autograder.report import Report
 from autograder.reports.export import as_gradescope
-from autograder.reports.marks_file import read_marks
+from autograder.reports.marks_file import read_marks, report_of
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
 from tests.conftest import copy_course
 from tests.in_process import ASSIGNMENTS, COURSE
@@ -527,8 +526,8 @@ def test_json_terminal_and_what_reads_them(graded, tmp_path):
     assert count(entries["learned"]["extra"]) >= KNOWN
     assert len({entry["score"] for entry in entries.values()}) == 1
     assert [report.to_dict() for report in read_marks([out])] == json.loads(out.read_text())
-    assert Report.from_dict(entries["learned"]).extra == entries["learned"]["extra"]
-    assert entries["learned"]["extra"] in as_gradescope(Report.from_dict(entries["learned"]))["output"]
+    assert report_of(entries["learned"]).extra == entries["learned"]["extra"]
+    assert entries["learned"]["extra"] in as_gradescope(report_of(entries["learned"]))["output"]
     shown = " ".join(done.stdout.split())
     assert entries["learned"]["extra"] in shown
     assert "the course's decoder has no <img src=x" in shown

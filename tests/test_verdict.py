@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given, settings
@@ -29,7 +30,7 @@ def honest():
 
 def test_an_honest_verdict_comes_back_as_it_was(honest):
     verdict = read_verdict(honest, EXERCISES, 3)
-    assert json.loads(json.dumps(verdict.to_data())) == honest
+    assert json.loads(json.dumps(asdict(verdict))) == honest
     assert [exercise.name for exercise in verdict.exercises] == [exercise.name for exercise in EXERCISES]
 
 

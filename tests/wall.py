@@ -62,7 +62,7 @@ class Wall:
     def desk(self, course: Course) -> Desk:
         judges = self._judges.get(course.root) or Judges(course.root, self.isolated)
         self._judges[course.root] = judges
-        desk = Desk(course, self.kind, judges, self.limits)
+        desk = Desk(course, judges, self.limits)
         desk.students = self.students
         return desk
 

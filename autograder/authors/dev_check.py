@@ -6,6 +6,7 @@ course's own stubs, solutions and known mistakes, through the same marking as a 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import tempfile
@@ -25,9 +26,10 @@ from autograder.diagnosis import index
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError
 from autograder.judging.judge import Material, judge
-from autograder.marking.desk import Desk
+from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
 from autograder.report import ExerciseResult, Report
+from autograder.sandbox.outside.host import isolates
 from autograder.submission import MODEL, code_cells, grade_id
 from autograder.suites.here import Here, answering
 from autograder.suites.questions import parameter_names
@@ -79,7 +81,11 @@ class Checked:
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
     """Check the assignments named in `only`, or all. Raises `CourseError` if one of them is not there."""
     names = only or list(course.assignments())
-    with Desk(course, "auto") as desk:
+    with contextlib.ExitStack() as ends:
+        judges = Judges(course.root, isolates("auto")[0])
+        desk = Desk(course, judges)
+        ends.callback(judges.end)
+        ends.callback(desk.end)
         for name in names:
             assignment = course.assignment(name)
             findings = tuple(_all(assignment, desk))

@@ -19,7 +19,6 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course import Course
-from autograder.errors import MachineError
 from autograder.sandbox import landlock
 from autograder.sandbox.limits import MIB
 from autograder.sandbox.outside import cgroup, launch
@@ -77,7 +76,7 @@ def _walls() -> Iterator[Finding]:
         yield Finding("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
     else:
         yield Finding("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
-    kind, _ = _chosen()
+    kind, _ = launch.wall("auto")
     if kind == NONE:
         means = "student code can read the suites and what you can read, and use the network"
         yield Finding("wall", UNSAFE, "none", means, WALL)
@@ -86,13 +85,6 @@ def _walls() -> Iterator[Finding]:
         if kind == BUBBLEWRAP and landlock.abi():
             name = "bubblewrap, and Landlock inside it"
         yield Finding("wall", GOOD, name, "student code cannot read suites, marks or other students' work")
-
-
-def _chosen() -> tuple[str, str | None]:
-    try:
-        return launch.wall("auto")
-    except MachineError as error:
-        return NONE, str(error)
 
 
 def _in_reach(course: Course | None) -> Iterator[Finding]:

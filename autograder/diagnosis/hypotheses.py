@@ -21,7 +21,7 @@ from autograder.diagnosis.differences import Asked
 from autograder.diagnosis.index import Prints, digest
 from autograder.diagnosis.prints import alike, apart, print_of
 from autograder.sandbox.inside.perform import perform
-from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of, call_bytes
+from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.values import Other
 from autograder.suites.alike import arrays, close, same
 from autograder.suites.here import answering, quiet
@@ -49,7 +49,7 @@ class Told:
     def of(cls, call: Call, answer: Answer) -> Told:
         """The same with its key."""
         passed = tuple(filter(callable, call.given()))
-        return cls(call, _of_data(answer) if passed else answer, (call_bytes(call), passed))
+        return cls(call, _of_data(answer) if passed else answer, (call.as_bytes, passed))
 
     @cached_property
     def is_whole(self) -> bool:

@@ -12,7 +12,7 @@ from autograder.judging.evident import OF_MISSING, Evident, slip_in
 from autograder.judging.notebook import read
 from autograder.judging.picture import draw
 from autograder.report import Picture
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, call_bytes
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply
 from autograder.suites.alike import equal, same
 from autograder.suites.example import Example
 from autograder.suites.expect import Mismatch
@@ -235,7 +235,7 @@ class _Answers:
         """The answer to a call of a suite's."""
         if any(map(callable, call.given())):
             return self._heard(call, next(self._exercise.ask([call])))
-        body = call_bytes(call)
+        body = call.as_bytes
         place = (body, self._made[body])
         self._made[body] += 1
         got: bytes | Answer | None = self._got.get(place)

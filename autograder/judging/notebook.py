@@ -23,7 +23,6 @@ from autograder.sandbox.protocol.calls import (
     Why,
     answer_bytes,
     answer_of,
-    call_bytes,
     call_of,
 )  # fmt: skip
 from autograder.suites import ready_made
@@ -294,7 +293,7 @@ class Exercise:
             return
         limits, allowance = self._notebook.limits, self._notebook._allowance
         prepared = [self.questions.prepare(call) if body is None else call for call, body in calls]
-        packed = [body or call_bytes(call) for call, (_, body) in zip(prepared, calls, strict=True)]
+        packed = [body or call.as_bytes for call, (_, body) in zip(prepared, calls, strict=True)]
         try:
             if self._sock is None:
                 self._sock = self._notebook.fork(self.questions)

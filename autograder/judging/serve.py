@@ -16,7 +16,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,7 +31,7 @@ from autograder.judging.judge import Material, judge
 from autograder.judging.notebook import Notebook
 from autograder.judging.showing import Showing, showing_cells
 from autograder.report import CellResult, Verdict
-from autograder.sandbox.inside import seccomp, walls
+from autograder.sandbox.inside import walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
@@ -137,19 +137,13 @@ def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
         raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.decoder}")
 
 
-def wall_in(wall: Wall) -> None:
-    """It only computes, and talks on the sockets that it has."""
-    walls.keep_private()
-    seccomp.apply(wall, alone=True)
-
-
 def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
     """Judge one submission."""
     gc.disable()  # it is gone before there is anything to collect
     silence()
     sys.stdin = open(os.devnull)  # noqa: SIM115
     try:
-        message: dict[str, Any] = {"verdict": _judged(sock, frames.receive(sock)).to_data()}
+        message: dict[str, Any] = {"verdict": asdict(_judged(sock, frames.receive(sock)))}
     except (CourseError, MachineError) as error:
         message = {"broken": [type(error).__name__, str(error)]}
     except Exception as error:
@@ -164,7 +158,7 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
     if not task["by_author"]:
         _must_be_in_order(ready.assignment, ready.material.rehearsal)
     exercises = [Exercise(name, points) for name, points in task["exercises"]]
-    material = ready.material if task["for_page"] else _without_pictures(ready.material)
+    material = ready.material if task["for_page"] else replace(ready.material, examples={})
     limits = Limits(**task["limits"])
 
     def open_() -> socket.socket:
@@ -194,7 +188,3 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
         words = len(result.printed) + sum(len(text) for _, _, text in result.lines) + len(result.text)
         yield result if words <= left else replace(result, printed=CUT, text="", lines=())
         left -= words
-
-
-def _without_pictures(material: Material) -> Material:
-    return Material(material.suite, material.reference, material.rehearsal, material.hypotheses, material.brought)

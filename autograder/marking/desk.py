@@ -18,7 +18,7 @@ from autograder.marking.task import Marked, Task, failed
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import Report, Verdict
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.outside.host import JUDGES, Guest, Host, isolates
+from autograder.sandbox.outside.host import JUDGES, Guest, Host
 from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
 
@@ -43,11 +43,10 @@ class Judges:
         self._versions: dict[str, str] = {}
         self._lost: dict[str, set[str]] = {}
 
-    def warm_up(self, assignment: Assignment | None = None) -> None:
+    def warm_up(self, assignment: Assignment) -> None:
         """Begin to load what judging takes, and do not wait for it."""
         self._host.warm_up()
-        if assignment is not None:
-            threading.Thread(target=self._host.prepare, kwargs=self._message(assignment.name), daemon=True).start()
+        threading.Thread(target=self._host.prepare, kwargs=self._message(assignment.name), daemon=True).start()
 
     def open(self, assignment: Assignment, version: str, limits: Limits) -> Guest:
         """A judge for one submission."""
@@ -74,32 +73,16 @@ class Judges:
 
 
 class Desk:
-    """One submission at a time. `kind` is the sandbox's: "bubblewrap", "landlock", "process" or "auto"."""
+    """One submission at a time, with judges that it may share with other desks."""
 
-    def __init__(self, course: Course, kind: str, judges: Judges | None = None, limits: Limits | None = None) -> None:
-        self.course = course
-        self.wall, self.warning = isolates(kind)
+    def __init__(self, course: Course, judges: Judges, limits: Limits | None = None) -> None:
+        self.course, self.judges = course, judges
         self.limits = limits or Limits()
-        self._own = judges is None
-        self.judges = judges or Judges(course.root, self.wall)
-        self.students = Host(self.judges.warm, setting=content.sandbox_setting(course.root))
-
-    def __enter__(self) -> Desk:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.end()
-
-    def warm_up(self, assignment: Assignment | None = None) -> None:
-        """Begin to start what marking takes, and do not wait for it."""
-        self.students.warm_up()
-        self.judges.warm_up(assignment)
+        self.students = Host(judges.warm, setting=content.sandbox_setting(course.root))
 
     def end(self) -> None:
         """End all that this desk has started, for good."""
         self.students.end()
-        if self._own:
-            self.judges.end()
 
     def mark(self, task: Task) -> Marked:
         """The report on a submission. Raises `CourseError`; whatever else goes wrong stands in the report."""
@@ -135,7 +118,7 @@ class Desk:
             "cells": list(task.cells),
             "exercises": [[exercise.name, exercise.points] for exercise in exercises],
             "for_page": task.for_page,
-            "limits": limits.to_dict(),
+            "limits": vars(limits),
             "model": task.model and [task.model.data, task.model.problem],
             "by_author": task.by_author,
         }

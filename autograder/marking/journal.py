@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from autograder.report import Report
+from autograder.reports.marks_file import report_of
 from autograder.submission import Submission
 
 
@@ -68,6 +69,6 @@ def _lines(path: Path) -> Iterator[tuple[str, Report]]:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             data = json.loads(line)
-            yield data["stamp"], Report.from_dict(data["report"])
-        except (ValueError, KeyError, TypeError):
+            yield data["stamp"], report_of(data["report"])
+        except (ValueError, KeyError, TypeError, AttributeError):
             continue

@@ -236,11 +236,10 @@ class Office:
     """
 
     def __init__(self, root: Path, kind: str) -> None:
-        self._key = (root, kind)
-        self._course, self._kind = Course(root), kind
+        self._key, self._course = (root, kind), Course(root)
         wall, _ = isolates(kind)
         with _lock:
-            judges, desk = _kept.pop(self._key, (None, None))
+            desk, judges = _kept.pop(self._key, (None, None))
         self._judges = judges or Judges(root, wall)
         self._free: queue.SimpleQueue[Desk] = queue.SimpleQueue()
         self._desks: list[Desk] = []
@@ -251,7 +250,7 @@ class Office:
         """Begin to start `count` desks, and what judging an assignment takes."""
         self._judges.warm_up(self._course.assignment(assignment))
         while len(self._desks) < count:
-            self._take_in(self._new())
+            self._take_in(Desk(self._course, self._judges))
         for desk in self._desks:
             desk.students.warm_up()
 
@@ -260,7 +259,7 @@ class Office:
         try:
             desk = self._free.get_nowait()
         except queue.Empty:
-            desk = self._new()
+            desk = Desk(self._course, self._judges)
             self._desks.append(desk)
         try:
             return desk.mark(task)
@@ -275,45 +274,30 @@ class Office:
             self._free.put(desk)
 
     def close(self) -> None:
-        """End all desks but one that is free, which waits for the next office."""
-        with contextlib.suppress(queue.Empty):
+        """End all desks; one that was alone, and is free, waits for the next office."""
+        ended: tuple[Desk | Judges, ...] = (*self._desks, self._judges)
+        with contextlib.suppress(queue.Empty), _lock:
             desk = self._free.get_nowait()
-            self._desks.remove(desk)
-            if not self._desks:
-                with _lock:
-                    other = _kept.pop(self._key, None)
-                    _kept[self._key] = (self._judges, desk)
-                _end(*(other or (None, None)))
-                return
-            desk.end()
-        for desk in self._desks:
-            desk.end()
-        self._judges.end()
-
-    def _new(self) -> Desk:
-        return Desk(self._course, self._kind, self._judges)
+            if len(self._desks) == 1:
+                ended, _kept[self._key] = _kept.get(self._key, ()), (desk, self._judges)
+        for one in ended:
+            one.end()
 
     def _take_in(self, desk: Desk) -> None:
         self._desks.append(desk)
         self._free.put(desk)
 
 
-_kept: dict[tuple[Path, str], tuple[Judges, Desk]] = {}
+_kept: dict[tuple[Path, str], tuple[Desk, Judges]] = {}
 _lock = threading.Lock()
-
-
-def _end(judges: Judges | None, desk: Desk | None) -> None:
-    if desk is not None:
-        desk.end()
-    if judges is not None:
-        judges.end()
 
 
 @atexit.register
 def close_desks() -> None:
     """End what this process has kept."""
     while _kept:
-        _end(*_kept.popitem()[1])
+        for one in _kept.popitem()[1]:
+            one.end()
 
 
 # ---------------------------------------------------------------- in a worker abroad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from autograder.course import Exercise
 from autograder.report import CellResult, ExerciseResult, Picture, State, TestResult, Verdict
@@ -14,6 +14,7 @@ MAX_TESTS = 200  # of an exercise; the largest suite has 20
 MAX_NAME, MAX_TEXT, MAX_PRINTED = 200, 4_000, 25_000  # characters; messages have some hundred
 MAX_HEADS, MAX_SIDE = 16, 64  # of a picture
 STATES = get_args(State)
+Kind = TypeVar("Kind")
 
 
 class BadVerdict(Exception):
@@ -44,7 +45,7 @@ def _exercise(data: Any, wanted: Exercise) -> ExerciseResult:
     picture = None if data["picture"] is None else _picture(data["picture"])
     evidence = one_line(_text(data["evidence"], MAX_TEXT))
     return ExerciseResult(
-        wanted.name, tests, wanted.points, _flag(data["started"]), diagnosis, hint, behind, picture, evidence
+        wanted.name, tests, wanted.points, _of(bool, data["started"]), diagnosis, hint, behind, picture, evidence
     )
 
 
@@ -54,7 +55,7 @@ def _test(data: Any) -> TestResult:
         raise BadVerdict("a test's points do not go with its state")
     name, sentence = _text(data["name"], MAX_NAME), one_line(_text(data["sentence"], MAX_TEXT))
     message = one_line(_text(data["message"], MAX_TEXT))
-    return TestResult(name, sentence, state, score, worth, message, _flag(data["stopped"]))
+    return TestResult(name, sentence, state, score, worth, message, _of(bool, data["stopped"]))
 
 
 def _picture(data: Any) -> Picture:
@@ -71,12 +72,12 @@ def _picture(data: Any) -> Picture:
         )
         for key, least in (("matrices", 1), ("wanted", 0))
     )
-    return Picture(matrices, rows, columns, _flag(data["boolean"]), wanted)
+    return Picture(matrices, rows, columns, _of(bool, data["boolean"]), wanted)
 
 
 def _cell(data: Any) -> CellResult:
     lines = tuple(
-        (_text(function, MAX_NAME), _whole(number), _text(text, MAX_NAME))
+        (_text(function, MAX_NAME), _of(int, number), _text(text, MAX_NAME))
         for function, number, text in _items(data["lines"], 0, 3)
     )
     stopped = None if data["stopped"] is None else _text(data["stopped"], MAX_TEXT)
@@ -90,16 +91,14 @@ def _items(data: Any, least: int, most: int) -> list[Any]:
     return list(data)
 
 
+def _of(kind: type[Kind], data: Any) -> Kind:
+    if type(data) is not kind:
+        raise BadVerdict(f"not a {kind.__name__}")
+    return data  # type: ignore[no-any-return]
+
+
 def _text(data: Any, most: int) -> str:
-    if not isinstance(data, str):
-        raise BadVerdict("not a text")
-    return data[:most]
-
-
-def _flag(data: Any) -> bool:
-    if not isinstance(data, bool):
-        raise BadVerdict("neither true nor false")
-    return data
+    return _of(str, data)[:most]
 
 
 def _number(data: Any, finite: bool = True) -> float:
@@ -107,10 +106,4 @@ def _number(data: Any, finite: bool = True) -> float:
         return float(data)  # a picture of a mask
     if isinstance(data, bool) or not isinstance(data, int | float) or (finite and not math.isfinite(data)):
         raise BadVerdict("not a number")
-    return data
-
-
-def _whole(data: Any) -> int:
-    if isinstance(data, bool) or not isinstance(data, int):
-        raise BadVerdict("not a whole number")
     return data

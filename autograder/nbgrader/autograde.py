@@ -37,13 +37,7 @@ from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
 from autograder.nbgrader.restore import course_cells
-from autograder.nbgrader.rows import (
-    assign_penalty,
-    know_student,
-    marks_kept,
-    points_that_differ,
-    students_late,
-)
+from autograder.nbgrader.rows import assign_penalty, know_student, marks_kept, points_that_differ, students_late
 from autograder.reading import read_bytes
 from autograder.submission import (
     ModelFile,

@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nbformat.v4 import new_notebook
-from nbgrader.api import (
-    Comment,
-    Grade,
-    Gradebook,
-    InvalidEntry,
-    MissingEntry,
-    SubmittedAssignment,
-    SubmittedNotebook,
-)
+from nbgrader.api import Comment, Grade, Gradebook, InvalidEntry, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.exc import SQLAlchemyError
 

@@ -36,7 +36,7 @@ def _read(path: Path) -> list[Report]:
     except ValueError as error:
         raise AutograderError(f"{path} is not JSON ({error}). Write it with `autograder grade ... --json`") from None
     try:
-        return [_report(entry) for entry in data]
+        return [report_of(entry) for entry in data]
     except (KeyError, TypeError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise AutograderError(
@@ -44,7 +44,8 @@ def _read(path: Path) -> list[Report]:
         ) from None
 
 
-def _report(entry: Mapping[str, Any]) -> Report:
+def report_of(entry: Mapping[str, Any]) -> Report:
+    """The report behind `Report.to_dict`. Raises what a map that is none gives rise to."""
     exercises = tuple(_exercise(exercise) for exercise in entry["exercises"])
     reason = entry.get("reason") or ("no reason given" if entry["status"] == "failed" else None)
     max_score, extra = float(entry["max_score"]), str(entry.get("extra", ""))

@@ -21,6 +21,7 @@ import stat
 import struct
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every processor
 ASK_VERSION, PATH_BENEATH = 1, 1
@@ -123,7 +124,7 @@ def reading(places: Iterable[str], without: Iterable[str] = ()) -> Iterator[Rule
     beside it gets a rule of its own.
     """
     left_out = {os.path.realpath(path) for path in without}
-    above = {parent for path in left_out for parent in _parents(path)}
+    above = {str(parent) for path in left_out for parent in PurePath(path).parents}
     for place in sorted({os.path.realpath(place) for place in places}):
         yield from _around(place, left_out, above)
 
@@ -139,8 +140,3 @@ def _around(place: str, left_out: set[str], above: set[str]) -> Iterator[Rule]:
         for entry in entries:
             if not entry.is_symlink():  # what it leads to has a rule, or none
                 yield from _around(entry.path, left_out, above)
-
-
-def _parents(path: str) -> Iterator[str]:
-    while path != (path := os.path.dirname(path)):
-        yield path

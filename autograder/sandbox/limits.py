@@ -63,7 +63,3 @@ class Limits:
                 raise ValueError(f"the limit {name} is {value!r}, it should be a number above 0")
         numbers: dict[str, Any] = {n: int(v) if known[n] == "int" else float(v) for n, v in wishes.items()}
         return replace(self, **numbers)
-
-    def to_dict(self) -> dict[str, float]:
-        """The limits as plain data, to cross the wall."""
-        return dict(vars(self))  # plain numbers: `asdict` copies each as if it were more

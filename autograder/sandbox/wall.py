@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", ""
 
@@ -36,10 +35,6 @@ class Wall:
     def in_namespaces(self) -> bool:
         """Does each submission get namespaces of its own?"""
         return self.kind == BUBBLEWRAP
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data, to cross the wall."""
-        return asdict(self)
 
 
 def open_to_all(place: str) -> bool:

@@ -14,16 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.inside.perform import names_used, perform
-from autograder.sandbox.protocol.calls import (
-    Answer,
-    Call,
-    Failure,
-    Reply,
-    answer_bytes,
-    answer_of,
-    call_bytes,
-    call_of,
-)  # fmt: skip
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.suites.questions import Questions
 
 
@@ -69,10 +60,10 @@ class ExerciseHere:
         return answer_of(answer_bytes(self._perform(call)))
 
     def _perform(self, call: Call) -> Reply | Failure:
-        copied = call_of(call_bytes(self.questions.prepare(call)))
+        copied = call_of(self.questions.prepare(call).as_bytes)
 
         def ask(question: Call) -> Reply | Failure:
-            return answer_of(answer_bytes(self.questions.answer(call_of(call_bytes(question)))))
+            return answer_of(answer_bytes(self.questions.answer(call_of(question.as_bytes))))
 
         with quiet():
             return perform(self._here.names, copied, ask, self.questions.behind, self._here.watched)

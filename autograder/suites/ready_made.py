@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.inside.ready_made import NOT_HERE, QUESTION
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, has_handle
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.suites import cost
 
 MAX_ITEMS = 2**20  # of attention, which costs no more than its scores
@@ -48,7 +48,7 @@ def answer_in_cell(question: Call, answered: Mapping[str, Answered]) -> Reply | 
     """The answer to a notebook's cell, which may compare with the ready-made functions in `answered`."""
     name = name_in(question) or ""
     known = answered.get(name.partition(".")[0])  # an operator's overloads stand behind a dot
-    may_ask = known is not None and question.instance is None and not has_handle(question)
+    may_ask = known is not None and question.instance is None and not question.has_handle()
     if known is None or not may_ask or not cost.is_small(_spread(question), known.items):
         return Failure(Kind.REFUSED, f"the ready-made {name} {NOT_HERE}", "RuntimeError")
     function = getattr(importlib.import_module(known.module), name.partition(".")[0])

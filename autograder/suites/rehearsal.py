@@ -16,16 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from autograder.sandbox.protocol.calls import (
-    Answer,
-    Call,
-    Failure,
-    Kind,
-    NoAnswer,
-    answer_bytes,
-    answer_of,
-    call_bytes,
-)  # fmt: skip
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, answer_bytes, answer_of
 from autograder.sandbox.protocol.frames import WireError
 from autograder.suites.here import answering
 from autograder.suites.questions import asked_with, parameter_names
@@ -81,7 +72,7 @@ class Rehearsal:
         live = answering(names)
 
         def answer(call: Call) -> Answer:
-            known = None if any(map(callable, call.given())) else self.right.get(call_bytes(call))
+            known = None if any(map(callable, call.given())) else self.right.get(call.as_bytes)
             return live(call) if known is None else answer_of(known)
 
         return answer
@@ -130,7 +121,7 @@ def _heard(calls: Iterable[Recorded], any_words: bool) -> Iterator[Heard]:
     made: Counter[bytes] = Counter()
     for one in calls:
         assert not isinstance(one.answer, NoAnswer)
-        body = call_bytes(one.call)
+        body = one.call.as_bytes
         answer = answer_bytes(one.answer)
         yield Heard(one.call, (body, made[body]), answer, _raised(answer) if any_words else "")
         made[body] += 1

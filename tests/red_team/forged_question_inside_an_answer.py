@@ -6,7 +6,7 @@ import sys
 import msgpack
 from autograder.sandbox.protocol import calls
 
-ask = calls.call_bytes(calls.Call("softmax", [1.0]))
+ask = calls.Call("softmax", [1.0]).as_bytes
 FORMS = [{"question": ask, "reply": [1, ["list", []], None, ["dict", []], ["dict", []]]}, {"reply": None, "question": ask},
          {"question": None}, {"question": {"question": ask}}, {"question": msgpack.packb({"question": ask})}, {"question": b""},
          {"question": msgpack.packb({"call": ["softmax", 1, 2, 3, 4, 5]})}, {"question": msgpack.packb({"call": None})},

@@ -13,7 +13,7 @@ for number in range(3, 64):
     try:
         if stat.S_ISSOCK(os.fstat(number).st_mode):
             own = socket.socket(fileno=os.dup(number))
-            frames.send(own, {"question": calls.call_bytes(calls.Call("softmax", [np.ones((2, 3))]))})
+            frames.send(own, {"question": calls.Call("softmax", [np.ones((2, 3))]).as_bytes})
             print(calls.answer_of(frames.receive(own)["answer"]))
             frames.send(own, {"question": {"name": "softmax"}})
             print(frames.receive(own))

@@ -25,7 +25,6 @@ from autograder.sandbox.inside import walls
 from autograder.sandbox.wall import Wall, open_to_all
 
 USERS = range(61184, 65520)  # systemd sets these aside for users made on the fly; they are nobody else's
-READ_ANYWHERE = 1 << 2  # CAP_DAC_READ_SEARCH
 OFTEN = 0.1  # seconds; a disk takes some 100 MiB in that time
 MOST_FILES = 4096  # as in the mounts that bubblewrap's wall has
 BLOCK = 512  # bytes, the unit of st_blocks
@@ -47,7 +46,7 @@ def around_host(wall: Wall, of_strangers: bool) -> None:
         walls.adopt_orphans()
         leave_root(wall, USERS[os.getpid() % len(USERS)])
         _stand_for(walls.emptied())
-    walls.no_new_privileges()
+    landlock.no_new_privileges()
     landlock.restrict(rules, wall.abi)
 
 
@@ -71,7 +70,7 @@ def leave_root(wall: Wall, user: int = walls.NOBODY) -> None:
     if os.getuid() == 0 and wall.scratch:
         os.chown(wall.scratch, user, user)
     reachable = all(open_to_all(place) for place in (sys.prefix, sys.base_prefix, wall.scratch))
-    walls.leave_root(user, keep=READ_ANYWHERE if wall.by_landlock and not reachable else 0)
+    walls.leave_root(user, keep=walls.CAP_DAC_READ_SEARCH if wall.by_landlock and not reachable else 0)
 
 
 def tasks_of_user() -> int:

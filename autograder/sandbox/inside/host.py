@@ -16,12 +16,13 @@ import signal
 import socket
 from typing import Any, Protocol
 
-from autograder.sandbox.inside import fence, walls
+from autograder.sandbox import landlock
+from autograder.sandbox.inside import fence, seccomp, walls
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.wall import Wall
 
 # Of root's: to give it up in the forks, to read a course that only its owner may read, to end the forks.
-JUDGES_HOST_KEEPS = walls.bits(walls.CAP_DAC_READ_SEARCH, walls.CAP_KILL, walls.CAP_SETGID, walls.CAP_SETUID)
+JUDGES_HOST_KEEPS = walls.CAP_DAC_READ_SEARCH | walls.CAP_KILL | walls.CAP_SETGID | walls.CAP_SETUID
 
 
 class Guest(Protocol):
@@ -37,9 +38,6 @@ class Guest(Protocol):
 
     def prepare(self, message: dict[str, Any]) -> None:
         """Learn what the next guests will need, from the course alone. May raise."""
-
-    def wall_in(self, wall: Wall) -> None:
-        """In the fork: give up what it must not have, beside what the host takes away."""
 
     def serve(self, sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
         """In the fork: do the work."""
@@ -135,10 +133,12 @@ def _open(
         if in_namespaces:
             walls.private_places(int(limits["scratch"]))
             walls.drop_capabilities()
-        walls.no_new_privileges()
+        landlock.no_new_privileges()
         if guest.STRANGERS:
             fence.around_notebook(wall)
-        guest.wall_in(wall)
+        else:
+            walls.keep_private()
+        seccomp.apply(wall, alone=not guest.STRANGERS)
         walls.set_limits(limits)
     except BaseException as error:
         _say(descriptor, {"broken": [type(error).__name__, str(error)]})

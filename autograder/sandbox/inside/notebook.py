@@ -22,22 +22,12 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.sandbox import landlock
-from autograder.sandbox.inside import ready_made, seccomp, walls
+from autograder.sandbox.inside import ready_made, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, names_used, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import (
-    Call,
-    Failure,
-    Kind,
-    Reply,
-    StandIn,
-    answer_bytes,
-    answer_of,
-    call_bytes,
-    call_of,
-)  # fmt: skip
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, StandIn, answer_bytes, answer_of, call_of
 from autograder.sandbox.wall import Wall
 
 STRANGERS = True
@@ -57,11 +47,6 @@ def warm_up(setting: dict[str, Any]) -> None:
 
 def prepare(message: dict[str, Any]) -> None:
     """A notebook needs nothing more."""
-
-
-def wall_in(wall: Wall) -> None:
-    """No system calls that only an attack needs."""
-    seccomp.apply(wall)
 
 
 def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
@@ -223,5 +208,5 @@ def _sendable(answer: Reply | Failure, encode: Callable[[Reply | Failure], bytes
 
 def _ask(sock: socket.socket, question: Call) -> Reply | Failure:
     """Take a question of student code's to the other side."""
-    frames.send(sock, {"question": call_bytes(question)})
+    frames.send(sock, {"question": question.as_bytes})
     return answer_of(frames.receive(sock)["answer"])

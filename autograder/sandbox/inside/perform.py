@@ -20,19 +20,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.sandbox.inside.stand_in import from_handle, is_float_tensor, stand_in
-from autograder.sandbox.protocol.calls import (
-    LEN,
-    MAX_LINES,
-    Asked,
-    Call,
-    Failure,
-    Instance,
-    Kind,
-    Line,
-    Reply,
-    StandIn,
-    has_handle,
-)
+from autograder.sandbox.protocol.calls import LEN, MAX_LINES, Asked, Call, Failure, Instance, Kind, Line, Reply, StandIn
 from autograder.sandbox.protocol.values import Handle
 
 KINDS = (
@@ -49,10 +37,6 @@ BY_TEXT = {
     "user_global_ns", "get_ipython", "__main__", "modules", "user_module", "import_module", "__import__",
 }  # fmt: skip
 ABSENT = object()
-
-
-class Missing(Exception):
-    """The student's names do not hold the one that was asked for."""
 
 
 class TooMuchHeld(Exception):
@@ -79,30 +63,22 @@ def perform(
     try:
         if ask is not None:
             _put_behind(names, call, behind, ask, hidden)
-            call = _with_callables(call, ask)
+            if call.has_handle():
+                call = call.with_given(lambda value: from_handle(value, ask) if isinstance(value, Handle) else value)
         target = names.get(call.name)
         if target is None:
-            raise Missing(call.name)
+            return Failure(Kind.MISSING, call.name)
         seen: list[str] = []
         with contextlib.ExitStack() as around:
             _surround(around, call, watched, seen)
             reply = _call(target, call) if call.instance is None else _module(target, call, call.instance)
         return Failure(Kind.READY_MADE, seen[0]) if seen else reply
-    except Missing as error:
-        return Failure(Kind.MISSING, str(error))
     except TooMuchHeld as error:
         return Failure(Kind.MEMORY, str(error))
     except BaseException as error:
         return describe(error, names)
     finally:
         _put_back(names, hidden)
-
-
-def _with_callables(call: Call, ask: Asked) -> Call:
-    """The call with something to call in place of every handle."""
-    if not has_handle(call):
-        return call
-    return call.with_given(lambda value: from_handle(value, ask) if isinstance(value, Handle) else value)
 
 
 def _put_behind(

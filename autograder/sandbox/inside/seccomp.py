@@ -52,14 +52,17 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "syslog": (103, 116), "mbind": (237, 235), "set_mempolicy": (238, 237), "migrate_pages": (256, 238),
     "move_pages": (279, 239),
 }  # fmt: skip
+# If Landlock has no word on signals, none may be sent; the notebook ends an exercise by a descriptor that it has.
+SIGNALS: dict[str, tuple[int | None, int | None]] = {
+    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+}  # fmt: skip
 # What a process that only computes and talks on the sockets it has needs none of.
 ALONE: dict[str, tuple[int | None, int | None]] = {
-    "clone": (56, 220), "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281),
-    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240), "socket": (41, 198), "connect": (42, 203),
-    "bind": (49, 200), "listen": (50, 201), "mkdir": (83, None), "mkdirat": (258, 34), "unlink": (87, None),
-    "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276),
-    "symlinkat": (266, 36), "linkat": (265, 37), "truncate": (76, 45), "ftruncate": (77, 46),
+    "clone": (56, 220), "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281), **SIGNALS,
+    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "mkdir": (83, None),
+    "mkdirat": (258, 34), "unlink": (87, None), "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38),
+    "renameat2": (316, 276), "symlinkat": (266, 36), "linkat": (265, 37), "truncate": (76, 45), "ftruncate": (77, 46),
     "setpriority": (141, 140), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "ioprio_set": (251, 30), "setpgid": (109, 154),
 }  # fmt: skip
@@ -81,11 +84,6 @@ OWN_ALONE = {
     "prlimit": (302, 261), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
 }  # fmt: skip
-# If Landlock has no word on signals, none may be sent; the notebook ends an exercise by a descriptor that it has.
-SIGNALS: dict[str, tuple[int | None, int | None]] = {
-    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240),
-}  # fmt: skip
 BY_DESCRIPTOR = "pidfd_send_signal"
 # Limits of another process end it, and so does a signal that a socket of ours is told to send it.
 FCNTL, IOCTL = (72, 25), (16, 29)
@@ -94,10 +92,8 @@ OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
 OWNERS_BY_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, audit architecture
 CLONE, CLONE3, SOCKET, SOCKETPAIR, PRCTL = (56, 220), (435, 435), (41, 198), (53, 199), (157, 167)
-NOT_OF_A_PAIR, CONNECTED = (
-    0xFA,
-    1,
-)  # bits of a socket's kind: only stream (1) and seqpacket (5) have no address to send to
+# Bits of a socket's kind: only stream (1) and seqpacket (5) have no address to send to.
+NOT_OF_A_PAIR, CONNECTED = 0xFA, 1
 
 
 def apply(wall: Wall, *, alone: bool = False) -> None:

@@ -101,7 +101,7 @@ class Host:
                     continue
                 outer, inner = socket.socketpair()
                 number = next(self._ids)
-                asked = {"op": "open", "id": number, "limits": self._within(limits).to_dict(), **message}
+                asked = {"op": "open", "id": number, "limits": vars(self._within(limits)), **message}
                 try:
                     with inner:
                         frames.send_with_descriptors(

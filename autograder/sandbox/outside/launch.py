@@ -107,18 +107,14 @@ class Launch:
         hidden: folders that it does not see; read_only: where it cannot write. Judges write nowhere: what one leaves,
         no other may find. Notebooks get places of their own to write in.
         """
-        in_bubblewrap = self.wall == BUBBLEWRAP
-        told: dict[str, Any] = {
-            "around": self._around(judges, number).to_dict(),
-            "kit": "",
-            "hidden": [],
-            "read_only": [],
+        judging = self.wall == BUBBLEWRAP and judges
+        students = self.wall == BUBBLEWRAP and not judges and bool(self.places)
+        return {
+            "around": vars(self._around(judges, number)),
+            "kit": str(KIT.parent) if judging else "",
+            "hidden": _outermost(_with_its_name(place) for place in (KIT, *self.places)) if students else [],
+            "read_only": ["/tmp"] if judging else [],  # noqa: S108
         }
-        if in_bubblewrap and judges:
-            return told | {"kit": str(KIT.parent), "read_only": ["/tmp"]}  # noqa: S108
-        if in_bubblewrap and self.places:
-            return told | {"hidden": _outermost(_with_its_name(place) for place in (KIT, *self.places))}
-        return told
 
     def clean_up(self) -> None:
         """Remove what a host without mounts of its own has left."""
@@ -186,7 +182,7 @@ def _read_only(place: str) -> list[str]:
 def shown_with(folder: Path) -> str | None:
     """The place that student code must read, and this folder with it; None if it is out of reach."""
     places = [str(Path(place).resolve()) for place in (*SYSTEM, *_python_places(), sys.prefix)]
-    return next((place for place in places if _below(str(folder.resolve()), place)), None)
+    return next((place for place in places if folder.resolve().is_relative_to(place)), None)
 
 
 def _in_environment() -> bool:
@@ -201,24 +197,20 @@ def _interpreter_inside() -> str:
 def _python_places() -> list[str]:
     """Where the base interpreter lives, outermost folders only, less what the system's folders hold."""
     link = Path(sys.base_prefix)
-    return [p for p in _outermost((str(link), str(link.resolve()))) if not _below(p, "/usr")]
+    return [p for p in _outermost((str(link), str(link.resolve()))) if not Path(p).is_relative_to("/usr")]
 
 
 def _with_its_name(place: Path) -> str:
     """The folder that a place is in, so that not even its name shows; the place itself if more is in that folder."""
     folder, needed = str(place.parent), (*SYSTEM, *_python_places(), INSIDE)
-    alone = not any(_below(one, folder) or _below(folder, one) for one in needed)
+    alone = not any(Path(one).is_relative_to(folder) or Path(folder).is_relative_to(one) for one in needed)
     return folder if alone else str(place)
 
 
 def _outermost(places: Iterable[str]) -> list[str]:
     """Those that are in no other."""
     found = sorted(set(places))
-    return [place for place in found if not any(_below(place, other) for other in found if other != place)]
-
-
-def _below(place: str, other: str) -> bool:
-    return place == other or place.startswith(other.rstrip("/") + "/")
+    return [place for place in found if not any(Path(place).is_relative_to(other) for other in found if other != place)]
 
 
 def why_too_little() -> str | None:

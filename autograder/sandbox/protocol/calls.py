@@ -93,23 +93,26 @@ class Call:
     @cached_property
     def as_bytes(self) -> bytes:
         """It as it crosses the wall. Made once: what becomes of an argument later is not what it was called with."""
-        return _encoded(self)
+        made = self.instance
+        fields = [self.name, encode(list(self.args)), encode(dict(self.kwargs))]
+        fields.append(made and [encode(list(made.args)), encode(dict(made.kwargs)), encode(dict(made.parameters))])
+        fields += [None if self.seeds is None else encode(list(self.seeds)), self.build, self.lenient]
+        fields += [[[step.method, encode(list(step.args))] for step in self.steps], self.memory]
+        return frames.body({"call": fields})
+
+    def has_handle(self) -> bool:
+        """Does it pass something that stays on the side that made it?"""
+        return any(isinstance(value, Handle) for value in self.given())
 
     def with_given(self, change: Callable[[Any], Any]) -> Call:
         """The same call with every argument changed."""
+
+        def changed(one: Call | Instance) -> dict[str, Any]:
+            return {"args": [*map(change, one.args)], "kwargs": {key: change(v) for key, v in one.kwargs.items()}}
+
         made = self.instance
-        return replace(
-            self,
-            args=[change(value) for value in self.args],
-            kwargs={key: change(value) for key, value in self.kwargs.items()},
-            steps=[Step(step.method, [change(value) for value in step.args]) for step in self.steps],
-            instance=made
-            and replace(
-                made,
-                args=[change(value) for value in made.args],
-                kwargs={key: change(value) for key, value in made.kwargs.items()},
-            ),
-        )
+        steps = [Step(step.method, [*map(change, step.args)]) for step in self.steps]
+        return replace(self, **changed(self), steps=steps, instance=made and replace(made, **changed(made)))
 
 
 @dataclass(frozen=True)
@@ -164,20 +167,6 @@ class StandIn:
 
 
 # ---------------------------------------------------------------- bytes
-
-
-def call_bytes(call: Call) -> bytes:
-    """A call as it crosses the wall."""
-    return call.as_bytes
-
-
-def _encoded(call: Call) -> bytes:
-    made = call.instance
-    fields = [call.name, encode(list(call.args)), encode(dict(call.kwargs))]
-    fields.append(made and [encode(list(made.args)), encode(dict(made.kwargs)), encode(dict(made.parameters))])
-    fields += [None if call.seeds is None else encode(list(call.seeds)), call.build, call.lenient]
-    fields += [[[step.method, encode(list(step.args))] for step in call.steps], call.memory]
-    return frames.body({"call": fields})
 
 
 def call_of(body: bytes) -> Call:
@@ -279,8 +268,3 @@ def _named(data: Any) -> dict[str, Any]:
     if any(type(key) is not str for key in found):
         raise WireError("not named values")
     return found
-
-
-def has_handle(call: Call) -> bool:
-    """Does a call pass something that stays on the side that made it?"""
-    return any(isinstance(value, Handle) for value in call.given())
