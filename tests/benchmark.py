@@ -31,6 +31,7 @@ from autograder.marking.task import Marked, Task
 from autograder.nbgrader import api
 from autograder.report import Report
 from autograder.submission import code_cells, find_submissions, read_notebook
+from autograder.suites.rehearsal import Rehearsal
 from tests.curve import drawn
 from tests.otter import VERSION as OTTER_VERSION
 from tests.otter import Otter
@@ -183,7 +184,9 @@ def floor_here() -> None:
     torch.set_num_threads(1)
     course = Course(Path.cwd())
     found = find_submissions([Path("submitted")], course)
-    materials = {name: replace(material_of(course.assignment(name)), rehearsal=None, hypotheses=None) for name in WRONG}
+    materials = {
+        name: replace(material_of(course.assignment(name)), rehearsal=Rehearsal(), hypotheses=None) for name in WRONG
+    }
     start = time.perf_counter()
     for one in found:
         names = {"np": np, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment, Course
+from autograder.suites.rehearsal import Rehearsal
 from autograder.suites.suite import Suite
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -131,4 +132,4 @@ def _judge(env: dict[str, Any], assignment: Assignment, name: str) -> dict[str, 
 def _material(root: Path, assignment: str) -> Any:
     from autograder.judging.serve import material_of
 
-    return replace(material_of(Course(root).assignment(assignment)), rehearsal=None, hypotheses=None)
+    return replace(material_of(Course(root).assignment(assignment)), rehearsal=Rehearsal(), hypotheses=None)

@@ -50,7 +50,7 @@ def marked(tmp_path_factory, sandbox):
             reports = [one.report for _, one in workers.mark(tasks)]
         finally:
             workers.close()
-            many._end(*many._kept.pop((course.root, "bubblewrap"), (None, None)))
+            many.close_desks()
     return {report.student: report for report in reports}, printed
 
 

@@ -207,7 +207,7 @@ def test_a_cell_that_shows_what_is_known_to_loop_is_hardly_waited_for(sandbox, m
     limits = replace(sandbox.limits, cell_seconds=20, call_seconds=0.3, call_seconds_again=0.2)
     with sandbox.open([loop, show], limits, showing=showing_cells([show])) as notebook:
         with contextlib.closing(notebook.begin(Questions({}))) as exercise:
-            (lost,) = exercise.ask([Call("endless")])
+            (lost,) = exercise.ask([(Call("endless"), None)])
         assert lost.why is Why.TOO_SLOW
         notebook.show()
     assert waited == {loop: 20, show: 0.2}

@@ -21,6 +21,7 @@ import psutil
 import pytest
 
 from autograder.content import imported_once
+from autograder.judging.notebook import read
 from autograder.sandbox import WITHOUT_A_WALL, landlock, promises
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Host
@@ -680,7 +681,7 @@ def test_no_ready_made_attention(sandbox):
             ("module", "multi_head_attention_forward"),
         ):
             exercise = running.begin(Questions({}))
-            answer = next(exercise.ask([Call(name, [q])]))
+            answer = read(next(exercise.ask([(Call(name, [q]), None)])))
             exercise.close()
             assert answer == Failure(Kind.READY_MADE, wanted)
         assert ask(running, "elsewhere", q, seconds=30) != 0
@@ -711,7 +712,7 @@ def test_no_ready_made_convolution(sandbox):
         assert running.results[0].printed == "[1 5 6] 6.0\n"
         for name, wanted in names.items():
             with contextlib.closing(running.begin(Questions({}))) as exercise:
-                assert next(exercise.ask([Call(name, [a])])) == Failure(Kind.READY_MADE, wanted)
+                assert read(next(exercise.ask([(Call(name, [a]), None)]))) == Failure(Kind.READY_MADE, wanted)
         assert ask(running, "elsewhere", a, seconds=30) != 0
     with sandbox.open([textwrap.dedent(code)]) as running:
         assert running.results[0].printed == "[1 5 6] 6.0\n"

@@ -9,6 +9,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from autograder.judging.notebook import read
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Step
 from autograder.suites.here import Here
 from autograder.suites.questions import Questions, parameter_names
@@ -50,7 +51,7 @@ def student(request, sandbox):
     with sandbox.open([CODE]) as running:
         where = running if request.param == "behind the wall" else Here(names)
         exercise = where.begin(Questions({}))
-        yield Student(lambda call: next(exercise.ask([call])), functools.partial(parameter_names, names))
+        yield Student(lambda call: read(next(exercise.ask([(call, None)]))), functools.partial(parameter_names, names))
         exercise.close()
 
 
@@ -96,7 +97,9 @@ def test_somebody_elses_count_of_memory_goes_on():
     exercise = Here(names).begin(Questions({}))
     tracemalloc.start()
     try:
-        Student(lambda call: next(exercise.ask([call])), lambda name: ()).row_by_row.within(10**6, ROWS, COLUMNS)
+        Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ()).row_by_row.within(
+            10**6, ROWS, COLUMNS
+        )
         assert tracemalloc.is_tracing()
     finally:
         tracemalloc.stop()

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.content import sandbox_setting
 from autograder.course import Assignment, Course
-from autograder.judging.notebook import Notebook
+from autograder.judging.notebook import Notebook, read
 from autograder.judging.showing import Showing
 from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
@@ -98,7 +98,7 @@ def answered(notebook: Notebook, name: str, *args: Any, seconds: float | None = 
     if seconds is not None:
         exercise._patience = lambda: seconds
     with contextlib.closing(exercise):
-        return next(exercise.ask([Call(name, args)]))
+        return read(next(exercise.ask([(Call(name, args), None)])))
 
 
 def value(notebook: Notebook, name: str, *args: Any, seconds: float | None = None) -> Any:

@@ -19,7 +19,7 @@ from autograder.authors.classroom import fill, hand_in, is_written_out, mistake,
 from autograder.course import CONFIG, Assignment, Course
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
-from autograder.nbgrader import api
+from autograder.nbgrader import api, must
 from autograder.reports.plain import points
 
 Answers = dict[str, str]
@@ -136,20 +136,15 @@ def _steps(folder: Path, assignments: list[Assignment]) -> Iterator[str]:
     """Do the work; yields what was done."""
     nbgrader = api(folder)
     for assignment in assignments:
-        _must(nbgrader.generate_assignment(assignment.name), f"release {assignment.name}")
+        must(nbgrader.generate_assignment(assignment.name), f"release {assignment.name}")
         released = folder / "assignments" / assignment.name / assignment.notebook.name
         for student in CLASS:
             hand_in(fill(released, student.answers(assignment)), folder / "submitted", student.name, assignment)
         yield f"released {assignment.name}"
-        _must(nbgrader.autograde(assignment.name, "*"), f"autograde {assignment.name}")
+        must(nbgrader.autograde(assignment.name, "*"), f"autograde {assignment.name}")
         yield f"graded {assignment.name}"
-        _must(nbgrader.generate_feedback(assignment.name), f"write feedback for {assignment.name}")
+        must(nbgrader.generate_feedback(assignment.name), f"write feedback for {assignment.name}")
         yield f"feedback for {assignment.name}"
-
-
-def _must(result: dict[str, object], what: str) -> None:
-    if not result["success"]:
-        raise CourseError(f"nbgrader could not {what}:\n{result.get('error') or result.get('log')}")
 
 
 def _marks(folder: Path, assignments: list[Assignment]) -> list[Row]:

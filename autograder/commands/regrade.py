@@ -21,7 +21,7 @@ from rich.text import Text
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import AutograderError
 from autograder.marking.many import grade_many, worker_count
-from autograder.nbgrader import api, gradebook_copy
+from autograder.nbgrader import api, gradebook_copy, must
 from autograder.report import Report
 from autograder.reports.plain import points
 from autograder.submission import Submission, of_assignment
@@ -133,27 +133,14 @@ def write(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) ->
     """Grade anew in the gradebook; the folder with what was there before, and who could not be graded."""
     students = [one.student for one in found if one.problem is None]
     place = gradebook_copy.save(nbgrader, assignment.name, students)
-    if _points_changed(found):
-        _must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
-    failed = _autograde(nbgrader, assignment.name, students)
+    if any(change.before.max_score != change.after.max_score for one in found for change in one.changed):
+        must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
+    # Those whom it cannot grade keep what they had in the gradebook.
+    failed = [name for name in students if not nbgrader.autograde(assignment.name, name, force=True)["success"]]
     for student in failed:
         gradebook_copy.restore_folder(nbgrader, assignment.name, student, place)
     _settled(nbgrader, assignment, found)
     return place, failed
-
-
-def _points_changed(found: Sequence[Comparison]) -> bool:
-    return any(change.before.max_score != change.after.max_score for one in found for change in one.changed)
-
-
-def _autograde(nbgrader: Any, assignment: str, students: Sequence[str]) -> list[str]:
-    """nbgrader's `autograde --force`; those whom it could not grade keep what they had in the gradebook."""
-    return [name for name in students if not nbgrader.autograde(assignment, name, force=True)["success"]]
-
-
-def _must(result: dict[str, Any], what: str) -> None:
-    if not result["success"]:
-        raise AutograderError(f"nbgrader could not {what}:\n{result.get('error') or result.get('log')}")
 
 
 def _settled(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) -> None:
@@ -173,23 +160,20 @@ def _settled(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison])
         book.db.commit()
 
 
-def run(
-    course: Course, name: str, console: Console, jobs: int = 0, kind: str = "auto", write_it: bool = False
-) -> list[Comparison]:
+def run(course: Course, name: str, console: Console, jobs: int, kind: str, write_it: bool) -> None:
     """Compare, show, and write if asked to."""
     assignment, nbgrader = course.assignment(name), api(course.root)
     found = compare(course, assignment, nbgrader, jobs, kind)
     show(found, console)
     if not write_it:
         console.print(Text(f"Nothing was written. To write it: autograder regrade {name} --write"), soft_wrap=True)
-        return found
+        return
     place, failed = write(nbgrader, assignment, found)
     console.print(Text(f"Written; what was there before is in {place}."), soft_wrap=True)
     for student in failed:
         console.print(Text(f"nbgrader could not grade {student}; the marks there are the old ones."), soft_wrap=True)
     console.print(Text(f"To undo it: autograder regrade {name} --undo"), soft_wrap=True)
     console.print(Text(f"New feedback pages: nbgrader generate_feedback {name} --force"), soft_wrap=True)
-    return found
 
 
 def undo(course: Course, name: str, console: Console) -> None:
@@ -204,14 +188,8 @@ def show(found: Sequence[Comparison], console: Console) -> None:
     """A table of who gains and loses, and where; then the sums, and what a person should look at."""
     moved = sorted((one for one in found if one.changed), key=lambda one: one.gain)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading, justify in (
-        ("student", "left"),
-        ("before", "right"),
-        ("after", "right"),
-        ("", "right"),
-        ("where", "left"),
-    ):
-        table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
+    for heading in ("student", "before", "after", "", "where"):
+        table.add_column(heading, justify="left" if heading in ("student", "where") else "right", overflow="fold")
     for one in moved:
         totals = (points(_total(one.before)), points(_total(one.after)), _signed(one.gain))
         table.add_row(Text(one.student), *totals, Text("; ".join(map(_where, one.changed))))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from autograder.commands.options import System, must_be_writable
-from autograder.course import Assignment, find_course
+from autograder.course import find_course
 from autograder.text import printable
 
 
@@ -31,7 +31,8 @@ def return_(
     Exit code: 0 when all that was downloaded has marks and a page, 1 when something has not, 2 when the call itself is
     wrong.
     """
-    from autograder.nbgrader import api, returning
+    from autograder.nbgrader import api, returning, returning_gradescope
+    from autograder.reports.marks_file import write
 
     if marks is None and feedback is None:
         raise typer.BadParameter("name --marks, --feedback, or both")
@@ -46,7 +47,16 @@ def return_(
     missing = list(returning.without_marks(grades, handed))
     told = list(returning.to_know(grades, handed))
     if marks is not None:
-        told += _write_marks(nbgrader, found, handed, grades, (to, marks, sheet, column))
+        if to is System.gradescope:
+            must_be_writable(marks)
+            returning_gradescope.write_autograder(nbgrader, found, handed, marks)
+        elif to is System.canvas:
+            write(marks, returning.canvas_csv(grades, handed, column or found.name))
+        else:
+            assert sheet is not None
+            text, warning = returning.moodle_csv(sheet, grades, handed)
+            write(marks, text)
+            told += [warning] if warning else []
         print(f"wrote {marks}")
     if feedback is not None:
         must_be_writable(feedback)
@@ -56,21 +66,3 @@ def return_(
     for line in [*missing, *told]:
         print(printable(line))
     raise typer.Exit(1 if missing else 0)
-
-
-def _write_marks(nbgrader: Any, assignment: Assignment, handed: Any, grades: Any, how: tuple[Any, ...]) -> list[str]:
-    """Write them as the system takes them; returns what somebody should know."""
-    from autograder.nbgrader import returning, returning_gradescope
-    from autograder.reports.marks_file import write
-
-    to, path, sheet, column = how
-    if to is System.gradescope:
-        must_be_writable(path)
-        returning_gradescope.write_autograder(nbgrader, assignment, handed, path)
-        return []
-    if to is System.canvas:
-        write(path, returning.canvas_csv(grades, handed, column or assignment.name))
-        return []
-    text, warning = returning.moodle_csv(sheet, grades, handed)
-    write(path, text)
-    return [warning] if warning else []

@@ -201,6 +201,7 @@ class Compared:
 
     def __init__(self, hypotheses: Hypotheses, table: _Table, told: Sequence[Told]) -> None:
         self.told, self._hypotheses, self._table = told, hypotheses, table
+        self.singles = table.singles  # all hypotheses of one mistake
         self.asked = [Asked(one.call, one.answer, hypotheses.answer(None, one)) for one in told]
         places = [table.columns.get(one.key, -1) for one in told]
         mine = np.array(
@@ -224,11 +225,6 @@ class Compared:
             for i, one in enumerate(self.asked)
             if i in surely or (one.got is not one.wanted and not same(one.got, one.wanted))
         )
-
-    @property
-    def singles(self) -> Sequence[Mistake]:
-        """All hypotheses of one mistake."""
-        return self._table.singles
 
     def gives(self, mistake: Mistake, i: int) -> bool:
         """Does it give the student's answer to a call?"""

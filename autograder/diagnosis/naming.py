@@ -94,7 +94,7 @@ class _Case:
                 if told := self._told(known):
                     return told
         if len(self._related) == 1:
-            return _of_relations(self._related, len(self._wrong))
+            return _of_relations(self._related)
         for calls in (everywhere, values):
             if told := self._told(self._fitting(self._compared.pairs_giving, calls)):
                 return told
@@ -106,7 +106,7 @@ class _Case:
         for giving in (self._compared.singles_giving, self._compared.pairs_giving):
             if told := self._told(self._fitting(giving, ordinary, where_finite=True)):
                 return told
-        return _of_relations(self._related, len(self._wrong)) if self._related else self._with_relation()
+        return _of_relations(self._related) if self._related else self._with_relation()
 
     def in_some_calls(self) -> Diagnosis | None:
         """A mistake that gives every wrong answer, two ordinary values among them, whatever it gives elsewhere."""
@@ -224,7 +224,7 @@ def _one_or_other(one: Mistake, other: Mistake) -> Mistake:
     return replace(one, name=f"{one.name}-or-{other.name}", hint=hint, also=also)
 
 
-def _of_relations(related: Sequence[Relation], wrong: int) -> Diagnosis:
+def _of_relations(related: Sequence[Relation]) -> Diagnosis:
     return Diagnosis(
         "+".join(one.name for one in related),
         " And: ".join(one.hint for one in related),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -61,15 +62,9 @@ def relations(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relatio
 def explained_by_relations(asked: Sequence[Asked], wrong: frozenset[int]) -> tuple[Relation, ...]:
     """One relation that explains all that is wrong, or else two that do; none if there are none."""
     found = list(relations(asked, wrong))
-    for one in found:
-        if one.explains == wrong:
-            return (one,)
-    two = [one for one in found if one.name in TOGETHER]
-    for i, one in enumerate(two):
-        for other in two[i + 1 :]:
-            if one.explains | other.explains == wrong:
-                return one, other
-    return ()
+    together = combinations([one for one in found if one.name in TOGETHER], 2)
+    groups: list[tuple[Relation, ...]] = [*((one,) for one in found), *together]
+    return next((group for group in groups if frozenset().union(*(one.explains for one in group)) == wrong), ())
 
 
 def of_shown(pairs: Sequence[tuple[Any, Any]]) -> Relation | None:

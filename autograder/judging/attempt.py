@@ -5,18 +5,17 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
 from autograder.judging.evident import OF_MISSING, Evident, slip_in
-from autograder.judging.notebook import read
+from autograder.judging.notebook import CallsOutside, Notebook, read
 from autograder.judging.picture import draw
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply
 from autograder.suites.alike import equal, same
 from autograder.suites.example import Example
 from autograder.suites.expect import Mismatch
-from autograder.suites.questions import Questions
+from autograder.suites.here import CallsHere, Here
 from autograder.suites.rehearsal import Heard, Place, Rehearsal
 from autograder.suites.student import (
     Calls,
@@ -26,6 +25,7 @@ from autograder.suites.student import (
     Recorded,
     Stopped,
     Student,
+    answers_of,
     as_exception,
     as_written,
     has_chance,
@@ -36,36 +36,9 @@ from autograder.suites.words import fit_to_print
 
 NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
 ONCE_MORE = 2  # calls of tests that failed
+Names = Notebook | Here  # whose code is judged: behind the wall, or in this process
+Asked = CallsOutside | CallsHere  # the calls of one exercise
 KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
-
-
-class Exercise(Protocol):
-    """Where the calls of one exercise are made: behind the wall (`notebook`) or in this process (`here`)."""
-
-    questions: Questions
-    cells: Sequence[str] | None  # the notebook's, if it is a stranger's that runs elsewhere
-
-    def ask(self, calls: Sequence[Call]) -> Iterator[Answer]:
-        """An answer to each of `calls`, in order; it may end with the first that has none."""
-
-    def ask_bytes(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
-        """The same unread; with a call goes what it is as bytes, if that is known."""
-
-    def close(self) -> None:
-        """End it."""
-
-
-class Names(Protocol):
-    """Somebody's names. The seam between judging and wherever student code runs."""
-
-    def begin(self, questions: Questions) -> Exercise:
-        """Begin an exercise in a state that no other exercise has touched."""
-
-    def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
-        """Names among these, or `known`, that an exercise's code looks up, as far as that shows."""
-
-    def renew(self) -> None:
-        """Begin again in a place where nothing is left of what was done before."""
 
 
 @dataclass(frozen=True)
@@ -106,20 +79,13 @@ class Attempt:
 
     def same_answers(self, other: Attempt) -> bool:
         """Were all calls answered the same?"""
-        mine, theirs = self.recorded(), other.recorded()
-        return len(mine) == len(theirs) and all(same(a.answer, b.answer) for a, b in zip(mine, theirs, strict=True))
-
-    def recorded(self) -> list[Recorded]:
-        """All calls with their answers read."""
-        return [Recorded(one.call, read(one.answer)) if isinstance(one, Heard) else one for one in self.calls]
+        mine, theirs = ([read(one.answer) for one in each.calls] for each in (self, other))
+        return len(mine) == len(theirs) and all(map(same, mine, theirs))
 
 
 @dataclass(frozen=True)
 class Tests:
-    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand.
-
-    right: what the reference answers
-    """
+    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand."""
 
     __test__ = False
 
@@ -127,19 +93,17 @@ class Tests:
     tests: Sequence[Test]
     student: Callable[[Callable[[Call], Answer]], Student]  # the fixture, for what answers its calls
     reference: Student | None = None
-    rehearsal: Rehearsal | None = None
+    rehearsal: Rehearsal = field(default_factory=Rehearsal)
     example: Example | None = None
-    right: Callable[[Call], Answer] | None = None
 
 
-def attempt(tests: Tests, exercise: Exercise) -> Attempt:
+def attempt(tests: Tests, exercise: Asked) -> Attempt:
     """Judge one exercise as `exercise` answers, with whatever stands behind names there."""
     with contextlib.closing(exercise):
         # Before anything else is asked: what it draws can then show no hidden test's input.
         picture = draw(exercise, tests.example, tests.tests[0].exercise) if tests.example and tests.tests else None
         answers = _Answers(exercise)
-        if tests.rehearsal is not None:
-            answers.ask_ahead(tests.rehearsal, tests.tests)
+        answers.ask_ahead(tests.rehearsal, tests.tests)
         student = tests.student(answers)
         outcomes: list[Outcome] = []
         calls: list[Recorded | Heard] = []
@@ -187,9 +151,10 @@ class _Slip:
 
     def paid_once(self, outcome: Outcome, calls: Sequence[Recorded]) -> Outcome:
         """The outcome of a test that made `calls`; a better one if it failed for a slip that is paid for."""
-        right = self._tests.right
-        if right is None or outcome.error is None or isinstance(outcome.error, NOTHING_TO_JUDGE):
+        reference = self._tests.reference
+        if reference is None or outcome.error is None or isinstance(outcome.error, NOTHING_TO_JUDGE):
             return outcome
+        right = answers_of(reference)
         share = slip_in(calls, right)
         if share is None or self._pays(outcome.test, share, at_least_once=True):
             return outcome
@@ -217,7 +182,7 @@ class _Slip:
 class _Answers:
     """Answers to an exercise's calls: those asked ahead, and live ones for the rest."""
 
-    def __init__(self, exercise: Exercise) -> None:
+    def __init__(self, exercise: Asked) -> None:
         self.ready_made: ReadyMade | None = None
         self._exercise = exercise
         self._got: dict[Place, bytes | Failure | NoAnswer] = {}
@@ -234,16 +199,16 @@ class _Answers:
     def __call__(self, call: Call) -> Answer:
         """The answer to a call of a suite's."""
         if any(map(callable, call.given())):
-            return self._heard(call, next(self._exercise.ask([call])))
+            return self._heard(call, read(self._alone(call, None)))
         body = call.as_bytes
         place = (body, self._made[body])
         self._made[body] += 1
         got: bytes | Answer | None = self._got.get(place)
         if got is None:
-            got = next(self._exercise.ask_bytes([(call, body)]))
+            got = self._alone(call, body)
         if self._test is not None and (self._test not in self._first or self._first[self._test][0].build):
             self._first[self._test] = (call, body, got)
-        return self._heard(call, _read(got))
+        return self._heard(call, read(got))
 
     def _heard(self, call: Call, answer: Answer) -> Answer:
         if self._test is not None and isinstance(answer, Reply) and not call.build:
@@ -274,17 +239,17 @@ class _Answers:
 
         They travel together, so whose answer it is that did not come shows only when the next are asked alone.
         """
-        for answer in self._exercise.ask_bytes(calls):
+        for answer in self._exercise.ask(calls):
             if isinstance(answer, NoAnswer):
                 return
             yield answer
 
-    def _alone(self, call: Call, body: bytes) -> bytes | Failure | NoAnswer:
-        return next(self._exercise.ask_bytes([(call, body)]))
+    def _alone(self, call: Call, body: bytes | None) -> bytes | Failure | NoAnswer:
+        return next(self._exercise.ask([(call, body)]))
 
-    def as_reference(self, test: Test, rehearsal: Rehearsal | None) -> Sequence[Heard] | None:
+    def as_reference(self, test: Test, rehearsal: Rehearsal) -> Sequence[Heard] | None:
         """What a test heard from the reference, if it hears the same; else None."""
-        heard = rehearsal.heard.get(test) if rehearsal is not None else None
+        heard = rehearsal.heard.get(test)
         if heard is None or not all(one.is_heard_in(self._got.get(one.place)) for one in heard):
             return None
         if heard:
@@ -292,11 +257,11 @@ class _Answers:
             self._first.setdefault(test, (first.call, first.place[0], first.answer))
         return heard
 
-    def untouched_stub(self, test: Test, rehearsal: Rehearsal | None) -> tuple[Call, Failure] | None:
+    def untouched_stub(self, test: Test, rehearsal: Rehearsal) -> tuple[Call, Failure] | None:
         """What a test meets first, if that is an untouched stub: it has nothing more to ask, so it need not run."""
-        heard = rehearsal.heard.get(test) if rehearsal is not None else None
+        heard = rehearsal.heard.get(test)
         got = self._got.get(heard[0].place) if heard else None
-        answer = _read(got) if got is not None else None
+        answer = read(got) if got is not None else None
         if heard and isinstance(answer, Failure) and answer.kind is Kind.NOT_STARTED:
             return heard[0].call, answer
         return None
@@ -316,7 +281,7 @@ class _Answers:
         again += [self._alone(call, body) for call, body in asked[len(again) :]]
         errors: dict[bytes, Exception] = {}
         for (body, (call, first)), second in zip(calls.items(), again, strict=True):
-            if second != first and not same(_read(first), answer := _read(second)) and not has_chance(call, answer):
+            if second != first and not same(read(first), answer := read(second)) and not has_chance(call, answer):
                 lost = isinstance(answer, NoAnswer)
                 errors[body] = as_exception(call.name, answer) if lost else Mismatch(KEPT)  # type: ignore[arg-type]
         bodies = {test: body for test, (_, body, _) in passed.items()}
@@ -326,7 +291,7 @@ class _Answers:
         """Make the first calls of some tests that failed once more: is one answered otherwise?"""
         failed = [o.test for o in outcomes if isinstance(o.error, Mismatch) and o.test in self._replies]
         for call, first in [self._replies[test] for test in failed[:ONCE_MORE]]:
-            second = next(self._exercise.ask([call]))
+            second = read(self._alone(call, None))
             if isinstance(second, Reply) and not has_chance(call, second) and not equal(first.value, second.value):
                 return True
         return False
@@ -341,10 +306,6 @@ class _Answers:
 
 def _failed(outcome: Outcome, error: Exception) -> Outcome:
     return replace(outcome, error=error, call=outcome.test.exercise)
-
-
-def _read(got: bytes | Answer) -> Answer:
-    return read(got) if isinstance(got, bytes) else got
 
 
 def _behind(heard: Sequence[Heard], place: Place) -> Sequence[Heard]:

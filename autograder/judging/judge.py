@@ -16,7 +16,6 @@ from autograder.judging.results import as_result
 from autograder.report import ExerciseResult
 from autograder.suites.example import Example
 from autograder.suites.expect import Mismatch
-from autograder.suites.here import answering
 from autograder.suites.questions import Questions, parameter_names
 from autograder.suites.rehearsal import Rehearsal
 from autograder.suites.student import Missing, NotStarted, Student
@@ -34,7 +33,7 @@ class Material:
 
     suite: Suite
     reference: Mapping[str, Any] = field(default_factory=dict)
-    rehearsal: Rehearsal | None = None
+    rehearsal: Rehearsal = field(default_factory=Rehearsal)
     hypotheses: Hypotheses | None = None
     brought: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
@@ -87,18 +86,15 @@ def _followed_through(
 
 def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, behind: tuple[str, ...]) -> Attempt:
     rehearsal, reference = material.rehearsal, material.reference
-    asked_with = rehearsal.asked_with if rehearsal else None
-    right = rehearsal.answering(reference) if rehearsal else answering(reference)
     tests = Tests(
         material.suite,
         [test for test in material.suite.tests if test.exercise == exercise.name],
         lambda answers: Student(answers, words),
-        Student(right, words) if reference else None,
+        Student(rehearsal.answering(reference), words) if reference else None,
         rehearsal,
         material.examples.get(exercise.name),
-        right if reference else None,
     )
-    return attempt(tests, names.begin(Questions(reference, behind, asked_with)))
+    return attempt(tests, names.begin(Questions(reference, behind, rehearsal.asked_with)))
 
 
 def _of_shown(wrong: Sequence[BaseException]) -> Diagnosis | None:

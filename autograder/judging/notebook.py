@@ -146,9 +146,9 @@ class Notebook:
         if "ready" not in said:
             raise MachineError(f"the sandbox could not be set up: {str(said.get('broken'))[:300]}")
 
-    def begin(self, questions: Questions) -> Exercise:
+    def begin(self, questions: Questions) -> CallsOutside:
         """A process with the state after the cells, for the calls of one exercise."""
-        return Exercise(self, questions)
+        return CallsOutside(self, questions)
 
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         """Names of the notebook's, or among `known`, that an exercise's code looks up; none if that cannot be told."""
@@ -267,8 +267,8 @@ class Notebook:
         return answer_bytes(ready_made.answer_in_cell(call_of(question), self._answered))
 
 
-class Exercise:
-    """The calls of one exercise, in one process as long as that lives."""
+class CallsOutside:
+    """The calls of one exercise, in one process behind the wall as long as that lives."""
 
     def __init__(self, notebook: Notebook, questions: Questions) -> None:
         self.questions = questions
@@ -283,12 +283,11 @@ class Exercise:
             self._sock.close()
             self._sock = None
 
-    def ask(self, calls: Sequence[Call]) -> Iterator[Answer]:
-        """An answer to each of `calls`, in order; it ends with the first `NoAnswer`."""
-        yield from (read(body) for body in self.ask_bytes([(call, None) for call in calls]))
+    def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
+        """An answer to each of `calls`, in order, unread (see `read`); it ends with the first `NoAnswer`.
 
-    def ask_bytes(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
-        """The same unread; with a call goes what it is as bytes, if that is known."""
+        With a call goes what it is as bytes, if that is known.
+        """
         if not calls:
             return
         limits, allowance = self._notebook.limits, self._notebook._allowance
@@ -341,7 +340,7 @@ class Exercise:
         return self._noted() or NoAnswer(why, text)
 
 
-def read(got: bytes | Failure | NoAnswer) -> Answer:
+def read(got: bytes | Answer) -> Answer:
     """The answer in what came back."""
     if not isinstance(got, bytes):
         return got

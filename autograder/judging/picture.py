@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from autograder.judging.notebook import CallsOutside, read
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Call, Instance, Reply
 from autograder.suites.example import Example
-
-if TYPE_CHECKING:
-    from autograder.judging.attempt import Exercise
+from autograder.suites.here import CallsHere
+from autograder.suites.student import Stopped
 
 MAX_HEADS = 8
 
 
-def draw(exercise: Exercise, example: Example, name: str) -> Picture | None:
+def draw(exercise: CallsOutside | CallsHere, example: Example, name: str) -> Picture | None:
     """What the student's function gives on the exercise's visible example, if that can be drawn."""
     try:
-        answer = next(exercise.ask([_call(name, example)]), None)
-    except ModuleNotFoundError:  # without PyTorch; the checks say so
+        answer = read(next(exercise.ask([(_call(name, example), None)])))
+    except (ModuleNotFoundError, Stopped):  # no PyTorch, or the stop button; the checks say so
         return None
     if not isinstance(answer, Reply):
         return None
@@ -32,7 +32,11 @@ def draw(exercise: Exercise, example: Example, name: str) -> Picture | None:
 
 def _call(name: str, example: Example) -> Call:
     def give(value: Any) -> Any:
-        return _tensor(value) if example.tensors and isinstance(value, np.ndarray) else value
+        if not example.tensors or not isinstance(value, np.ndarray):
+            return value
+        import torch
+
+        return torch.from_numpy(np.ascontiguousarray(value))
 
     args = [give(arg) for arg in example.args]
     if example.parameters is None:
@@ -56,9 +60,3 @@ def _as_picture(value: Any, example: Example) -> Picture | None:
 def _matrices(array: np.ndarray, example: Example) -> tuple[Any, ...]:
     heads = array.reshape(-1, *example.shape).tolist()
     return tuple(tuple(tuple(row) for row in head) for head in heads)
-
-
-def _tensor(array: np.ndarray) -> Any:
-    import torch
-
-    return torch.from_numpy(np.ascontiguousarray(array))

@@ -12,11 +12,12 @@ from autograder.diagnosis.naming import Diagnosis
 from autograder.judging.attempt import Attempt
 from autograder.report import ExerciseResult, State, TestResult
 from autograder.suites.shown import ASKS, WENT_IN
-from autograder.suites.student import ReadyMade, Stopped
+from autograder.suites.student import BY_HAND, ReadyMade, Stopped
 from autograder.suites.suite import ORDER, Outcome
 
 ABOVE = "For the reason given above."
 SAME = "The same as above."  # of a check, whose own input is not told again
+NOT_TRIED = "not tried, since you stopped the check."
 OTHER_ORDER = "the values came back in another order.", "In which order does the docstring name them?"
 
 
@@ -84,11 +85,11 @@ def of_checks(outcomes: Sequence[Outcome]) -> list[str]:
     met, found = set[str](), []
     has_order = any(outcome.cause == ORDER for outcome in outcomes)
     for outcome in outcomes:
-        message, cause = outcome.message, outcome.cause
+        message, cause = outcome.told(), outcome.cause
         happened, asks, rest = message.partition(ASKS)
         went_in = WENT_IN + rest.partition(WENT_IN)[2] if WENT_IN in rest else ""
         if cause in met:
-            message = SAME
+            message = NOT_TRIED if cause == BY_HAND else SAME
         elif cause == ORDER:
             message = f"{outcome.call}: {OTHER_ORDER[0]}{ASKS}{OTHER_ORDER[1]}{went_in}"
         elif has_order and asks:

@@ -109,9 +109,9 @@ def _load(assignment: Assignment) -> _Ready:
     return _Ready(assignment, material_of(assignment), assignment.saved_model, assignment.reference(), set(), showing)
 
 
-def _must_be_in_order(assignment: Assignment, rehearsal: Rehearsal | None) -> None:
+def _must_be_in_order(assignment: Assignment, rehearsal: Rehearsal) -> None:
     """A suite that its own reference fails would cost every student marks. Raises `CourseError`."""
-    if rehearsal is None or not rehearsal.broken:
+    if not rehearsal.broken:
         return
     (test, where, said), *more = rehearsal.broken
     others = f", and {len(more)} more" if more else ""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import CONFIG
+from autograder.errors import CourseError
 from autograder.nbgrader.autograde import take_autogrades_place
 from autograder.nbgrader.database import open_with_fewer_steps
 from autograder.nbgrader.mark import Mark
@@ -67,3 +68,9 @@ def api(root: Path) -> Any:
         config.merge(PyFileConfigLoader(CONFIG, path=str(root)).load_config())
     config.CourseDirectory.root = str(root.resolve())
     return NbGraderAPI(config=config, log_level="ERROR")
+
+
+def must(result: dict[str, Any], what: str) -> None:
+    """Raises `CourseError` if what was asked of nbgrader did not succeed."""
+    if not result["success"]:
+        raise CourseError(f"nbgrader could not {what}:\n{result.get('error') or result.get('log')}")

@@ -18,11 +18,11 @@ from autograder.judging.judge import Material, judge
 from autograder.notebook.calls import CodeOf, exercises_below, in_kernel
 from autograder.notebook.verdict import Progress, Verdict, passed
 from autograder.report import ExerciseResult
-from autograder.reports.show import name_of, show
+from autograder.reports.show import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
-from autograder.suites.here import ExerciseHere, Here
+from autograder.suites.here import CallsHere, Here
 from autograder.suites.questions import Questions
-from autograder.suites.student import Stopped
+from autograder.suites.student import BY_HAND, Stopped
 from autograder.suites.suite import Suite
 
 # What passed in this session; it ends with the kernel.
@@ -48,7 +48,9 @@ def check(exercise: Any) -> None:
     visible = visible_around(Path.cwd(), name)
     verdict = examine(name, frame.f_back.f_globals, visible)
     (_passed.add if verdict.passed else _passed.discard)(name)
-    show(replace(verdict, progress=Progress.of(name, _passed, visible)))
+    from IPython.display import display  # takes long to import: the command line goes without
+
+    display(replace(verdict, progress=Progress.of(name, _passed, visible)))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and not verdict.passed:
         raise CheckFailed(verdict.text())
 
@@ -110,25 +112,25 @@ def _watched() -> tuple[str, ...]:
 class InKernel(Here):
     """The notebook's own names. The stop button ends the whole check, and not the one call it met."""
 
-    def begin(self, questions: Questions) -> ExerciseInKernel:
+    def begin(self, questions: Questions) -> CallsInKernel:
         """Calls of one exercise."""
-        return ExerciseInKernel(self, questions)
+        return CallsInKernel(self, questions)
 
 
-class ExerciseInKernel(ExerciseHere):
+class CallsInKernel(CallsHere):
     """Calls in the kernel; from the call on that was interrupted, none is made."""
 
-    interrupted = False
+    stopped: Stopped | None = None
 
     def _perform(self, call: Call) -> Reply | Failure:
-        if self.interrupted:
-            raise Stopped("not tried, since you stopped the check.")
-        answer = super()._perform(call)
-        if isinstance(answer, Failure) and answer.error == "KeyboardInterrupt":
-            self.interrupted = True
+        if self.stopped is None:
+            answer = super()._perform(call)
+            if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":
+                return answer
             where = "".join(f" In {one.function}, line {one.number}: `{one.text.strip()}`." for one in answer.lines)
-            raise Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
-        return answer
+            self.stopped = Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
+            self.stopped.cause = BY_HAND
+        raise self.stopped
 
 
 @functools.cache

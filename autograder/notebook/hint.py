@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.content import Visible, visible_around
-from autograder.reports.show import block, name_of, paragraph, show, with_code
+from autograder.reports.show import block, name_of, paragraph, with_code
 
 LEVELS = 3
 # How often each was asked for in this session, so that the next level is known. Nothing writes it down.
@@ -56,7 +56,9 @@ def hint(exercise: Any) -> None:
     visible = visible_around(Path.cwd(), name)
     visible.assignment_of(name)
     _asked[name] += 1
-    show(Help(name, min(_asked[name], LEVELS), visible))
+    from IPython.display import display  # takes long to import: the command line goes without
+
+    display(Help(name, min(_asked[name], LEVELS), visible))
 
 
 def _linked(text: str) -> str:

@@ -12,8 +12,8 @@ import inspect
 from typing import Any
 
 from autograder import content
-from autograder.course import Assignment, find_course
-from autograder.judging.judge import Material, judge
+from autograder.course import find_course
+from autograder.judging.judge import judge
 from autograder.judging.serve import material_of
 from autograder.report import ExerciseResult
 from autograder.reports import plain, rubric
@@ -32,9 +32,7 @@ class Points(float):
         return rubric.as_html(self.result)
 
 
-@functools.cache
-def _material(assignment: Assignment) -> Material:
-    return material_of(assignment)
+_material = functools.cache(material_of)
 
 
 def check(exercise: Any) -> Points:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from autograder.reports.heatmap import Heatmap
+from autograder.reports.heatmap import Heatmap, heatmap
 
-ROUNDED = (
-    0.0051  # what is asked for has two digits after the point, rounded: half a hundredth, and float32's own rounding
-)
+# What is asked for has two digits after the point, rounded: half a hundredth, and float32's own rounding.
+ROUNDED = 0.0051
 
 
 def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> list[Heatmap]:
     """Yours, where it can be drawn, and what is asked for; both (heads, L, S)."""
     full = max(1.0, float(np.abs(wanted.astype(float)).max()))
-    right = _heatmap(wanted, "asked for", rows, columns, full)
+    right = replace(heatmap(wanted, rows, columns, "asked for"), full=full)
     if own is None:
         return [right]
-    marked = _unlike(own, wanted) if own.shape == wanted.shape else np.ones(own.shape, dtype=bool)
-    return [_heatmap(own, "yours", rows, columns, full, marked), right]
+    marked: np.ndarray = np.ones(own.shape, dtype=bool)
+    if own.shape == wanted.shape:  # NaN differs from everything
+        marked = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
+    return [replace(heatmap(own, rows, columns, "yours"), full=full, marked=marked), right]
 
 
 def differing(pictures: Sequence[Heatmap]) -> int:
@@ -33,21 +35,3 @@ def in_words(count: int) -> str:
     if not count:
         return "."
     return ": 1 square of yours differs (marked)." if count == 1 else f": {count} squares of yours differ (marked)."
-
-
-def _heatmap(
-    weights: np.ndarray,
-    title: str,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    full: float,
-    marked: np.ndarray | None = None,
-) -> Heatmap:
-    names = tuple(f"head {n}" for n in range(len(weights))) if len(weights) > 1 else ("",)
-    return Heatmap(weights, list(rows), list(columns), title, names, full, marked)
-
-
-def _unlike(own: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Where two pictures differ by more than the example's rounding; NaN differs from everything."""
-    differs: np.ndarray = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
-    return differs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -130,32 +130,28 @@ def _numbers(a: AssignmentRate) -> str:
 
 
 def _distribution(a: AssignmentRate) -> Table:
-    table = _table("Marks", ("in %", ""), ("students", "right"), ("", ""))
-    for name, count in zip(bin_names(), a.bins, strict=True):
-        table.add_row(name, str(count), _bar(count / max(a.bins)))
-    return table
+    rows = ((name, str(count), _bar(count / max(a.bins))) for name, count in zip(bin_names(), a.bins, strict=True))
+    return _table("Marks", (("in %", ""), ("students", "right"), ("", "")), rows)
 
 
 def _exercise_table(a: AssignmentRate) -> Table:
-    table = _table("Exercises", ("exercise", ""), ("average", "right"), ("", ""), ("full marks", "right"))
-    for e in a.exercises:
-        table.add_row(Text(e.name), f"{points(e.mean)} / {points(e.max_score)}", _bar(e.share), str(e.full))
-    return table
+    columns = ("exercise", ""), ("average", "right"), ("", ""), ("full marks", "right")
+    rows = (
+        (Text(e.name), f"{points(e.mean)} / {points(e.max_score)}", _bar(e.share), str(e.full)) for e in a.exercises
+    )
+    return _table("Exercises", columns, rows)
 
 
 def _hardest(a: AssignmentRate) -> Table:
-    table = _table("Tests that fewest pass", ("exercise", ""), ("passed", "right"), ("what is asked", ""))
     tests = sorted(((t.share, e.name, t.sentence) for e in a.exercises for t in e.tests), key=lambda row: row[0])
-    for share, exercise, sentence in tests[:ROWS]:
-        table.add_row(Text(exercise), percent(share), Text(sentence))
-    return table
+    rows = ((Text(exercise), percent(share), Text(sentence)) for share, exercise, sentence in tests[:ROWS])
+    return _table("Tests that fewest pass", (("exercise", ""), ("passed", "right"), ("what is asked", "")), rows)
 
 
 def _mistake_table(a: AssignmentRate) -> Table:
-    table = _table("Most common mistakes", ("mistake", ""), ("exercise", ""), ("students", "right"), ("who", ""))
-    for mistake in a.mistakes[:ROWS]:
-        table.add_row(Text(mistake.name), Text(mistake.exercise), str(mistake.count), Text(_who(mistake)))
-    return table
+    columns = ("mistake", ""), ("exercise", ""), ("students", "right"), ("who", "")
+    rows = ((Text(one.name), Text(one.exercise), str(one.count), Text(_who(one))) for one in a.mistakes[:ROWS])
+    return _table("Most common mistakes", columns, rows)
 
 
 def again(mistake: MistakeCount) -> str:
@@ -170,24 +166,23 @@ def _who(mistake: MistakeCount) -> str:
 
 
 def _alike_table(a: AssignmentRate) -> Table:
-    title = "Wrong in the same way, without a name"
-    table = _table(title, ("exercise", ""), ("students", "right"), ("such as", ""), ("what the first message says", ""))
-    for one in a.alike[:ROWS]:
-        table.add_row(Text(one.exercise), str(one.count), Text(one.students[0]), Text(one.message))
-    return table
+    columns = ("exercise", ""), ("students", "right"), ("such as", ""), ("what the first message says", "")
+    rows = ((Text(one.exercise), str(one.count), Text(one.students[0]), Text(one.message)) for one in a.alike[:ROWS])
+    return _table("Wrong in the same way, without a name", columns, rows)
 
 
 def _attention_table(a: AssignmentRate) -> Table:
-    table = _table("Students who need attention", ("student", ""), ("why", ""))
-    for one in a.attention:
-        table.add_row(Text(one.student), Text(one.why))
-    return table
+    rows = ((Text(one.student), Text(one.why)) for one in a.attention)
+    return _table("Students who need attention", (("student", ""), ("why", "")), rows)
 
 
-def _table(title: str, *columns: tuple[str, str]) -> Table:
+def _table(title: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str | Text]]) -> Table:
+    """Words of strangers' come as `Text`, which is no markup."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, title_style="")
     for name, justify in columns:
         table.add_column(name, justify="right" if justify else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

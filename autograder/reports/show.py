@@ -6,20 +6,6 @@ from html import escape
 from typing import Any
 
 
-def show(thing: Any) -> None:
-    """Display `thing` the way the place allows: its HTML in JupyterLab, its text elsewhere."""
-    try:
-        from IPython import get_ipython
-        from IPython.display import display
-    except ImportError:
-        print(thing)
-        return
-    if get_ipython() is None:  # type: ignore[no-untyped-call]
-        print(thing)
-    else:
-        display(thing)  # type: ignore[no-untyped-call]
-
-
 def name_of(exercise: Any) -> str:
     """The name of an exercise that was given as `"softmax"` or as the function itself."""
     return exercise if isinstance(exercise, str) else getattr(exercise, "__name__", str(exercise))

@@ -27,16 +27,16 @@ class Here:
     def renew(self) -> None:
         """There is no other process to begin again in."""
 
-    def begin(self, questions: Questions) -> ExerciseHere:
+    def begin(self, questions: Questions) -> CallsHere:
         """Calls of one exercise."""
-        return ExerciseHere(self, questions)
+        return CallsHere(self, questions)
 
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         """Names of the notebook's, or among `known`, that an exercise's code looks up."""
         return frozenset(names_used(self.names, name, known))
 
 
-class ExerciseHere:
+class CallsHere:
     """The calls of one exercise in this process."""
 
     def __init__(self, here: Here, questions: Questions) -> None:
@@ -46,13 +46,8 @@ class ExerciseHere:
     def close(self) -> None:
         """Nothing was started."""
 
-    def ask(self, calls: Sequence[Call]) -> Iterator[Answer]:
-        """An answer to each of `calls`, in order."""
-        for call in calls:
-            yield self._answer(call)
-
-    def ask_bytes(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure]:
-        """The same unread."""
+    def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure]:
+        """An answer to each of `calls`, in order, unread. What a call is as bytes is of no use here."""
         for call, _ in calls:
             yield answer_bytes(self._perform(call))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,19 +76,14 @@ def _written_out(array: np.ndarray) -> str:
 
 def _from_seed(array: np.ndarray) -> str:
     cast = "" if array.dtype == np.float64 else f".astype(np.{array.dtype.name})"
-    for turned, turn in _turns(array.astype(float)):
+    plain = array.astype(float)
+    for turned, turn in [(plain, ""), *([(plain.swapaxes(-1, -2), ".swapaxes(-1, -2)")] if array.ndim > 1 else [])]:
         for known, code in _made.get(turned.shape, ()):
             scaled = _scaled(turned, known, code)
             if scaled:
                 bracketed = f"({scaled})" if scaled != code and (turn or cast) else scaled
                 return f"{bracketed}{turn}{cast}"
     return ""
-
-
-def _turns(array: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
-    yield array, ""
-    if array.ndim > 1:
-        yield array.swapaxes(-1, -2), ".swapaxes(-1, -2)"
 
 
 def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:

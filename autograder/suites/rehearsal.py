@@ -50,8 +50,8 @@ class Rehearsal:
     broken: tests that the reference fails, each with where in the suite, and what it says
     """
 
-    heard: Mapping[Test, tuple[Heard, ...]]
-    asked_with: Mapping[str, frozenset[bool | None]]
+    heard: Mapping[Test, tuple[Heard, ...]] = field(default_factory=dict)
+    asked_with: Mapping[str, frozenset[bool | None]] = field(default_factory=dict)
     broken: tuple[tuple[Test, str, str], ...] = ()
 
     @cached_property

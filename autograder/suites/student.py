@@ -37,6 +37,9 @@ STOPPED = {
 }
 
 
+BY_HAND = "stopped by hand"  # a cause
+
+
 class StudentError(Exception):
     """The student's code gave no value to judge; the text is the message for the report.
 

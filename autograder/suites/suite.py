@@ -65,13 +65,8 @@ class Outcome:
     made_by: str = ""
     where: str = ""
 
-    @property
-    def message(self) -> str:
-        """What the student reads; empty if the test passed."""
-        return self.told()
-
     def told(self, question: bool = True) -> str:
-        """The message; without the test's question if a better one is known."""
+        """What the student reads, empty if the test passed; without the test's question if a better one is known."""
         if self.error is None:
             return ""
         if isinstance(self.error, StudentError | Mismatch):
