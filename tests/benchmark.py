@@ -360,7 +360,7 @@ def looping(loops: Course, small: Course, count: int) -> list[str]:
     return [
         "",
         f"Four submissions of {count} with an endless loop in one exercise add {with_loops - without:.0f} s with two",
-        "workers: it takes 3 s, 1 s, and then a quarter for each test, and holds up no other worker.",
+        "workers: it takes 1 s, 3 s, 1 s, and then a quarter for each test, and holds up no other worker.",
     ]
 
 

@@ -271,9 +271,10 @@ def page(found: dict[str, Found], seed: int) -> str:
     lines = [
         "# What a bad day does to a run",
         "",
-        f"Written by `make faults`: {total} runs disturbed at moments drawn from seed {seed} on. Each run was",
-        "started again; then the marks were compared with those of a run that nobody disturbed. Half had",
-        "one worker, half had two. Runs without a fault show that marks are the same each time.",
+        f"Written by `python -m tests.faults --count N`: {total} runs disturbed at moments drawn from seed",
+        f"{seed} on. Each run was started again; then the marks were compared with those of a run that",
+        "nobody disturbed. Half had one worker, half had two. Runs without a fault show that marks are the",
+        "same each time.",
         "",
         "| fault | tried | marks lost or different | tracebacks | something left behind |",
         "| --- | ---: | ---: | ---: | ---: |",

@@ -178,9 +178,9 @@ def test_who_cannot_be_graded_is_known_to_nbgraders_own_pages(course):
         assert "zoe" in {student.id for student in book.students}
 
 
-def test_nbgraders_own_command_is_quiet_and_tells_errors_again_at_the_end(course):
+def test_nbgraders_own_command_is_quiet_but_for_a_missing_wall_and_tells_errors_again_at_the_end(course):
     (course.root / "submitted" / "bob" / NAME / NOTEBOOK).write_text("{")
-    command = ["nbgrader", "autograde", NAME, "--force"]
+    command = ["nbgrader", "autograde", NAME, "--force", "--Mark.sandbox=process"]
     done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
     lines = done.stderr.splitlines()
     assert done.returncode == 1
@@ -188,4 +188,5 @@ def test_nbgraders_own_command_is_quiet_and_tells_errors_again_at_the_end(course
     reason = f"{NOTEBOOK} is not a Jupyter notebook"
     assert "1 of 3 submissions could not be graded:" in done.stderr
     assert f"bob: {reason}" in lines[-1], lines[-6:]
-    assert not [line for line in lines if "WARNING" in line and "late" not in line.lower()], lines
+    (warning,) = [line for line in lines if "WARNING" in line and "late" not in line.lower()]
+    assert "without a sandbox" in warning

@@ -47,7 +47,7 @@ def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> E
 
 
 def keep_prints(course: Course) -> Iterator[Path]:
-    """Ask every hypothesis what the suite asks, and keep the answers beside the catalogue; each file written."""
+    """Ask hypotheses what the suite asks, and keep prints of the answers beside the catalogue; each file written."""
     for assignment in course.assignments().values():
         material = material_of(assignment, keeps=False)
         assert material.hypotheses is not None

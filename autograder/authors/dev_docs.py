@@ -86,9 +86,10 @@ runs outside the wall. No Python is imported from the current folder either. Wha
 submission is bounded in bytes, depth and count (`tests/test_submission.py`).
 
 **A model file** may be handed in if an assignment takes one (`model.safetensors`). It never reaches
-the sandbox. The trusted side reads at most 4 MB of a plain file, through no link, as numbers alone,
-with the parser of safetensors. Names, shapes and dtype must be those of the course's own decoder,
-which then runs with them (`tests/test_saved_model.py`).
+student code. The worker reads at most 4 MB of a plain file, through no link. The judge, behind its
+wall, reads them as numbers alone, with the parser of safetensors. Names, shapes and dtype must fit
+the solution's decoder, or the notebook's decoder of PyTorch's own layers, which then runs with them
+(`tests/test_saved_model.py`).
 
 **Which wall there is** `autograder doctor` says, and what helps if there is none. In containers
 (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners, Gradescope),
@@ -99,9 +100,12 @@ grades a class in such a place, as root and as an ordinary user.
 
 - `check` runs in the student's own kernel, with the visible checks alone.
 - nbgrader without this kit's plugin grades in the kernel, so the code could look at the judge.
-- If neither bubblewrap nor Landlock works (macOS, a kernel before 5.13), grading goes on with
-  limits only. Student code could then read the suites. Every command warns, and
-  `autograder grade --sandbox landlock` refuses. If you need the wall, grade elsewhere.
+- If neither bubblewrap nor Landlock works (a kernel before 5.13), grading goes on with limits only.
+  Student code could then read the suites. `autograder grade`, `regrade` and `demo` warn, and so
+  does `nbgrader autograde`; `autograder grade --sandbox landlock` refuses. If you need the wall,
+  grade elsewhere.
+
+Grading needs Linux. On a Mac or Windows, [a container](containers.md) grades.
 
 """
 

@@ -57,7 +57,7 @@ def grade(
     assignment: Annotated[
         str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one for each core.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Desks side by side; 0: one a core from 60 submissions on.")] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
     ] = None,
@@ -158,7 +158,7 @@ def demo(
     course = find_course()
     from autograder.commands.demo import run  # needs nbgrader, which whoever has a course has
 
-    warn(SandboxKind.auto)
+    warn(SandboxKind.auto, course)
     run(folder, course, Console())
 
 

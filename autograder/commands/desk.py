@@ -38,7 +38,7 @@ def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
     write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
-    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 means one for each core.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Desks side by side; 0: one a core from 60 submissions on.")] = 0,
     sandbox: Annotated[
         SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
     ] = SandboxKind.auto,
@@ -51,11 +51,12 @@ def regrade(
 
     if write and undo:
         raise typer.BadParameter("--write and --undo are two different things")
+    course = find_course()
     if undo:
-        again.undo(find_course(), assignment, Console())
+        again.undo(course, assignment, Console())
         return
-    warn(sandbox)
-    again.run(find_course(), assignment, Console(), jobs, sandbox.value, write)
+    warn(sandbox, course)
+    again.run(course, assignment, Console(), jobs, sandbox.value, write)
 
 
 Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
@@ -269,7 +270,7 @@ def docs() -> None:
 def ready_made() -> None:
     """What the installed PyTorch and NumPy have of attention and convolution, and whether sandbox.toml takes it out.
 
-    Exit code: 0 when all that is found is taken out, 1 when something is not. Takes some minutes.
+    Exit code: 0 when all that is found is taken out, 1 when something is not. Takes half a minute.
     """
     from autograder.authors.ready_made import search
     from autograder.content import sandbox_setting

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from autograder.course import Course
 from autograder.errors import AutograderError
-from autograder.sandbox.outside.launch import shown_with, wall
+from autograder.sandbox.outside.host import what_is_unsafe
 
 
 class SandboxKind(StrEnum):
@@ -48,17 +48,7 @@ def must_be_writable(path: Path | None) -> None:
         raise AutograderError(f"{path} cannot be written; name a file in a folder that is there")
 
 
-def warn(kind: SandboxKind, course: Course | None = None) -> None:
-    """Say so if there is no wall, less of one, or the course is on its wrong side.
-
-    Raises `MachineError` if a wall was insisted on.
-    """
-    chosen, reason = wall(kind.value)
-    if not chosen:
-        reason = reason or "asked for with --sandbox process"
-        reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
-    elif course is not None and (place := shown_with(course.root)):
-        reason = f"student code can read the course, since it lies in {place}, with the libraries"
-    if reason:
-        text = f"warning: {reason} (`autograder doctor` says what helps)"
-        Console(stderr=True, style="yellow").print(Text(text))
+def warn(kind: SandboxKind, course: Course) -> None:
+    """Say so if it is not safe to grade (see `what_is_unsafe`). Raises `MachineError` if a wall was insisted on."""
+    if reason := what_is_unsafe(kind.value, course.root):
+        Console(stderr=True, style="yellow").print(Text(f"warning: {reason}"))

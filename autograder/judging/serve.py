@@ -1,6 +1,6 @@
 """Guest of the judges' host: one submission judged in a process of its own.
 
-The warm process has loaded the course (suite, reference, known mistakes) and has seen no submission. A fork gets one,
+The host has loaded the course (suite, reference, known mistakes) and has seen no submission. A fork gets one,
 talks to the student's process, and gives back one verdict of a fixed form. It may start no process, open no socket,
 write nowhere; when it is done it ends, with all that it has read.
 

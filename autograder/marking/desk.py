@@ -1,4 +1,4 @@
-"""A desk marks one submission after another: it opens a notebook and a judge, passes sockets, and reads the verdict.
+"""A desk marks one submission after another: it opens a judge and a notebook, passes sockets, and reads the verdict.
 
 Here a submission is bytes. What the student's code said is read by the judge alone, which is gone with the submission.
 """

@@ -39,6 +39,7 @@ from autograder.nbgrader.mark import STAMP, exercises_worth
 from autograder.nbgrader.restore import course_cells
 from autograder.nbgrader.rows import assign_penalty, know_student, marks_kept, points_that_differ, students_late
 from autograder.reading import read_bytes
+from autograder.sandbox.outside.host import what_is_unsafe
 from autograder.submission import (
     ModelFile,
     Submission,
@@ -62,7 +63,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     is left alone, unless it or the course has changed since.
     """
 
-    jobs = Integer(0, min=0, help="Worker processes that mark; 0 means one for each core.").tag(config=True)
+    jobs = Integer(0, min=0, help="Desks side by side; 0: one a core from 60 submissions on.").tag(config=True)
     scheduler = Unicode("", help="Address of a Dask scheduler whose workers mark, in place of processes here.").tag(
         config=True
     )
@@ -92,7 +93,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
             name: cell["metadata"]["points"] for name, cell in self.cells.items() if cell["metadata"]["grade"]
         }
         self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
-        for notice in self.notices:
+        unsafe = what_is_unsafe(self._kind(), course.root)
+        for notice in [*self.notices, *([unsafe] if unsafe else [])]:
             self.log.warning("%s", notice)
         self.version = self.course_assignment.version() + repr(self.points)
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
@@ -165,7 +167,11 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def hire(self, count: int) -> Workers:
         """Workers for so many submissions."""
         jobs = worker_count(self.jobs, count)
-        return Workers(Path(self.coursedir.root), jobs, self.config.Mark.get("sandbox", "auto"), self.scheduler)
+        return Workers(Path(self.coursedir.root), jobs, self._kind(), self.scheduler)
+
+    def _kind(self) -> str:
+        """Of the sandbox."""
+        return str(self.config.Mark.get("sandbox", "auto"))
 
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
         """nbgrader's own, and what our preprocessors need for this notebook."""

@@ -16,10 +16,11 @@ Who takes part, and who knows what:
 Behind bubblewrap a host has namespaces of its own. So students' and judges' processes do not see
 each other, and a notebook, in namespaces below those, cannot uncover what is hidden from its host.
 
-The worker opens a notebook and a judge, and hands the judge the notebook's socket. What they say to
-each other does not pass through the worker. A judge may start no process, open no socket, signal
-nobody and write nowhere. It sees the kit and the course's sources, and no submission but its own.
-If it crashes, blocks or is filled up, that costs the submission that did it, with the reason.
+The worker opens a judge. When the judge asks for a notebook, the worker opens one and hands over
+its socket. What the two say to each other does not pass through the worker. A judge may start no
+process, open no socket, signal nobody and write nowhere. It sees the kit and the course's sources,
+and no submission but its own. If it crashes, blocks or is filled up, that costs the submission that
+did it, with the reason.
 
 In the code, `inside.warm` forks hosts, `inside.host` is a host, `inside.notebook` what is behind
 the students' wall, `inside.walls`, `inside.fence` and `inside.seccomp` what it cannot get past.
@@ -38,7 +39,8 @@ this. Each line's short name is the name of its test:
 - no other process: it sees and signals no process but its own, and cannot harm the one that forks
 - private scratch: it has scratch space that is limited, and gone with the submission, shared memory
   included
-- not root: it runs as nobody if root started it, with no capability and no way to gain one
+- not root: if root started it, it runs as a user who owns nothing, with no capability and no way to
+  gain one
 - no system calls that only an attack needs: tracing, mounting, keyrings, kernel interfaces with a
   history of faults
 - data only: it gives back plain values and arrays; dtype, shape and size are checked before
@@ -49,8 +51,8 @@ this. Each line's short name is the name of its test:
   it, and no others
 - deadlines are kept by the trusted side: it waits for no reply, no reader and no end of a stream
   past them
-- no state: nothing reaches another exercise; two calls with the same arguments give the same
-  answer, or lose marks
+- no state: nothing reaches another exercise; some calls are made twice, and must give the same
+  answer
 - no ready made attention: PyTorch's own is not in the sandbox; a test that asks for it is known on
   the trusted side
 - no ready made convolution: nor is PyTorch's and NumPy's, for a notebook whose suite forbids it
@@ -62,13 +64,13 @@ printed text; these hold everywhere. The kernel keeps the limits of a process: C
 scratch. If there is a control group (root, a systemd user session, a container that was given its
 own; see `cgroup`), then memory, the number of processes and one processor are limits of the
 submission as a whole. If there is none, memory is each process's own, and fewer processes are
-allowed, so that the worst case stays some gigabytes. If neither wall works (`--sandbox process`,
-macOS, a kernel before 5.13), there are the limits and the deadlines, and no wall: student code can
-read what the user can read, and use the network.
+allowed, so that the worst case stays some gigabytes. If neither wall works (`--sandbox process`, a
+kernel before 5.13), there are the limits and the deadlines, and no wall: student code can read what
+the user can read, and use the network.
 
 Where Landlock is the whole wall, some things are done another way:
 
-- Scratch is a folder. The warm process looks at it ten times a second. Past the limit nothing more
+- Scratch is a folder. The students' host looks at it ten times a second. Past the limit nothing more
   can be written, past twice the limit or 4096 files the submission is ended. In a tenth of a second
   a disk takes some 100 MB.
 - A submission is one process group, which it cannot leave. If the warm process itself is killed
@@ -81,7 +83,7 @@ Where Landlock is the whole wall, some things are done another way:
 - If root alone can get at Python (`/root/.pyenv`), student code keeps the right to look up paths,
   which says nothing of what it may open.
 - Landlock has grown with Linux. Before 6.12 it knows nothing of signals. Then student code may send
-  none, and a program that an exercise starts ends with the notebook. Every command warns of that.
+  none, and a program that an exercise starts ends with the notebook. Commands that grade warn.
 
 Not covered, in words so that nobody relies on it:
 

@@ -31,8 +31,8 @@ class Limits:
     call_seconds_at_last: float = 0.25
     # Calls that a suite is known to make are asked all at once; if one takes longer, it is made again by itself.
     foreseen_seconds: float = 1.0
-    # A looping exercise takes 3 s (the next one 1 s), 1 s, then a quarter for each test; a whole looping notebook must
-    # still end.
+    # A looping exercise takes 1 s (its calls together), 3 s (the next one 1 s), 1 s, then a quarter for each test; a
+    # whole looping notebook must still end.
     submission_seconds: float = 180.0
     # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB. All processes of a
     # submission together if the machine has control groups, each of them if not.

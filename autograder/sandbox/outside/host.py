@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import socket
+import sys
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from autograder.errors import MachineError
@@ -31,12 +33,28 @@ def isolates(kind: str) -> tuple[str, str | None]:
     """Which wall does a sandbox of this kind have here, "" if none; and what to warn of, if it could be more?
 
     kind: "bubblewrap", "landlock", "process" (limits only) or "auto", the best of them that works
-    Raises `MachineError` if a wall is asked for by name and does not work, or if a limit that somebody has set for this
-    process is too low for any submission.
+    Raises `MachineError` if this is no Linux, if a wall is asked for by name and does not work, or if a limit that
+    somebody has set for this process is too low for any submission.
     """
+    if sys.platform != "linux":
+        raise MachineError("notebooks are run on Linux alone, or in a container; in JupyterLab, check(...) works here")
     if too_low := launch.why_too_little():
         raise MachineError(too_low)
     return launch.wall(kind)
+
+
+def what_is_unsafe(kind: str, root: Path) -> str | None:
+    """One sentence, if there is no wall, less of one, or the course is on its wrong side.
+
+    Raises `MachineError` as `isolates` does.
+    """
+    chosen, reason = isolates(kind)
+    if not chosen:
+        reason = reason or "asked for by the sandbox's kind"
+        reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
+    elif place := launch.shown_with(root):
+        reason = f"student code can read the course, since it lies in {place}, with the libraries"
+    return reason and f"{reason} (`autograder doctor` says what helps)"
 
 
 class Host:
