@@ -1,6 +1,6 @@
 """Wrong implementations that nobody wrote for the catalogue, and what a teacher would call each.
 
-`tests/wild/` has a file an assignment, and `..._second.py` and `..._third.py` for what other people wrote later. An
+`tests/wild/` has a file an assignment, and `..._second.py` to `..._fifth.py` for what other people wrote later. An
 entry is a function or class as a student would write it:
 
     @wild("root of the length", "scale-by-length", "a-constant-factor")

@@ -70,9 +70,9 @@ the user can read, and use the network.
 
 Where Landlock is the whole wall, some things are done another way:
 
-- Scratch is a folder. The students' host looks at it ten times a second. Past the limit nothing more
-  can be written, past twice the limit or 4096 files the submission is ended. In a tenth of a second
-  a disk takes some 100 MB.
+- Scratch is a folder. The students' host looks at it ten times a second. Past the limit nothing
+  more can be written, past twice the limit or 4096 files the submission is ended. In a tenth of a
+  second a disk takes some 100 MB.
 - A submission is one process group, which it cannot leave. If the warm process itself is killed
   from outside, such as for want of memory, the notebook ends with it, but a program that a cell has
   started may go on, still walled in, until somebody ends it.

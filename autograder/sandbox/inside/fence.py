@@ -3,7 +3,7 @@
 Where bubblewrap works, the same rules stand inside it, so that one fault opens nothing. Where it does not, there are no
 mounts, no private users and no private process numbers, so:
 
-- a submission's scratch is a folder, which the warm process watches, and removes when all has ended;
+- a submission's scratch is a folder, which the host watches, and removes when all has ended;
 - a submission is one process group, which it cannot leave (`seccomp`), so one signal ends all of it;
 - started by root, each host has a user of its own, so that limits on processes are its own, too.
 """
@@ -40,7 +40,7 @@ def around_host(wall: Wall, of_strangers: bool) -> None:
     if wall.in_namespaces:
         rules.append(("/proc", landlock.READ))  # of a pid namespace of its own
     if wall.by_landlock and of_strangers:
-        # The warm process looks at what its forks hold, and runs nobody's code; they get none of this.
+        # The host looks at what its forks hold, and runs nobody's code; they get none of this.
         rules += [("/proc", landlock.READ | landlock.WRITE_FILE), (wall.scratch, landlock.WRITE)]
         leave_nothing(wall)  # of warming up, while it is still root's
         walls.adopt_orphans()

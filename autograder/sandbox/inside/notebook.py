@@ -1,6 +1,6 @@
 """Guest of the students' host: a notebook that runs once, then forks for each exercise.
 
-    warm    NumPy, PyTorch and IPython imported; runs no student code; forks on request (`host`)
+    host    NumPy, PyTorch and IPython imported; runs no student code; forks on request (`inside.host`)
      └ state      first process of a private pid namespace: when it ends, all below it end; has run the cells
         └ exercise   the calls of one exercise, then gone
 

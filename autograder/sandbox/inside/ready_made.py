@@ -1,7 +1,7 @@
 """Ready-made attention is not in the sandbox: who calls it asks the trusted side, which notes it.
 
-Watching calls from inside student code's own process can be undone from there. So the warm process takes ready-made
-attention away before it runs anybody's code: every kernel of it becomes a question over the wall, in PyTorch's
+Watching calls from inside student code's own process can be undone from there. So the students' host, which
+runs nobody's code, takes ready-made attention away: every kernel of it becomes a question over the wall, in PyTorch's
 dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd functions),
 and so does every function of the libraries' Python source that computes it. While the notebook's cells run, the trusted
 side answers, so that a self-check works; while a test runs, it notes the name and refuses. There is nothing to put
