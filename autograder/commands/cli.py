@@ -8,7 +8,6 @@ import logging
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -243,13 +242,18 @@ def _asked_to_end(number: int, frame: FrameType | None) -> NoReturn:
 
 def _heard(lost: sys.UnraisableHookArgs) -> None:
     """Python drops what is raised while an object is removed, a signal's exception too: then the signal comes again."""
-    if isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
-        number = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
-        again = threading.Timer(0.01, os.kill, (os.getpid(), number))
-        again.daemon = True
-        again.start()
-    else:
+    if not isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
         sys.__unraisablehook__(lost)
+        return
+    number = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
+
+    def again(*_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.raise_signal(number)
+
+    # Until it is heard: one that comes just before the process falls asleep wakes nobody.
+    signal.signal(signal.SIGALRM, again)
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
 
 
 def _leave_in_order() -> None:
