@@ -36,7 +36,7 @@ WHITE, BLACK, GREY = (255, 255, 255), (33, 33, 33), (190, 190, 190)
 _AS_USUAL, _NOT_AT_ALL = "--d:inline;display:var(--d)", "--d:none;display:var(--d)"
 
 
-class Canvas:
+class Raster:
     """Dots of red, green and blue on white; places are columns and rows of dots, counted from the upper left."""
 
     def __init__(self, width: float, height: float) -> None:

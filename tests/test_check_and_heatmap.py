@@ -15,7 +15,7 @@ from autograder import check, content, heatmap
 from autograder.errors import CourseError, MachineError
 from autograder.judging.picture import draw
 from autograder.notebook.check import CheckFailed, examine
-from autograder.notebook.verdict import Progress
+from autograder.notebook.check_result import Progress
 from autograder.png import letters
 from autograder.report import ExerciseResult
 from autograder.reports.beside import ROUNDED

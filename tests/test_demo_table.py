@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from autograder.commands.demo import CLASS, Row, marks_table
+from autograder.commands.demo import CLASS, StudentScores, marks_table
 from tests.in_process import ASSIGNMENTS
 
 
 @pytest.mark.parametrize(("width", "shown"), [(80, "16.67"), (120, "16.67/20")])
 def test_every_student_and_the_heading_have_a_line_to_themselves(width, shown):
-    rows = [Row(student, [("16.67", "20")] * len(ASSIGNMENTS)) for student in CLASS]
+    rows = [StudentScores(student, [("16.67", "20")] * len(ASSIGNMENTS)) for student in CLASS]
     console = Console(width=width)
     with console.capture() as captured:
         console.print(marks_table(ASSIGNMENTS, rows, width))

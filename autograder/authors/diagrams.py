@@ -53,7 +53,7 @@ class Box:
 
 
 @dataclass
-class Picture:
+class Diagram:
     """An SVG; `says` is what somebody hears who cannot see it."""
 
     width: int
@@ -99,7 +99,7 @@ def _text(x: int, y: int, words: str, kind: str) -> str:
 def processes() -> str:
     """Who takes part when a submission is graded, and what each knows."""
     says = "The worker starts a warm process, which forks two hosts. They fork a judge and a notebook for a submission."
-    picture = Picture(860, 560, says)
+    picture = Diagram(860, 560, says)
     known = ["submissions as bytes, the gradebook", "reads no word that student code has said"]
     picture.box("trusted", "worker", known, 60, 20, 300)
     known = ["behind a wall: NumPy, PyTorch, IPython", "no suite, no submission"]
@@ -163,7 +163,7 @@ def rooms(project: Path) -> str:
         raise CourseError(f"{__file__}: ROOMS has no words for {', '.join(nameless)}")
     step, width = 44, 780
     says = "The rooms of the code in layers; each imports from those below it."
-    picture = Picture(width + 80, 20 + step * len(layers), says)
+    picture = Diagram(width + 80, 20 + step * len(layers), says)
     for row, layer in enumerate(layers):
         share = (width - PADDING * (len(layer) - 1)) // len(layer)
         for place, room in enumerate(layer):

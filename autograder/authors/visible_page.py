@@ -11,7 +11,7 @@ from autograder.content import Visible
 from autograder.course import Assignment, Course
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.notebook.check import examine
-from autograder.notebook.verdict import Verdict
+from autograder.notebook.check_result import CheckResult
 
 HEAD = """\
 # Visible checks
@@ -31,12 +31,12 @@ is a refinement, with its reason in `left_to_grading.toml` beside the checks; an
 
 
 @dataclass(frozen=True)
-class Row:
+class Seen:
     """What the visible side says of one mistake, and why it may say nothing; an empty reason is none."""
 
     assignment: str
     mistake: Mistake
-    verdict: Verdict
+    verdict: CheckResult
     reason: str = ""
 
     @property
@@ -50,14 +50,14 @@ class Row:
         return self.verdict.drawn_equal is False
 
 
-def rows(course: Course) -> Iterator[Row]:
+def rows(course: Course) -> Iterator[Seen]:
     """Every mistake of the assignments that have visible checks here, in the exercises' order."""
     for assignment in course.assignments().values():
         if assignment.visible.is_file():
             yield from rows_of(assignment)
 
 
-def rows_of(assignment: Assignment) -> Iterator[Row]:
+def rows_of(assignment: Assignment) -> Iterator[Seen]:
     """Every mistake of an assignment."""
     reasons = left_to_grading(assignment)
     order = [exercise.name for exercise in assignment.exercises]
@@ -65,7 +65,7 @@ def rows_of(assignment: Assignment) -> Iterator[Row]:
     for mistake in sorted(read_catalogue(assignment.suite), key=lambda one: order.index(one.exercise)):
         names = dict(right) | {mistake.exercise: mistake.code}
         verdict = examine(mistake.exercise, names, Visible(assignment.content.parent))
-        yield Row(assignment.name, mistake, verdict, reasons.get(mistake.exercise, {}).get(mistake.name, ""))
+        yield Seen(assignment.name, mistake, verdict, reasons.get(mistake.exercise, {}).get(mistake.name, ""))
 
 
 def left_to_grading(assignment: Assignment) -> dict[str, dict[str, str]]:
@@ -74,7 +74,7 @@ def left_to_grading(assignment: Assignment) -> dict[str, dict[str, str]]:
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def page(found: Iterable[Row]) -> str:
+def page(found: Iterable[Seen]) -> str:
     """The page for `found`, which comes assignment by assignment."""
     found = list(found)
     counts = {
@@ -92,7 +92,7 @@ def page(found: Iterable[Row]) -> str:
     return "\n".join(parts)
 
 
-def _table(exercise: str, found: list[Row]) -> str:
+def _table(exercise: str, found: list[Seen]) -> str:
     tests = [test.name.removeprefix("test_").replace("_", " ") for test in found[0].verdict.result.tests]
     columns = tests + (["picture"] if found[0].verdict.drawn_equal is not None else [])
     lines = [f"### `{exercise}`\n", f"| mistake | {' | '.join(columns)} |", f"| --- |{' :-: |' * len(columns)}"]

@@ -22,10 +22,10 @@ from rich.text import Text
 from autograder import content
 from autograder.course import CHECK, find_course
 from autograder.errors import CourseError, SubmissionError
-from autograder.judging.notebook import Notebook as Running
+from autograder.judging.notebook import Notebook
 from autograder.notebook.calls import in_cells
 from autograder.notebook.check import judged
-from autograder.notebook.verdict import Progress, Verdict
+from autograder.notebook.check_result import CheckResult, Progress
 from autograder.report import CellResult
 from autograder.reports.plain import MARKS
 from autograder.sandbox.limits import Limits
@@ -40,7 +40,7 @@ STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not know
 
 
 @dataclass(frozen=True)
-class Notebook:
+class SavedNotebook:
     """A saved notebook: its code cells without the checks, the exercise of each (or ""), and what it has checks for."""
 
     cells: list[Cell]
@@ -57,7 +57,7 @@ def open_sandbox() -> Iterator[Host]:
         yield host
 
 
-def read(path: Path) -> Notebook:
+def read(path: Path) -> SavedNotebook:
     """The notebook at `path`. Raises `SubmissionError` if it is none, or none of ours."""
     data = read_notebook(path)
     cells = code_cells(data)
@@ -67,7 +67,7 @@ def read(path: Path) -> Notebook:
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
         raise SubmissionError(f"{path}: no check cell of ours in it; name a notebook from the released folder")
-    return Notebook(cells, [grade_id(data["cells"][cell.index]) for cell in cells], exercises, visible)
+    return SavedNotebook(cells, [grade_id(data["cells"][cell.index]) for cell in cells], exercises, visible)
 
 
 def _visible(path: Path) -> content.Visible:
@@ -82,7 +82,7 @@ def _visible(path: Path) -> content.Visible:
     return own if own.assignments() else content.Visible()
 
 
-def verdicts(notebook: Notebook, sandbox: Host) -> Iterator[Verdict]:
+def verdicts(notebook: SavedNotebook, sandbox: Host) -> Iterator[CheckResult]:
     """Run the notebook and judge one exercise after the other."""
     signatures = _signatures(notebook.cells)
     code_of = in_cells(cell.source for cell in notebook.cells)
@@ -93,7 +93,7 @@ def verdicts(notebook: Notebook, sandbox: Host) -> Iterator[Verdict]:
             guest: Guest = opened.enter_context(sandbox.open(Limits()))
             return guest.sock
 
-        running = opened.enter_context(Running([cell.source for cell in notebook.cells], Limits(), open_))
+        running = opened.enter_context(Notebook([cell.source for cell in notebook.cells], Limits(), open_))
         for name in notebook.exercises:
             first_step = _first_step(name, notebook.owners, running.results)
             yield judged(name, running, first_step, notebook.visible, code_of, signatures)
@@ -136,12 +136,12 @@ def _page(path: Path, sandbox: Host) -> str:
     return f"{path.name}\n{_progress(found)!r}\n\n{marks}\n\n{work}\n\nSave the notebook to check again; Ctrl-C ends."
 
 
-def _mark(verdict: Verdict) -> str:
+def _mark(verdict: CheckResult) -> str:
     begun = verdict.result.started or verdict.culprit is not None
     return MARKS["passed"] if verdict.passed else MARKS["failed"] if begun else "– not started"
 
 
-def _progress(found: list[Verdict]) -> Progress:
+def _progress(found: list[CheckResult]) -> Progress:
     done = {verdict.result.name for verdict in found if verdict.passed}
     return Progress.of(found[0].result.name, done, found[0].visible)
 

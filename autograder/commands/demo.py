@@ -45,7 +45,7 @@ CRASH = textwrap.dedent(
 
 
 @dataclass(frozen=True)
-class Student:
+class DemoStudent:
     """A student of the demo's class, and what they hand in."""
 
     name: str
@@ -54,10 +54,10 @@ class Student:
 
 
 @dataclass(frozen=True)
-class Row:
+class StudentScores:
     """A student's marks, one for each assignment."""
 
-    student: Student
+    student: DemoStudent
     scores: list[Score]
 
 
@@ -91,13 +91,13 @@ def _with_first(code: str, only: str = "a") -> Callable[[Assignment], Answers]:
 
 NAMES, MARK = 27, 9  # columns of the table: who, and a mark with what it is out of
 CLASS = (
-    Student("ada", "model answers", model_answers),
-    Student("ben", "half done", _half),
-    Student("chloe", "typical mistakes", _with_mistake(0)),
-    Student("dmitri", "other mistakes", _with_mistake(1)),
-    Student("eve", "untouched", lambda assignment: {}),
-    Student("farid", "endless loop in a1", _with_first(LOOP, only="a1")),
-    Student("grete", "crashes in each", _with_first(CRASH)),
+    DemoStudent("ada", "model answers", model_answers),
+    DemoStudent("ben", "half done", _half),
+    DemoStudent("chloe", "typical mistakes", _with_mistake(0)),
+    DemoStudent("dmitri", "other mistakes", _with_mistake(1)),
+    DemoStudent("eve", "untouched", lambda assignment: {}),
+    DemoStudent("farid", "endless loop in a1", _with_first(LOOP, only="a1")),
+    DemoStudent("grete", "crashes in each", _with_first(CRASH)),
 )
 
 
@@ -147,13 +147,13 @@ def _steps(folder: Path, assignments: list[Assignment]) -> Iterator[str]:
         yield f"feedback for {assignment.name}"
 
 
-def _marks(folder: Path, assignments: list[Assignment]) -> list[Row]:
+def _marks(folder: Path, assignments: list[Assignment]) -> list[StudentScores]:
     """The class's marks, as they stand in the gradebook."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{folder.resolve()}/gradebook.db") as gradebook:
         return [
-            Row(student, [_score(gradebook.find_submission(a.name, student.name)) for a in assignments])
+            StudentScores(student, [_score(gradebook.find_submission(a.name, student.name)) for a in assignments])
             for student in CLASS
         ]
 
@@ -163,7 +163,7 @@ def _score(submission: Any) -> Score:
     return points(sum(g.auto_score or 0.0 for g in grades)), points(sum(g.max_score for g in grades))
 
 
-def marks_table(assignments: list[Assignment], rows: list[Row], width: int) -> Table:
+def marks_table(assignments: list[Assignment], rows: list[StudentScores], width: int) -> Table:
     """The marks for a terminal of so many columns: in a narrow one, what an assignment is worth is in its heading."""
     wide = width >= NAMES + MARK * len(assignments)
     table = Table(

@@ -40,7 +40,7 @@ SPACE = 500  # MiB of scratch and reports
 
 
 @dataclass(frozen=True)
-class Finding:
+class Condition:
     """One line: how it stands with something here, what that means for grading, and what helps if it is not good."""
 
     what: str
@@ -50,7 +50,7 @@ class Finding:
     remedy: str = ""
 
 
-def findings(course: Course | None) -> Iterator[Finding]:
+def findings(course: Course | None) -> Iterator[Condition]:
     """Everything that is looked at, in the order in which it is shown."""
     yield from _walls()
     yield from _in_reach(course)
@@ -61,78 +61,78 @@ def findings(course: Course | None) -> Iterator[Finding]:
         yield _package(name, purpose, how)
 
 
-def _walls() -> Iterator[Finding]:
+def _walls() -> Iterator[Condition]:
     no_bubblewrap, no_landlock = launch.why_no_bubblewrap(), launch.why_no_landlock()
     if no_bubblewrap is None:
-        yield Finding("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
+        yield Condition("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
     else:
         remedy = "" if no_landlock is None else WALL
-        yield Finding("bubblewrap", LESS, no_bubblewrap, "its wall is not used", remedy)
+        yield Condition("bubblewrap", LESS, no_bubblewrap, "its wall is not used", remedy)
     lost = launch.what_is_lost()
     if no_landlock is not None:
         also = "one wall in place of two" if no_bubblewrap is None else "its wall is not used"
-        yield Finding("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
+        yield Condition("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
     elif lost:
-        yield Finding("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
+        yield Condition("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
     else:
-        yield Finding("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
+        yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
     kind, _ = launch.wall("auto")
     if kind == NONE:
         means = "student code can read the suites and what you can read, and use the network"
-        yield Finding("wall", UNSAFE, "none", means, WALL)
+        yield Condition("wall", UNSAFE, "none", means, WALL)
     else:
         name = {BUBBLEWRAP: "bubblewrap", LANDLOCK: "Landlock and seccomp"}[kind]
         if kind == BUBBLEWRAP and landlock.abi():
             name = "bubblewrap, and Landlock inside it"
-        yield Finding("wall", GOOD, name, "student code cannot read suites, marks or other students' work")
+        yield Condition("wall", GOOD, name, "student code cannot read suites, marks or other students' work")
 
 
-def _in_reach(course: Course | None) -> Iterator[Finding]:
+def _in_reach(course: Course | None) -> Iterator[Condition]:
     """Libraries are behind every wall, and so is what lies among them."""
     if course is None:
-        yield Finding("course", GOOD, "none here", "call this in a course's folder to see whether it is out of reach")
+        yield Condition("course", GOOD, "none here", "call this in a course's folder to see whether it is out of reach")
     elif place := launch.shown_with(course.root):
         means = f"student code must read {place} for the libraries in it, and so can read the course"
-        yield Finding("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
+        yield Condition("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
     else:
-        yield Finding("course", GOOD, str(course.root), "out of student code's reach")
+        yield Condition("course", GOOD, str(course.root), "out of student code's reach")
 
 
-def _limits() -> Iterator[Finding]:
+def _limits() -> Iterator[Condition]:
     too_low = launch.why_too_little()
     if too_low:
         found, _, remedy = too_low.partition("; ")
-        yield Finding("limits", UNSAFE, found, "no submission could run", remedy)
+        yield Condition("limits", UNSAFE, found, "no submission could run", remedy)
     else:
-        yield Finding("limits", GOOD, "high enough", "a submission's own limits hold")
+        yield Condition("limits", GOOD, "high enough", "a submission's own limits hold")
     group = cgroup.create()
     if group is None:
         remedy = "root, a systemd user session, or a container that was given its own control group"
         means = "memory is limited for each process, and fewer processes are allowed"
-        yield Finding("control group", LESS, "none to be made", means, remedy)
+        yield Condition("control group", LESS, "none to be made", means, remedy)
     else:
         group.close()
-        yield Finding(
+        yield Condition(
             "control group", GOOD, "can be made", "a submission's memory and processes are limited as a whole"
         )
 
 
-def _room() -> Iterator[Finding]:
+def _room() -> Iterator[Condition]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = _memory()
     workers = max(1, min(cores, memory // DESK_MEMORY)) if memory else cores
     found = f"{cores} cores, {memory / 1024:.1f} GiB free" if memory else f"{cores} cores"
     if memory and memory < cores * DESK_MEMORY:
-        yield Finding("machine", LESS, found, f"memory for {workers} of {cores} workers", f"--jobs {workers}")
+        yield Condition("machine", LESS, found, f"memory for {workers} of {cores} workers", f"--jobs {workers}")
     else:
-        yield Finding("machine", GOOD, found, f"up to {workers} workers at a time")
+        yield Condition("machine", GOOD, found, f"up to {workers} workers at a time")
     folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free // MIB
     if free < SPACE:
         remedy = f"make room, or set TMPDIR to a folder with {SPACE} MiB"
-        yield Finding("scratch", LESS, f"{free} MiB in {folder}", "submissions that write files may fail", remedy)
+        yield Condition("scratch", LESS, f"{free} MiB in {folder}", "submissions that write files may fail", remedy)
     else:
-        yield Finding("scratch", GOOD, f"{free} MiB in {folder}", "enough for what submissions write")
+        yield Condition("scratch", GOOD, f"{free} MiB in {folder}", "enough for what submissions write")
 
 
 def _memory() -> int:
@@ -142,22 +142,22 @@ def _memory() -> int:
     return 0
 
 
-def _python() -> Finding:
+def _python() -> Condition:
     found = f"{platform.python_version()} in {sys.prefix}"
     if os.getuid() == 0 and not open_to_all(sys.base_prefix):
         means = "behind Landlock, student code keeps the right to look up paths that root alone may"
-        return Finding("Python", LESS, found, means, f"a Python outside {Path(sys.base_prefix).parents[-2]}")
-    return Finding("Python", GOOD, found, "new enough")
+        return Condition("Python", LESS, found, means, f"a Python outside {Path(sys.base_prefix).parents[-2]}")
+    return Condition("Python", GOOD, found, "new enough")
 
 
-def _package(name: str, purpose: str, how: str) -> Finding:
+def _package(name: str, purpose: str, how: str) -> Condition:
     try:
-        return Finding(name, GOOD, version(name), purpose)
+        return Condition(name, GOOD, version(name), purpose)
     except PackageNotFoundError:
-        return Finding(name, UNSAFE if name == "numpy" else LESS, "not installed", f"no {purpose}", how)
+        return Condition(name, UNSAFE if name == "numpy" else LESS, "not installed", f"no {purpose}", how)
 
 
-def show(found: list[Finding], console: Console) -> None:
+def show(found: list[Condition], console: Console) -> None:
     """The table, and in one sentence whether grading is safe here."""
     table = Table(box=SIMPLE_HEAD)
     for head in ("", "here", "what it means", "what helps"):
@@ -172,6 +172,6 @@ def show(found: list[Finding], console: Console) -> None:
         console.print(Text("Grading is safe here."))
 
 
-def safe(found: list[Finding]) -> bool:
+def safe(found: list[Condition]) -> bool:
     """Is there nothing that makes grading unsafe?"""
     return not any(one.state == UNSAFE for one in found)

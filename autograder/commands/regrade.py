@@ -28,7 +28,7 @@ from autograder.submission import Submission, of_assignment
 
 
 @dataclass(frozen=True)
-class Mark:
+class CellMark:
     """One cell's mark in the gradebook. `auto` is None if a person grades it, `manual` if none did.
 
     `waiting` is nbgrader's `needs_manual_grade`.
@@ -51,8 +51,8 @@ class Changed:
     """One exercise of one student before and after."""
 
     exercise: str
-    before: Mark
-    after: Mark
+    before: CellMark
+    after: CellMark
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Comparison:
     """One student's marks before and after; `problem` if grading anew was not possible."""
 
     student: str
-    before: dict[str, Mark]
-    after: dict[str, Mark]
+    before: dict[str, CellMark]
+    after: dict[str, CellMark]
     problem: str | None = None
 
     @property
@@ -75,7 +75,7 @@ class Comparison:
         return [Changed(n.removeprefix(CHECK), self.before[n], m) for n, m in self.after.items() if m != self.before[n]]
 
 
-def _total(marks: dict[str, Mark]) -> float:
+def _total(marks: dict[str, CellMark]) -> float:
     return sum(mark.score for mark in marks.values())
 
 
@@ -97,7 +97,7 @@ def _submitted(nbgrader: Any, student: str, assignment: Assignment) -> Submissio
     return next(of_assignment(student, Path(folder), assignment))
 
 
-def _marks(nbgrader: Any, assignment: Assignment, students: Sequence[str]) -> dict[str, dict[str, Mark]]:
+def _marks(nbgrader: Any, assignment: Assignment, students: Sequence[str]) -> dict[str, dict[str, CellMark]]:
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
         return {
             student: {
@@ -109,19 +109,19 @@ def _marks(nbgrader: Any, assignment: Assignment, students: Sequence[str]) -> di
         }
 
 
-def _mark(grade: Any) -> Mark:
+def _mark(grade: Any) -> CellMark:
     extra = grade.extra_credit or 0.0
-    return Mark(grade.auto_score, grade.manual_score, extra, grade.cell.max_score, grade.needs_manual_grade)
+    return CellMark(grade.auto_score, grade.manual_score, extra, grade.cell.max_score, grade.needs_manual_grade)
 
 
-def _comparison(student: str, before: dict[str, Mark], report: Report, worth: Mapping[str, float]) -> Comparison:
+def _comparison(student: str, before: dict[str, CellMark], report: Report, worth: Mapping[str, float]) -> Comparison:
     """worth: today's points of every graded cell, of those that a person grades, too"""
     if report.reason:
         return Comparison(student, before, before, report.reason)
     new = {CHECK + exercise.name: exercise for exercise in report.exercises}
-    before = before | {name: Mark(None, None, 0.0, 0.0) for name in new if name not in before}
+    before = before | {name: CellMark(None, None, 0.0, 0.0) for name in new if name not in before}
     after = {
-        name: Mark(new[name].score, mark.manual, mark.extra, new[name].max_score)
+        name: CellMark(new[name].score, mark.manual, mark.extra, new[name].max_score)
         if name in new
         else replace(mark, max_score=worth.get(name, mark.max_score))
         for name, mark in before.items()

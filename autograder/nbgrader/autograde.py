@@ -68,7 +68,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         config=True
     )
     workers: Workers | None = None  # those of a run over several assignments; else each run hires its own
-    on_graded: Callable[[Outcome], None] = staticmethod(lambda outcome: None)
+    on_graded: Callable[[SubmissionOutcome], None] = staticmethod(lambda outcome: None)
     model: ModelFile | None = None  # what came beside the notebook that is being graded
 
     @default("exporter_class")
@@ -86,7 +86,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.notebooks: list[str] = []
         self.assignments: dict[str, list[str]] = {}
         self.submissions: dict[Path, Submission] = {}
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[SubmissionOutcome] = []
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
         self.cells = self._cells()
         self.points = {
@@ -228,7 +228,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self._end(student)
 
     def _end(self, student: str, reason: str | None = None) -> None:
-        outcome = Outcome(student, self.course_assignment.name, reason and one_line(reason))
+        outcome = SubmissionOutcome(student, self.course_assignment.name, reason and one_line(reason))
         self.outcomes.append(outcome)
         if outcome.reason:
             self.log.error("%s, %s cannot be graded: %s", printable(student), outcome.assignment, outcome.reason)
@@ -247,7 +247,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self.log.info("Skipping %s: nothing has changed since it was graded", folder)
             if student in self.late:
                 assign_penalty(self, student, self.course_assignment)
-            self.on_graded(Outcome(student, self.course_assignment.name, unchanged=True))
+            self.on_graded(SubmissionOutcome(student, self.course_assignment.name, unchanged=True))
         return done
 
     def _stamp(self, folder: str) -> str:
@@ -276,7 +276,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SubmissionOutcome:
     """What became of one submission: `reason` is why it could not be graded, `no_feedback` why it has no page.
 
     `unchanged` is set if it was graded before, and not again.

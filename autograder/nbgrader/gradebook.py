@@ -18,7 +18,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.marking.journal import write_whole
 from autograder.marking.many import Workers
-from autograder.nbgrader.autograde import Autograde, NotAll, Outcome
+from autograder.nbgrader.autograde import Autograde, NotAll, SubmissionOutcome
 from autograder.nbgrader.rows import page_stamps
 from autograder.submission import closed_folders
 from autograder.text import one_line
@@ -31,10 +31,10 @@ def grade_into_gradebook(
     assignments: Iterable[Assignment],
     settings: dict[str, Any],
     kind: str,
-    on_graded: Callable[[Outcome], None],
+    on_graded: Callable[[SubmissionOutcome], None],
     feedback: bool = False,
     on_notice: Callable[[str], None] = lambda notice: None,
-) -> list[Outcome]:
+) -> list[SubmissionOutcome]:
     """Grade what was submitted and has changed. Returns what became of each submission that was looked at.
 
     on_notice: gets a sentence on what somebody should look into, such as points that differ
@@ -46,7 +46,7 @@ def grade_into_gradebook(
     nbgrader = api(course.root)
     nbgrader.config.Mark.sandbox = kind
     nbgrader.log = _silent()  # every outcome comes back, and is shown by who asked for it
-    outcomes: list[Outcome] = []
+    outcomes: list[SubmissionOutcome] = []
     assignments = list(assignments)
     count = sum(len(list((course.root / "submitted").glob(f"*/{one.name}"))) for one in assignments)
     workers = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings).hire(count)
@@ -68,10 +68,10 @@ def _grade(
     assignment: Assignment,
     settings: dict[str, Any],
     workers: Workers,
-    on_graded: Callable[[Outcome], None],
+    on_graded: Callable[[SubmissionOutcome], None],
     feedback: bool,
     on_notice: Callable[[str], None],
-) -> list[Outcome]:
+) -> list[SubmissionOutcome]:
     with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
         converter = Autograde(coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
         converter.on_graded, converter.workers = on_graded, workers
@@ -100,7 +100,7 @@ def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
     return found
 
 
-def with_pages(nbgrader: Any, assignment: str, outcomes: list[Outcome]) -> list[Outcome]:
+def with_pages(nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome]) -> list[SubmissionOutcome]:
     """Make nbgrader's feedback page anew for all whose page is not what the gradebook says now.
 
     A grade, a comment or a penalty may have changed since, without anything to grade. If a page cannot be made, the
@@ -125,7 +125,9 @@ def with_pages(nbgrader: Any, assignment: str, outcomes: list[Outcome]) -> list[
     seen = {outcome.student for outcome in outcomes}
     told = [replace(one, no_feedback=failed.get(one.student)) if one.reason is None else one for one in outcomes]
     return told + [
-        Outcome(name, assignment, no_feedback=why, unchanged=True) for name, why in failed.items() if name not in seen
+        SubmissionOutcome(name, assignment, no_feedback=why, unchanged=True)
+        for name, why in failed.items()
+        if name not in seen
     ]
 
 

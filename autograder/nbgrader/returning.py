@@ -52,7 +52,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Mark:
+class StudentMarks:
     """One student's marks now. `score` is None if there are none, and `problem` says why, or what is not final."""
 
     student: str
@@ -97,26 +97,26 @@ def _named(path: Path, system: System) -> tuple[str, str] | None:
     return (match["user"], f"{match[0]}/") if match else None
 
 
-def marks(nbgrader: Any, assignment: Assignment) -> list[Mark]:
+def marks(nbgrader: Any, assignment: Assignment) -> list[StudentMarks]:
     """Everybody's marks in the gradebook, with manual grades, less penalties for late work."""
     coursedir = nbgrader.coursedir
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         return [_mark(one) for one in standings(book, coursedir) if one.assignment == assignment.name]
 
 
-def _mark(one: Any) -> Mark:
+def _mark(one: Any) -> StudentMarks:
     person = one.student
     name = ", ".join(word for word in (person.last_name, person.first_name) if word) or person.id
     if one.submission is None:
-        return Mark(person.id, name, None, one.max_score, one.problem)
+        return StudentMarks(person.id, name, None, one.max_score, one.problem)
     notebooks = one.submission.notebooks
     score = round(sum(n.score - (n.late_submission_penalty or 0.0) for n in notebooks), 2)
     waits = sum(grade.needs_manual_grade for n in notebooks for grade in n.grades)
     problem = one.problem or (f"{waits} of the cells wait for a person; this is the sum without them" if waits else "")
-    return Mark(person.id, name, score, one.max_score, problem)
+    return StudentMarks(person.id, name, score, one.max_score, problem)
 
 
-def canvas_csv(found: Sequence[Mark], handed: dict[str, Handed], column: str) -> str:
+def canvas_csv(found: Sequence[StudentMarks], handed: dict[str, Handed], column: str) -> str:
     """What Canvas imports in its gradebook; who has no marks keeps an empty field, which changes nothing there."""
     rows = [
         (one.name, handed[one.student].number, "", "" if one.score is None else points(one.score))
@@ -126,7 +126,7 @@ def canvas_csv(found: Sequence[Mark], handed: dict[str, Handed], column: str) ->
     return as_csv((*CANVAS_HEAD, column), rows)
 
 
-def moodle_csv(sheet: Path, found: Sequence[Mark], handed: dict[str, Handed]) -> tuple[str, str]:
+def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Handed]) -> tuple[str, str]:
     """Moodle's own grading worksheet with the marks filled in, and what somebody should know of it; or "".
 
     All else stays as Moodle wrote it, so that it accepts the file. Raises `AutograderError` if it is no worksheet.
@@ -178,14 +178,14 @@ def write_pages(nbgrader: Any, assignment: Assignment, handed: dict[str, Handed]
     return missing
 
 
-def without_marks(found: Sequence[Mark], handed: dict[str, Handed]) -> Iterator[str]:
+def without_marks(found: Sequence[StudentMarks], handed: dict[str, Handed]) -> Iterator[str]:
     """A sentence for everybody who has handed in there and has no marks."""
     known = {one.student for one in found}
     yield from (f"{one.student}: {one.problem}" for one in found if one.score is None and one.student in handed)
     yield from (f"{student}: not in the gradebook yet" for student in handed if student not in known)
 
 
-def to_know(found: Sequence[Mark], handed: dict[str, Handed]) -> Iterator[str]:
+def to_know(found: Sequence[StudentMarks], handed: dict[str, Handed]) -> Iterator[str]:
     """A sentence for everybody whose marks are not final, or who handed in elsewhere."""
     for one in found:
         if one.score is not None and one.student not in handed:

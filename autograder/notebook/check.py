@@ -16,7 +16,7 @@ from autograder.errors import MachineError
 from autograder.judging.attempt import Names
 from autograder.judging.judge import Material, judge
 from autograder.notebook.calls import CodeOf, exercises_below, in_kernel
-from autograder.notebook.verdict import Progress, Verdict, passed
+from autograder.notebook.check_result import CheckResult, Progress, passed
 from autograder.report import ExerciseResult
 from autograder.reports.show import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
@@ -55,7 +55,7 @@ def check(exercise: Any) -> None:
         raise CheckFailed(verdict.text())
 
 
-def examine(name: str, names: dict[str, Any], visible: Visible | None = None) -> Verdict:
+def examine(name: str, names: dict[str, Any], visible: Visible | None = None) -> CheckResult:
     """The verdict on the exercise `name` as `names` define it. Raises `UnknownExercise`.
 
     visible: what it is checked by; what the kit has if not given
@@ -78,7 +78,7 @@ def judged(
     visible: Visible,
     code_of: CodeOf,
     signatures: Mapping[str, Any] | None = None,
-) -> Verdict:
+) -> CheckResult:
     """The verdict on the exercise `name` as `names` answer, judged by its visible checks alone.
 
     If it fails, the exercises that its code calls are checked, too: the first that fails is the one to start with.
@@ -86,7 +86,7 @@ def judged(
     """
     try:
         result = _result(name, names, visible, signatures)
-        verdict = Verdict(result, first_step, result.picture, visible=visible)
+        verdict = CheckResult(result, first_step, result.picture, visible=visible)
         if verdict.passed:
             return verdict
         # The earliest exercise that this one's code calls and that fails.
@@ -94,7 +94,7 @@ def judged(
         results = (_result(one, names, visible, signatures) for one in exercises_below(name, code_of, known))
         return replace(verdict, culprit=next((result for result in results if not passed(result)), None))
     except MachineError as error:
-        return Verdict(ExerciseResult(name, (), 1.0, started=False), str(error), visible=visible)
+        return CheckResult(ExerciseResult(name, (), 1.0, started=False), str(error), visible=visible)
 
 
 def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, Any] | None) -> ExerciseResult:

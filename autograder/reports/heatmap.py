@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.png import BLACK, GREY, HIGH, WHITE, WIDE, Canvas, blend, with_fallback
+from autograder.png import BLACK, GREY, HIGH, WHITE, WIDE, Raster, blend, with_fallback
 
 SQUARE = 46  # pixels; room for "-0.00"
 NARROWEST = 260  # pixels of a picture that makes room for another one
@@ -90,7 +90,7 @@ class Heatmap:
 
     def _repr_png_(self) -> bytes:
         drawn = [self._canvas(number).dots for number in range(len(self.weights))]
-        canvas = Canvas(sum(dots.shape[1] for dots in drawn), max(dots.shape[0] for dots in drawn))
+        canvas = Raster(sum(dots.shape[1] for dots in drawn), max(dots.shape[0] for dots in drawn))
         left = 0
         for dots in drawn:
             canvas.dots[: dots.shape[0], left : left + dots.shape[1]] = dots
@@ -147,7 +147,7 @@ class Heatmap:
             f'style="max-width:100%;min-width:{min(width, NARROWEST):.0f}px;height:auto">{"".join(parts)}</svg>'
         )
 
-    def _canvas(self, number: int) -> Canvas:
+    def _canvas(self, number: int) -> Raster:
         """The picture in dots."""
         matrix, name, full = self.weights[number], self.names[number], self.full or _full(self.weights[number])
         small = self._size() == SMALL
@@ -155,7 +155,7 @@ class Heatmap:
         longest = max(map(len, self.columns)) * letter
         left, upright = 8 + letter * max(map(len, self.rows)), longest > side
         top = (longest if upright else line) + 10 + (line + 8 if name else 0)
-        canvas = Canvas(max(left + side * len(self.columns) + 12, letter * len(name)), top + side * len(self.rows) + 8)
+        canvas = Raster(max(left + side * len(self.columns) + 12, letter * len(name)), top + side * len(self.rows) + 8)
         canvas.text(0, 2, name, BLACK)
         for j in range(0, len(self.columns), step):
             wide, middle = len(self.columns[j]) * letter, left + side * (j + 0.5)

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from autograder.png import GREY, HIGH, WIDE, Canvas, blend, with_fallback
+from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
 
 WIDTH, HEIGHT = 560, 240  # pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 40  # room for the numbers of the axes
@@ -69,7 +69,7 @@ class LossCurve:
 
     def _repr_png_(self) -> bytes:
         low, high = self._range()
-        canvas = Canvas(WIDTH * 2, HEIGHT * 2)  # two dots a pixel
+        canvas = Raster(WIDTH * 2, HEIGHT * 2)  # two dots a pixel
         for power in range(low, high + 1):
             y, label = 2 * _y(power, low, high), f"{10.0**power:g}"
             canvas.fill(2 * LEFT, y, 2 * (WIDTH - LEFT - RIGHT), 2, GREY)

@@ -1,9 +1,9 @@
 """A process behind the wall that forks a guest for each submission, and runs nobody's code itself.
 
-The warm process forks it (`inside.warm`). There are two kinds of host, which differ in the guest (a module, see
-`Guest`): one for student code (`inside.notebook`), one for judges (`judging.serve`). The control socket brings "open"
-with the descriptor that the guest will talk on, "close", and "prepare"; messages travel on sockets of their own, so
-what anybody prints disturbs nothing.
+The warm process forks it (`inside.warm`). There are two kinds of host, which differ in the guest (a `GuestModule`): one
+for student code (`inside.notebook`), one for judges (`judging.serve`). The control socket brings "open" with the
+descriptor that the guest will talk on, "close", and "prepare"; messages travel on sockets of their own, so what anybody
+prints disturbs nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autograder.sandbox.wall import Wall
 JUDGES_HOST_KEEPS = walls.CAP_DAC_READ_SEARCH | walls.CAP_KILL | walls.CAP_SETGID | walls.CAP_SETUID
 
 
-class Guest(Protocol):
+class GuestModule(Protocol):
     """What a host's module has."""
 
     # Does it run strangers' code? Then each guest gets namespaces of its own, and the host gives up root at once. One
@@ -46,7 +46,7 @@ class Guest(Protocol):
 def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict[str, Any]) -> None:
     """Serve the control socket on `descriptor` until its other end closes."""
     control, wall = socket.socket(fileno=descriptor), Wall(**around)
-    guest: Guest = importlib.import_module(guest_name)  # type: ignore[assignment]
+    guest: GuestModule = importlib.import_module(guest_name)  # type: ignore[assignment]
     if guest.STRANGERS and wall.in_namespaces:
         walls.leave_root()
         walls.drop_capabilities()
@@ -102,7 +102,7 @@ def _watch(control: socket.socket, wall: Wall, children: dict[int, int], scratch
 
 
 def _open(
-    guest: Guest,
+    guest: GuestModule,
     control: socket.socket,
     descriptor: int,
     message: dict[str, Any],

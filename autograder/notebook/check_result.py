@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 
 from autograder.content import Visible
-from autograder.notebook.told import Told
+from autograder.notebook.message import Message
 from autograder.report import ExerciseResult, Picture, TestResult
 from autograder.reports import plain, rubric
 from autograder.reports.beside import beside, differing, in_words
@@ -71,7 +71,7 @@ def passed(result: ExerciseResult) -> bool:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckResult:
     """The outcome of the visible checks of one exercise.
 
     first_step: what to do where nothing is judged yet
@@ -110,7 +110,7 @@ class Verdict:
         inputs_told = False  # a terminal cannot fold them away, so they are told once
         for test in self._tests() if self.result.started else ():
             lines += _wrapped(f"  {plain.MARKS[test.state]:<12} {test.sentence}", INDENT)
-            told = Told.of(test.message)
+            told = Message.of(test.message)
             for part in told.lines(with_inputs=not inputs_told):
                 lines += _wrapped(INDENT + part, INDENT)
             inputs_told = inputs_told or bool(told.went_in)
@@ -120,7 +120,7 @@ class Verdict:
         head = paragraph(f"<strong>{escape(self.result.name)}</strong>: {with_code(self._headline())}")
         head += paragraph(with_code(self._looks_like())) if self._looks_like() else ""
         rows = replace(self.result, tests=self._tests())
-        table = rubric.table(rows, with_points=False, message=Told.html) if self.result.started else ""
+        table = rubric.table(rows, with_points=False, message=Message.html) if self.result.started else ""
         drawn = "".join(picture._repr_html_() for picture in self._pictures())
         caption = paragraph(with_code(self._caption())) if drawn else ""
         pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
@@ -150,7 +150,9 @@ class Verdict:
         """The tests as they are shown: where the cause may lie in another exercise, no question leads astray."""
         if self.culprit is None:
             return self.result.tests
-        return tuple(replace(test, message=str(Told.of(test.message).without_question())) for test in self.result.tests)
+        return tuple(
+            replace(test, message=str(Message.of(test.message).without_question())) for test in self.result.tests
+        )
 
     def _stuck(self) -> str:
         failed = self.culprit or (self.result if self.result.started and not self.passed else None)

@@ -12,7 +12,7 @@ LONG = 160  # characters; what went in is folded away from there on
 
 
 @dataclass(frozen=True)
-class Told:
+class Message:
     """A visible check's message in its three parts: what happened, the question, and what went in."""
 
     happened: str
@@ -20,13 +20,13 @@ class Told:
     went_in: str = ""
 
     @classmethod
-    def of(cls, message: str) -> Told:
+    def of(cls, message: str) -> Message:
         """The parts of a message; where a check said it in one, the first alone."""
         rest, _, went_in = message.partition(WENT_IN)
         happened, _, question = rest.partition(ASKS)
         return cls(happened, question, went_in)
 
-    def without_question(self) -> Told:
+    def without_question(self) -> Message:
         """The same, with nothing to think about."""
         return replace(self, question="")
 
