@@ -17,6 +17,7 @@ from rich.console import Console
 
 from autograder.authors.classroom import fill, mistake, model_answers
 from autograder.commands import check_notebook
+from autograder.errors import MachineError
 from autograder.notebook.check import examine
 from tests.conftest import ROOT
 from tests.in_process import COURSE
@@ -139,5 +140,5 @@ def test_colours_leave_the_words_alone(notebook, sandbox, capsys):
 
 def test_where_no_sandbox_can_be_the_way_out_is_named(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(check_notebook.MachineError, match=r"on Linux alone, .* in JupyterLab, check\(...\) works here"):
+    with pytest.raises(MachineError, match=r"on Linux alone, .* in JupyterLab, check\(...\) works here"):
         check_notebook.open_sandbox().__enter__()
