@@ -17,7 +17,8 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder import __version__
-from autograder.commands import desk
+from autograder.commands import instructors
+from autograder.commands.dev import dev
 from autograder.commands.grading import How, grade_class, grade_files, show
 from autograder.commands.options import SandboxKind, must_be_writable, warn
 from autograder.course import course_at, find_course
@@ -25,8 +26,6 @@ from autograder.errors import AutograderError, CourseError, in_words
 from autograder.submission import find_submissions
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
-app.add_typer(dev, name="dev")
 
 
 def say_version(wanted: bool) -> None:
@@ -161,52 +160,8 @@ def demo(
     run(folder, course, Console())
 
 
-@dev.command(epilog="Example: autograder dev sync")
-def sync() -> None:
-    """After editing source/: write the text twins in solutions/ and the releases in assignments/."""
-    from autograder.authors import upkeep
-
-    written = list(upkeep.sync(find_course()))
-    for path in written:
-        print(f"wrote {path}")
-    if not written:
-        print("solutions/ and assignments/ are in step with source/")
-
-
-@dev.command(epilog="Example: autograder dev catalogue")
-def catalogue() -> None:
-    """Judge every known mistake; write docs/known-mistakes.md, docs/visible-checks.md, and what mistakes answer."""
-    from autograder.authors import catalogue_page, visible_page
-
-    course = find_course()
-    for path in catalogue_page.keep_prints(course):
-        print(f"wrote {path}")
-    folder = course.root / "docs"
-    folder.mkdir(exist_ok=True)
-    for name, page in (("known-mistakes.md", catalogue_page), ("visible-checks.md", visible_page)):
-        (folder / name).write_text(page.page(page.rows(course)), encoding="utf-8")
-        print(f"wrote {folder / name}")
-
-
-@dev.command(
-    name="name-mistake",
-    epilog="Example: autograder dev name-mistake submitted/ada/a1_scaled_dot_product/scaled_dot_product.ipynb softmax "
-    'divided-by-the-maximum --hint "What does each row add up to?"',
-)
-def name_mistake(
-    notebook: Annotated[Path, typer.Argument(help="A submission whose answer has no name yet.", exists=True)],
-    exercise: Annotated[str, typer.Argument(help="The function or class.")],
-    name: Annotated[str, typer.Argument(help="What to call it, such as no-scaling.")],
-    hint: Annotated[str, typer.Option(help="A question that helps and does not give the answer away.")],
-) -> None:
-    """Draft an entry of mistakes.py from a real submission, with the student's code behind comment signs."""
-    from autograder.authors.name_mistake import name_mistake as draft
-
-    print(f"wrote {draft(find_course(), notebook, exercise, name, hint)}")
-    print("Read the code there and take the comment signs away. Then: autograder dev catalogue")
-
-
-desk.register(app, dev)
+app.add_typer(instructors.app)
+app.add_typer(dev, name="dev")
 
 
 def main() -> None:

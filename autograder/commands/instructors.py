@@ -1,4 +1,4 @@
-"""The instructor's commands, as the command line shows them: report, export, bundle, regrade, and those of `dev`."""
+"""An instructor's commands beside `grade`: what is done with marks, and with a class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from autograder.commands.options import SandboxKind, Visibility, must_be_writable, warn
 from autograder.commands.return_marks import return_
@@ -15,25 +14,10 @@ from autograder.commands.written import written
 from autograder.course import find_course
 from autograder.text import printable
 
-
-def register(app: typer.Typer, dev: typer.Typer) -> None:
-    """Add the commands, each with a line to paste."""
-    app.command(epilog="Example: autograder regrade a1_scaled_dot_product --write")(regrade)
-    app.command(epilog="Example: autograder roster students.csv")(roster)
-    app.command(epilog="Example: autograder report marks.json --html class.html")(report)
-    app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")(export)
-    app.command("return", epilog="Example: autograder return a1_scaled_dot_product --to canvas --marks a1.csv")(return_)
-    app.command(epilog="Example: autograder written a1_scaled_dot_product --page written.html")(written)
-    app.command(epilog="Example: autograder bundle a1_scaled_dot_product --gradescope a1.zip")(bundle)
-    dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")(dev_check)
-    dev.command(epilog="Example: autograder dev docs")(docs)
-    dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")(dist)
-    dev.command("ready-made", epilog="Example: autograder dev ready-made")(ready_made)
-    dev.command("new-course", epilog="Example: autograder dev new-course statistics")(new_course)
-    dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")(new_assignment)
-    dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")(new)
+app = typer.Typer()
 
 
+@app.command(epilog="Example: autograder regrade a1_scaled_dot_product --write")
 def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
     write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
@@ -62,6 +46,7 @@ def regrade(
 Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
 
 
+@app.command(epilog="Example: autograder roster students.csv")
 def roster(
     file: Annotated[Path, typer.Argument(help="A CSV file with the columns id, name and email.")],
 ) -> None:
@@ -90,6 +75,7 @@ Roster = Annotated[
 ]
 
 
+@app.command(epilog="Example: autograder report marks.json --html class.html")
 def report(
     marks: Marks,
     html: Annotated[Path | None, typer.Option(help="Write a page to look at or print: one file, no network.")] = None,
@@ -146,6 +132,7 @@ def _ids(roster: Path | None) -> list[str]:
     return [person.id for person in read_roster(roster)] if roster else []
 
 
+@app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")
 def export(
     marks: Marks,
     csv: Annotated[Path | None, typer.Option(help="Write a table, one row for each exercise.")] = None,
@@ -184,6 +171,7 @@ def export(
             print(f"wrote {wanted}")
 
 
+@app.command(epilog="Example: autograder bundle a1_scaled_dot_product --gradescope a1.zip")
 def bundle(
     assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
     gradescope: Annotated[
@@ -225,102 +213,5 @@ def bundle(
         print(f"wrote {github_classroom}")
 
 
-def dev_check(
-    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
-) -> None:
-    """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
-
-    Every stub fails as not started, every solution passes, points add up, each exercise has visible checks, hints and
-    at least three known mistakes that its hidden tests reject, release and text twin are in step, and no secret is in
-    the release. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call itself is wrong.
-    """
-    from autograder.authors.dev_check import check_course
-
-    console, found = Console(), 0
-    for checked in check_course(find_course(), assignments or []):
-        console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
-        for finding in checked.findings:
-            console.print(Text(f"  {finding}"), soft_wrap=True)
-        found += not checked.in_order
-    raise typer.Exit(1 if found else 0)
-
-
-def dist(
-    folder: Annotated[Path, typer.Argument(help="Where wheel and sdist are.")] = Path("dist"),
-    address: Annotated[str, typer.Option(help="Where pip gets the wheel if it is not beside the notebook.")] = "",
-) -> None:
-    """After building the packages: notebooks that get the kit where it is missing, and a list of what is in them."""
-    from autograder.authors.release import write_release
-
-    for path in write_release(find_course(), folder, address):
-        print(f"wrote {path}")
-
-
-def docs() -> None:
-    """Write the pages of docs/ that are made from the code: command line, JSON, security."""
-    from autograder.authors.dev_docs import pages
-    from autograder.commands.cli import app
-
-    for path, text in pages(find_course(), app).items():
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote {path}")
-
-
-def ready_made() -> None:
-    """What the installed PyTorch and NumPy have of attention and convolution, and whether sandbox.toml takes it out.
-
-    Exit code: 0 when all that is found is taken out, 1 when something is not. Takes half a minute.
-    """
-    from autograder.authors.ready_made import search
-    from autograder.content import sandbox_setting
-
-    found, suspects = search(sandbox_setting(find_course().root))
-    for one in found:
-        print(f"{'taken out' if one.covered else 'NOT TAKEN OUT':<15}{one.what:<13}{one.name}")
-    left = sum(not one.covered for one in found)
-    print(f"{suspects} names are suspect, {len(found)} of them do it, {left} are not taken out")
-    raise typer.Exit(1 if left else 0)
-
-
-def new_course(
-    folder: Annotated[Path, typer.Argument(help="Where the course goes; empty, or not there yet.")],
-    assignment: Annotated[str, typer.Argument(help="Its first assignment.")] = "a1_first",
-    exercise: Annotated[str, typer.Argument(help="The function that students write there.")] = "row_centred",
-) -> None:
-    """A course of your own, on any subject: configuration, one assignment, one exercise.
-
-    It works from the start: the model answer has full marks, the stub 0. Rewrite it piece by piece.
-    """
-    from autograder.authors.new_course import begin_course
-
-    for path in begin_course(folder, assignment, exercise):
-        print(f"wrote {path}")
-    print(f"Now: cd {folder}, then autograder dev check")
-
-
-def new_assignment(
-    assignment: Annotated[str, typer.Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
-    exercise: Annotated[str, typer.Argument(help="The function that students write first.")],
-) -> None:
-    """An assignment of your own, with one exercise that works from the start, its text twin and its release."""
-    from autograder.authors.new_course import begin_assignment
-
-    for path in begin_assignment(find_course(), assignment, exercise):
-        print(f"wrote {path}")
-    print("Now: autograder dev check")
-
-
-def new(
-    assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
-    exercise: Annotated[str, typer.Argument(help="The function's name.")],
-) -> None:
-    """The skeleton of an exercise of your own: cells, hidden suite, visible check, known mistakes, hints.
-
-    It works from the start. Rewrite it piece by piece; `autograder dev check` says what is missing.
-    """
-    from autograder.authors.new_exercise import add_exercise
-
-    for path in add_exercise(find_course(), assignment, exercise):
-        print(f"wrote {path}")
-    print("Now: autograder dev sync, then autograder dev check")
+app.command("return", epilog="Example: autograder return a1_scaled_dot_product --to canvas --marks a1.csv")(return_)
+app.command(epilog="Example: autograder written a1_scaled_dot_product --page written.html")(written)
