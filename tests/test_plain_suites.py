@@ -55,7 +55,7 @@ def judged(tmp_path):
     path = tmp_path / "a1" / "suite.py"
     path.parent.mkdir()
     path.write_text(PLAIN)
-    with Suite(path) as suite:
+    with Suite([path]) as suite:
         from autograder.course import Exercise
 
         names = Here({"double": lambda x: x})
@@ -115,8 +115,8 @@ def test_a_fresh_course_is_in_order_and_says_what_waits_to_be_written(assignment
 
 @pytest.mark.slow
 def test_a_suite_that_its_own_solution_fails_is_found_with_its_line(assignment):
-    text = assignment.suite.read_text().replace("(4, 6))\n", "(4, 7))\n")
-    assignment.suite.write_text(text)
+    text = assignment.suites[0].read_text().replace("(4, 6))\n", "(4, 7))\n")
+    assignment.suites[0].write_text(text)
     line = 1 + next(number for number, one in enumerate(text.splitlines()) if "(4, 7))" in one)
     code, said = dev_check_of(assignment)
     assert code == 1

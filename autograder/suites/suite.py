@@ -176,6 +176,7 @@ class _Plugin:
         self.folder = folder
         self.collected, self.finished = threading.Event(), threading.Event()
         self.items: dict[Test, pytest.Item] = {}
+        self.last: pytest.Item | None = None
         self.problem: str | None = "pytest found no test in it"
         self.settings: dict[str, str] = {}  # of the environment, given back once pytest has looked at it
         self.missing: str | None = None
@@ -225,8 +226,11 @@ class _Plugin:
     def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
         self.student, self.referee, self.error = student, reference, None
         item = self.items[test]
-        # What comes next is of this module, so its packages are not set up for each test anew: 1 ms of 2.
+        # What comes next is mostly of this module, so its packages are not set up for each test anew: 1 ms of 2.
         module: Any = item.getparent(pytest.Module)
+        if self.last is not None and self.last.getparent(pytest.Module) is not module:
+            item.ihook.pytest_runtest_teardown(item=self.last, nextitem=item)
+        self.last = item
         item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
         if self.error is None:
             return Outcome(test, None)
