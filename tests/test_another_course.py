@@ -169,7 +169,7 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert done.returncode == 0, done.stderr
     students = shutil.move(course / "dist", tmp_path / "students")
     given = {str(path.relative_to(students / "content")) for path in (students / "content").rglob("*.*")}
-    exercises = ("a1_first/row_centred", "a2_chance/odds", "a2_chance/spread")
+    exercises = ("a1_first/row_centred", "a2_chance/normalised", "a2_chance/spread")
     assert given == {f"{one}/{file}" for one in exercises for file in ("visible.py", "hint.toml")}
     for folder in (course / "source" / "a2_chance", students):
         done = with_kit(kit, [sys.executable, "-P", "-c", code], folder)

@@ -12,10 +12,10 @@ from autograder.suites import expect
 
 pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
 
-# A layer's docstring is how a message speaks of it.
-
 TAPS = normal(781, 5, 4, 3)  # five taps, so a reach of two to either side
 L = 24
+
+# A layer's docstring is how a message speaks of it.
 
 
 def circular(X: np.ndarray) -> np.ndarray:
