@@ -1,23 +1,27 @@
-"""What an assignment consists of beside its notebook: a folder of files, found here and loaded by path.
+"""What an assignment consists of beside its notebook: a folder for each exercise, found here and loaded by path.
 
-    suite.py      the hidden suite                      mistakes.py   the catalogue of known mistakes
-    visible.py    the checks that students have         pictures.py   an example to draw for some exercises
-    hints.toml    help in three levels          rubric.toml   what written questions give points for
-    prints.npz    what known mistakes answer to the suite, written by `autograder dev catalogue`
-    left_to_grading.toml   for authors, if there is one: known mistakes that the visible side does not show, and why
+    softmax/suite.py      the hidden suite               softmax/mistakes.py  known mistakes
+    softmax/visible.py    the checks that students have  softmax/picture.py   an example to draw, if there is one
+    softmax/hint.toml     help in three levels
+    shared_suite.py       what several of its suites use; shared_mistakes.py, shared_visible.py, shared_picture.py
+    rubric.toml           what written questions give points for
+    prints.npz            what known mistakes answer to the suites, written by `autograder dev catalogue`
+    left_to_grading.toml  for authors, if there is one: known mistakes that the visible side does not show, and why
 
-A course keeps these folders in `content/`, one for each assignment. If it has none, those that came with the kit
-count. Students have the second line and the hints alone; nothing there imports PyTorch before it is needed.
+A course keeps its assignments' folders in `content/`. If it has none, those that came with the kit count. Students have
+what is called visible, picture or hint; nothing there imports PyTorch before it is needed. A file gets what is shared
+by `from ..shared_suite import table`.
 """
 
 from __future__ import annotations
 
 import difflib
 import functools
-import importlib.util
+import importlib
 import re
+import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -32,7 +36,8 @@ PLACES = ("content", "autograder/attention")  # below a course's root: its own, 
 READY_MADE: dict[str, Any] = {
     "kernels": [], "python": [], "c": [], "answered": {}, "watched": [], "hidden": [], "where_watched": {},
 }  # fmt: skip
-_EXERCISE = re.compile(r'^@pytest\.mark\.exercise\("(\w+)"\)', re.MULTILINE)
+PACKAGE = "content_of"  # how the names of loaded modules begin
+_HEADING = re.compile(r'^section = "(\d+)', re.MULTILINE)
 
 
 class UnknownExercise(AutograderError):
@@ -86,18 +91,18 @@ class Visible:
         more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}. {older}"
         raise UnknownExercise(f"there is no exercise {exercise!r}; {more}")
 
-    def checks(self, assignment: str) -> Path:
-        """The visible checks of an assignment."""
-        return self.folder / assignment / "visible.py"
+    def checks(self, assignment: str) -> tuple[Path, ...]:
+        """The visible checks of an assignment, a file an exercise."""
+        return tuple(self.folder / assignment / name / "visible.py" for name in self.assignments()[assignment])
 
     def hint_for(self, exercise: str) -> Hint:
         """The help there is for an exercise. Raises `UnknownExercise`."""
-        path = self.folder / self.assignment_of(exercise) / "hints.toml"
-        return Hint(**tomllib.loads(path.read_text(encoding="utf-8"))[exercise])
+        path = self.folder / self.assignment_of(exercise) / exercise / "hint.toml"
+        return Hint(**tomllib.loads(path.read_text(encoding="utf-8")))
 
     def example_for(self, exercise: str) -> Any:
         """The example (`Example`) to draw for an exercise; None if it has none. Raises `UnknownExercise`."""
-        return pictures(self.folder / self.assignment_of(exercise)).get(exercise)
+        return pictures(self.folder / self.assignment_of(exercise), [exercise]).get(exercise)
 
 
 def visible_around(folder: Path, exercise: str) -> Visible:
@@ -118,19 +123,27 @@ def _of_the_kit() -> dict[str, tuple[str, ...]]:
 
 
 def _exercises(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Read as text: collecting a suite takes 0.1 s."""
+    """A folder that holds checks is an exercise."""
+    found: dict[str, list[Path]] = {}
     try:
-        files = sorted(folder.glob("*/visible.py"))
-        found = {path.parent.name: _EXERCISE.findall(path.read_text(encoding="utf-8")) for path in files}
+        for path in sorted(folder.glob("*/*/visible.py")):
+            found.setdefault(path.parent.parent.name, []).append(path.parent)
+        return {name: tuple(path.name for path in sorted(paths, key=_place)) for name, paths in found.items()}
     except OSError:  # a folder above that may not be read
         return {}
-    return {name: tuple(dict.fromkeys(exercises)) for name, exercises in found.items()}
 
 
-def pictures(folder: Path) -> Mapping[str, Any]:
-    """The examples to draw (`Example`) by exercise; none if the folder has no `pictures.py`."""
-    path = folder / "pictures.py"
-    return dict(load(path).PICTURES) if path.is_file() else {}
+def _place(exercise: Path) -> int:
+    """The number of its heading, which its hint names: students have no source notebook, where its place stands."""
+    path = exercise / "hint.toml"
+    number = _HEADING.search(path.read_text(encoding="utf-8", errors="replace")) if path.is_file() else None
+    return int(number[1]) if number else 0
+
+
+def pictures(folder: Path, exercises: Sequence[str]) -> Mapping[str, Any]:
+    """The examples to draw (`Example`) for those of an assignment's exercises that have one."""
+    paths = {name: folder / name / "picture.py" for name in exercises}
+    return {name: load(path).PICTURE for name, path in paths.items() if path.is_file()}
 
 
 def saved_model_policy(root: Path) -> Callable[[Any, Any, ModuleType], str]:
@@ -161,11 +174,27 @@ def imported_once(root: Path | None = None) -> tuple[str, ...]:
     return (*setting["names"].values(), *setting["early"])
 
 
-@functools.lru_cache(64)
 def load(path: Path) -> ModuleType:
-    """A file of the content as a module of its own."""
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """A file of the content as a module, loaded once.
+
+    What is two folders above counts as its package, so `from ..shared_suite import table` finds what lies there.
+    """
+    folder = path.parent.parent.resolve()
+    package = _package(folder)
+    if package not in sys.modules:
+        sys.modules[package] = ModuleType(package)
+        sys.modules[package].__path__ = [str(folder)]
+    return importlib.import_module(f"{package}.{path.parent.name}.{path.stem}")
+
+
+def forget(folder: Path) -> None:
+    """Load an assignment's files anew from now on: their author may have saved them since."""
+    importlib.invalidate_caches()
+    own = f"{_package(folder.resolve())}."
+    for name in [name for name in sys.modules if name.startswith(own)]:
+        del sys.modules[name]
+
+
+def _package(folder: Path) -> str:
+    """A name that nothing else has, whatever an exercise is called."""
+    return PACKAGE + re.sub(r"\W", "_", str(folder))

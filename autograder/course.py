@@ -116,18 +116,27 @@ class Assignment:
 
     @property
     def content(self) -> Path:
-        """The folder with its suite, known mistakes, visible checks, pictures and hints; see `autograder.content`."""
+        """The folder with a folder for each exercise; see `autograder.content`."""
         return content.folder_of(self.name, self.root)
 
-    @property
-    def suite(self) -> Path:
-        """The hidden pytest suite."""
-        return self.content / "suite.py"
+    def files(self, name: str) -> tuple[Path, ...]:
+        """What is called `name` in its exercises' folders, in order, if it is there or not."""
+        return tuple(self.content / exercise.name / name for exercise in self.exercises)
 
     @property
-    def visible(self) -> Path:
+    def suites(self) -> tuple[Path, ...]:
+        """The hidden pytest suites."""
+        return self.files("suite.py")
+
+    @property
+    def visible(self) -> tuple[Path, ...]:
         """The checks that students run."""
-        return self.content / "visible.py"
+        return self.files("visible.py")
+
+    @property
+    def mistakes(self) -> tuple[Path, ...]:
+        """The catalogues of known mistakes."""
+        return self.files("mistakes.py")
 
     def version(self) -> str:
         """A word that changes with everything a mark depends on: notebook, solution, content, and the kit's code."""
@@ -254,7 +263,8 @@ def stamp(root: Path, assignment: str, files: Sequence[Path]) -> str:
     digest = hashlib.sha256(_kit_version().encode())
     folder = content.folder_of(assignment, root)
     for path in sorted([*files, *filter(_is_stamped, folder.rglob("*"))]):
-        digest.update(path.name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
+        name = f"{path.parent.name}/{path.name}"
+        digest.update(name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()
 
 

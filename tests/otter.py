@@ -91,7 +91,7 @@ class Otter:
 def _test_files(assignment: Assignment) -> dict[str, str]:
     """A test file for each exercise, by its name."""
     texts = {}
-    with Suite(assignment.suite) as suite:
+    with Suite(assignment.suites) as suite:
         for exercise in assignment.exercises:
             tests = [test for test in suite.tests if test.exercise == exercise.name]
             total = sum(test.weight for test in tests)

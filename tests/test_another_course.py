@@ -25,27 +25,29 @@ SOLUTIONS = {
     "b2_chance": {"normalised": "def normalised(counts):\n    return counts / counts.sum()"},
 }
 SUITES = {
-    "b1_sorting": '''
+    "ranks": '''
 @pytest.mark.exercise("ranks")
 class TestRanks:
     def test_values(self, student, reference):
         """Each number's place in order."""
         for x in (np.array([3.0, 1.0, 2.0]), np.array([0.5, -1.0, 7.0, 2.0])):
             expect.equal(expect.array(student.ranks(x)), reference.ranks(x), "Which place has the smallest?")
-
+''',
+    "median": '''
+from ..shared_suite import MIDDLE
 
 @pytest.mark.exercise("median")
 class TestMedian:
     @pytest.mark.weight(2)
     def test_odd(self, student):
         """The middle one of three."""
-        expect.close(student.median(np.array([9.0, 1.0, 4.0])), 4.0, "Sorted, which one is in the middle?")
+        expect.close(student.median(np.array([9.0, 1.0, 4.0])), 4.0, MIDDLE)
 
     def test_even(self, student):
         """Halfway between the two in the middle."""
         expect.close(student.median(np.array([9.0, 1.0, 4.0, 2.0])), 3.0, "How many are in the middle?")
 ''',
-    "b2_chance": '''
+    "normalised": '''
 @pytest.mark.exercise("normalised")
 class TestNormalised:
     def test_sum(self, student, reference):
@@ -107,9 +109,12 @@ def elsewhere(kit, tmp_path):
         (course / "solutions" / name).mkdir(parents=True)
         text = "import numpy as np\n\n\n" + "\n\n\n".join(solved.values())
         (course / "solutions" / name / f"{stem}.py").write_text(text + "\n")
-        (course / "content" / name).mkdir(parents=True)
-        (course / "content" / name / "suite.py").write_text(HEAD + SUITES[name])
-    (course / "content" / "b1_sorting" / "mistakes.py").write_text(MISTAKES)
+        for exercise in solved:
+            folder = course / "content" / name / exercise
+            folder.mkdir(parents=True)
+            (folder / "suite.py").write_text(HEAD + SUITES[exercise])
+    (course / "content" / "b1_sorting" / "shared_suite.py").write_text('MIDDLE = "Which one is in the middle?"\n')
+    (course / "content" / "b1_sorting" / "ranks" / "mistakes.py").write_text(MISTAKES)
     (course / "content" / "sandbox.toml").write_text('[names]\nnp = "numpy"\n')
     return kit, course
 
@@ -150,7 +155,7 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert "a2_chance: in order: 2 exercises, 6 points by tests" in done.stdout
     course = tmp_path / "statistics"
     for path in re.findall(r"^\| `(\S+)`", GUIDE, re.MULTILINE):
-        assert (course / path).is_file() or path.endswith("pictures.py"), path
+        assert (course / path).is_file() or path.endswith(("picture.py", "shared_suite.py")), path
     again = [sys.executable, "-P", "-m", "autograder", "dev"]
     done = with_kit(kit, [*again, "sync"], course)
     assert "in step with source/" in done.stdout
@@ -164,7 +169,8 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert done.returncode == 0, done.stderr
     students = shutil.move(course / "dist", tmp_path / "students")
     given = {str(path.relative_to(students / "content")) for path in (students / "content").rglob("*.*")}
-    assert given == {f"{name}/{file}" for name in ("a1_first", "a2_chance") for file in ("visible.py", "hints.toml")}
+    exercises = ("a1_first/row_centred", "a2_chance/normalised", "a2_chance/spread")
+    assert given == {f"{one}/{file}" for one in exercises for file in ("visible.py", "hint.toml")}
     for folder in (course / "source" / "a2_chance", students):
         done = with_kit(kit, [sys.executable, "-P", "-c", code], folder)
         assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
@@ -177,8 +183,8 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     # What was handed in is not looked into.
     handed_in = course / "submitted" / "mallory"
     shutil.copytree(students / "content", handed_in / "content")
-    checks = handed_in / "content" / "a2_chance" / "visible.py"
-    checks.write_text(f"{checks.read_text()}\nraise SystemExit('mine')")  # it names the exercise still
+    checks = handed_in / "content" / "a2_chance" / "spread" / "visible.py"
+    checks.write_text(f"{checks.read_text()}\nraise SystemExit('mine')")
     done = with_kit(kit, [sys.executable, "-P", "-c", code], handed_in)
     assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
 

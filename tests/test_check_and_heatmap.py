@@ -27,8 +27,8 @@ from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 
 VISIBLE = content.Visible()
-PICTURES = {name: example for a in ASSIGNMENTS for name, example in content.pictures(a.content).items()}
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
+PICTURES = {name: example for name in EVERY if (example := VISIBLE.example_for(name))}
 
 
 def not_started(*args, **kwargs):
@@ -149,7 +149,7 @@ def test_a_suite_whose_own_package_is_missing_is_the_machines_fault(tmp_path):
     path = tmp_path / "test_odd.py"
     path.write_text("import no_such_package\n\ndef test_nothing():\n    pass\n")
     with pytest.raises(MachineError, match="no_such_package is not installed here; get it with `pip install no_such"):
-        Suite(path)
+        Suite([path])
 
 
 # ---------------------------------------------------------------- the bar

@@ -74,16 +74,19 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
     def tell(cell):
         cell.source += "\n\nIn code:\n\n    return weights @ V, weights  # (..., L, S) @ (..., S, d_v) -> (..., L, d_v)"
 
+    softmax, scores = a1.content / "softmax", a1.content / "attention_scores"
     edit(a1, "softmax", leave_a_way_out)
     edit(a1, "scaled-dot-product-attention-2", tell)
     replace(
-        a1.suite,
+        scores / "suite.py",
         "TestAttentionScores:",
         "TestAttentionScores:\n    def test_odd(self, student):\n"
         '        """Unfair."""\n        expect.fail("this is unfair")\n',
     )
-    replace(a1.visible, 'exercise("attention_scores")', 'exercise("attention_score")')
-    catalogue = a1.content / "mistakes.py"
+    replace(scores / "visible.py", 'exercise("attention_scores")', 'exercise("attention_score")')
+    (a1.content / "old").mkdir()
+    (a1.content / "old" / "hint.toml").touch()
+    catalogue = softmax / "mistakes.py"
     with catalogue.open("a") as file:
         file.write(
             '\n\n@mistake("harmless", hint="")\ndef softmax(x, axis=-1):\n'
@@ -98,11 +101,13 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
         (a1.notebook, "cell 'number", "students would read 'return weights @ V", "Keep it between"),
         (a1.solution, "is not what", "Run `autograder dev sync`."),
         (a1.root / "assignments", "is not what", "Run `autograder dev sync`."),
-        (a1.suite, "'attention_scores, test_odd'", "the solution fails this hidden test (", "this is unfair", "Mend"),
-        (a1.visible, "'attention_scores'", "no visible check", 'Write a class marked @pytest.mark.exercise("attention'),
+        (scores, "suite.py: cell 'attention_scores, test_odd'", "fails this hidden test (", "this is unfair", "Mend"),
+        (scores, "visible.py: cell 'attention_scores'", "no visible check", "a class there marked @pytest.mark.exerc"),
+        (scores, "visible.py", "its class is marked attention_score, and its folder is attention_scores", "Give both"),
+        (a1.content / "old", "the notebook has no exercise of that name", "typo?"),
         (catalogue, "'harmless'", "has no hint", "Ask what to look at"),
         (catalogue, "'harmless'", "the hidden tests of softmax accept it", "Add a test"),
-        (a1.content / "prints.npz", "of another catalogue", "Run `autograder dev catalogue`"),
+        (a1.content / "prints.npz", "of other catalogues", "Run `autograder dev catalogue`"),
     ):
         assert [line for line in lines if all(str(word) in line for word in words)], (words, done.stdout)
     assert "Traceback" not in done.stderr
@@ -110,13 +115,14 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
 
 def test_a_recipe_that_makes_no_code_is_found_before_a_class_meets_it(a1):
     """A hypothesis's code is made when it is in question, which may be in the midst of a run."""
-    with (a1.content / "mistakes.py").open("a") as file:
+    catalogue = a1.content / "softmax" / "mistakes.py"
+    with catalogue.open("a") as file:
         file.write(
             '\n\n@mistake.recipe({"odd": [{"evenn": 1}]}, hints={"odd": "Is it even?"})\n'
             "def softmax(even=0):\n    return lambda x, axis=-1: x + even\n"
         )
     (found,) = [one for one in dev_check.known_mistakes(a1) if one.blocks]
-    assert (found.path, found.cell) == (a1.content / "mistakes.py", "odd")
+    assert (found.path, found.cell) == (catalogue, "odd")
     assert "the recipe of softmax makes no code of it (TypeError: " in found.what and "evenn" in found.what
 
 
@@ -140,8 +146,8 @@ def test_a_notebook_without_markers_points_or_cells_is_found(a1):
 
 
 def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
-    catalogue = a1.content / "mistakes.py"
-    catalogue.write_text(
+    (a1.content / "attention_scores" / "mistakes.py").unlink()
+    (a1.content / "softmax" / "mistakes.py").write_text(
         "from autograder.diagnosis.catalogue import Catalogue\nmistake = Catalogue()\n"
         '@mistake("nothing", hint="What comes back?")\ndef softmax(x, axis=-1):\n    return None\n'
         '@mistake("typo", hint="?")\ndef sofmax(x):\n    return x\n'
@@ -149,7 +155,7 @@ def test_too_few_known_mistakes_and_unknown_exercises_are_found(a1):
     found = [str(finding) for finding in dev_check.known_mistakes(a1)]
     assert any("'softmax': 1 known mistakes. Enter 2 more." in line for line in found)
     assert any("'attention_scores': 0 known mistakes. Enter 3 more." in line for line in found)
-    assert any("no exercise sofmax" in line for line in found)
+    assert any("'typo': it is of sofmax, and not of softmax" in line for line in found)
 
 
 RECIPE = """\
@@ -175,12 +181,14 @@ def softmax(factor=1):
 
 
 def test_a_slip_that_a_recipe_holds_is_a_known_mistake_and_the_others_are_hypotheses(a1):
-    (a1.content / "mistakes.py").write_text(RECIPE)
+    for path in a1.mistakes:
+        path.unlink()
+    a1.mistakes[0].write_text(RECIPE)
     found = list(catalogue_page.rows(Course(a1.root)))
     assert [mistake.name for _, mistake, _ in found] == ["times-two"]
     assert "| times-two |" in catalogue_page.page(found)
     assert not any("times" in str(finding) for finding in dev_check.known_mistakes(a1))
-    catalogue, softmax = read_catalogue(a1.suite), a1.exercises[0]
+    catalogue, softmax = read_catalogue(a1.mistakes), a1.exercises[0]
     for made in (*catalogue.mistakes, *catalogue.variants):
         assert judged_alone(a1, softmax, made.code).diagnosis == made.name
     with pytest.raises(KeyError, match="'times-two' of softmax has no text of its own, a recipe makes it"):
@@ -188,37 +196,40 @@ def test_a_slip_that_a_recipe_holds_is_a_known_mistake_and_the_others_are_hypoth
 
 
 def test_a_held_name_that_is_no_slip_of_its_recipe_is_an_error_that_says_where(a1):
-    (a1.content / "mistakes.py").write_text(RECIPE.replace('held=("times-two",)', 'held=("times-tow",)'))
+    a1.mistakes[0].write_text(RECIPE.replace('held=("times-two",)', 'held=("times-tow",)'))
     with pytest.raises(CourseError, match=r"mistakes\.py: softmax: 'times-tow' is held, and is no slip of its recipe"):
-        read_catalogue(a1.suite)
+        read_catalogue(a1.mistakes)
 
 
 def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
-    replace(a1.suite, 'exercise("softmax")', 'exercise("soft_max")')
+    replace(a1.content / "softmax" / "suite.py", 'exercise("softmax")', 'exercise("soft_max")')
+    (a1.content / "attention_scores" / "suite.py").unlink()
     found = [str(finding) for finding in dev_check.suite_covers(a1)]
     assert any("'softmax': the exercise has no hidden tests" in line for line in found)
-    assert any("'soft_max': tests for an exercise that the notebook does not have" in line for line in found)
+    assert any("'attention_scores': the exercise has no hidden tests" in line for line in found)
+    assert any("its class is marked soft_max, and its folder is softmax. Give both" in line for line in found)
 
 
 def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
-    path = a1.content / "hints.toml"
+    softmax, scores, attention, torch = a1.files("hint.toml")
     source = nbformat.read(a1.notebook, as_version=4)
-    path.unlink(missing_ok=True)
+    softmax.unlink()
     (found,) = dev_check.hints(a1, source)
-    assert "it is missing" in str(found)
+    assert 'it is missing, so `hint("softmax")` has nothing to say' in str(found)
     rest = 'closer = "Where?"\npaper = "Vaswani et al. 2017"\nlink = "https://arxiv.org/abs/1706.03762"\n'
-    path.write_text(
-        f'[softmax]\nnudge = "What?"\nsection = "1. `softmax`"\n{rest}'
-        f'[attention_scores]\nnudge = "What?"\nsection = "1. softmax"\n{rest}'
-        '[scaled_dot_product_attention]\nnudge = "weights = softmax(attention_scores(Q, K), axis=-1)  # (..., L, S): '
+    softmax.write_text(f'nudge = "What?"\nsection = "1. `softmax`"\n{rest}')
+    scores.write_text(f'nudge = "What?"\nsection = "1. softmax"\n{rest}')
+    attention.write_text(
+        'nudge = "weights = softmax(attention_scores(Q, K), axis=-1)  # (..., L, S): '
         "each query's weights over the keys\"\n"
     )
+    torch.write_text("nudge")
     found = "\n".join(map(str, dev_check.hints(a1, source)))
     assert "'softmax'" not in found
     assert "'attention_scores': the notebook has no heading '1. softmax'" in found
     assert "'scaled_dot_product_attention': no closer, section, paper, link" in found
     assert "'scaled_dot_product_attention': it tells 'weights =" in found or 'it tells "weights =' in found
-    assert "'torch_scaled_dot_product_attention': no nudge" in found
+    assert f"{torch}: it is not TOML" in found
 
 
 def test_a_private_file_beside_the_notebook_is_found(a1):
@@ -245,8 +256,8 @@ def test_an_unknown_assignment_ends_with_2():
 
 def test_an_edited_suite_is_read_anew_by_a_process_that_had_read_it(a1):
     """formgrader's server lives for weeks."""
-    with Suite(a1.suite) as before:
+    with Suite(a1.suites) as before:
         count = len(before.tests)
-    replace(a1.suite, "TestSoftmax:", 'TestSoftmax:\n    def test_new(self, student):\n        """New."""\n')
-    with Suite(a1.suite) as after:
+    replace(a1.suites[0], "TestSoftmax:", 'TestSoftmax:\n    def test_new(self, student):\n        """New."""\n')
+    with Suite(a1.suites) as after:
         assert len(after.tests) == count + 1

@@ -253,7 +253,7 @@ def test_who_gives_the_answers_is_looked_up(exercise, name):
         return replace(mistake, make=lambda: code)
 
     assignment = COURSE.assignment("a3_heads")
-    ready, catalogue = material_of(assignment), read_catalogue(assignment.suite)
+    ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)
     known = Catalogue(*(list(map(noticed, part)) for part in (catalogue.mistakes, catalogue.variants, catalogue.pairs)))
     looking_up = Hypotheses(known, ready.reference, ready.rehearsal.plans, index.read(assignment.content))
     (mistake,) = [one for one in catalogue.of(exercise) if one.name == name]
@@ -266,7 +266,7 @@ def test_who_gives_the_answers_is_looked_up(exercise, name):
 
 def test_two_names_that_fit_are_told_as_the_one_or_the_other():
     assignment = COURSE.assignment("a3_heads")
-    ready, catalogue = material_of(assignment), read_catalogue(assignment.suite)
+    ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)
     (first,) = [one for one in catalogue.of("split_heads") if one.name == "split-without-transpose"]
     second = replace(first, name="heads-from-a-reshape", hint="What does a reshape keep, and what a transpose?")
     third = replace(first, name="yet-another")
@@ -287,7 +287,7 @@ def test_two_names_that_fit_are_told_as_the_one_or_the_other():
 @pytest.mark.parametrize("name", ["no-batch-axes", "leftover-columns-dropped", "float64-always"])
 def test_prints_that_agree_by_chance_give_no_name_where_few_answers_are_wrong(name):
     assignment = COURSE.assignment("a3_heads")
-    ready, catalogue = material_of(assignment), read_catalogue(assignment.suite)
+    ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)
     exercises = [one for one in assignment.exercises if one.name == "split_heads"]
     (made,) = [one for one in catalogue.of("split_heads") if one.name == name]
     (other,) = [one for one in catalogue.of("split_heads") if one.name == "split-without-transpose"]
@@ -308,10 +308,13 @@ def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_p
     folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
     shutil.copytree(folder_of("hidden"), tmp_path / "content" / "hidden")
     assert len(index.read(folder)) == 5
-    whole, catalogue = (folder / index.FILE).read_bytes(), (folder / "mistakes.py").read_text()
-    (folder / "mistakes.py").write_text(catalogue + "\n# another\n")
-    assert index.read(folder) == {}
-    (folder / "mistakes.py").write_text(catalogue)
+    whole = (folder / index.FILE).read_bytes()
+    for path in (folder / "split_heads" / "mistakes.py", folder / "shared_mistakes.py"):
+        catalogue = path.read_text()
+        path.write_text(catalogue + "\n# another\n")
+        assert index.read(folder) == {}
+        path.write_text(catalogue)
+        assert len(index.read(folder)) == 5
     (folder / index.FILE).write_bytes(whole[: len(whole) // 2])
     assert index.read(folder) == {}
     (folder / index.FILE).unlink()

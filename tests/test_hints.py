@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 
 import nbformat
@@ -23,8 +22,7 @@ def new_session(monkeypatch):
 
 @each
 def test_every_exercise_has_hints_under_its_notebooks_heading(assignment):
-    text = (content.KIT / assignment.name / "hints.toml").read_text()
-    assert list(tomllib.loads(text)) == [exercise.name for exercise in assignment.exercises]
+    assert content.Visible().assignments()[assignment.name] == tuple(one.name for one in assignment.exercises)
     above, headings = "", {}
     for cell in nbformat.read(assignment.notebook, as_version=4).cells:
         if cell.cell_type == "markdown":
@@ -42,7 +40,7 @@ def test_every_exercise_has_hints_under_its_notebooks_heading(assignment):
 
 @each
 def test_no_hint_holds_a_line_of_a_solution(assignment):
-    text = " ".join((content.KIT / assignment.name / "hints.toml").read_text().split())
+    text = " ".join(" ".join(path.read_text() for path in assignment.files("hint.toml")).split())
     for cell in nbformat.read(assignment.notebook, as_version=4).cells:
         for hidden in re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", cell.source, re.DOTALL):
             for line in hidden.splitlines():

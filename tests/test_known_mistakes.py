@@ -16,7 +16,7 @@ from autograder.suites.student import parts_of
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, callers_of, judged_elsewhere, judged_mistake, marks_of
 
-CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.suite)]
+CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.mistakes)]
 EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
 SOME = int(os.environ.get("SOME", "8"))  # of an exercise's mistakes, or a few more; 1000: all
 of_each_exercise = pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_the_page_is_what_suites_and_catalogue_give():
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_every_exercise_has_known_mistakes_with_hints(assignment):
-    found = read_catalogue(assignment.suite)
+    found = read_catalogue(assignment.mistakes)
     assert len(list(found)) >= 15
     for exercise in assignment.exercises:
         mine = found.of(exercise.name)

@@ -38,13 +38,13 @@ def notebook(course, tmp_path):
 
 def test_a_draft_holds_the_code_behind_comment_signs(course, notebook):
     (a1,) = course.assignments().values()
-    before = len(read_catalogue(a1.suite).mistakes)
+    before = len(read_catalogue(a1.mistakes).mistakes)
     path = name_mistake(course, notebook, "softmax", "divided-by-the-maximum", "What does each row add up to?")
-    assert len(read_catalogue(a1.suite).mistakes) == before  # nothing of the student's runs
+    assert len(read_catalogue(a1.mistakes).mistakes) == before  # nothing of the student's runs
     text, _, draft = path.read_text().rpartition("# A draft.")
     code = "\n".join(line.removeprefix("# ").removeprefix("#") for line in draft.splitlines()[1:])
     path.write_text(f"{text}\n{code}\n")
-    entered = read_catalogue(a1.suite).mistakes[-1]
+    entered = read_catalogue(a1.mistakes).of("softmax")[-1]
     assert (entered.name, entered.exercise) == ("divided-by-the-maximum", "softmax")
     assert entered.hint == "What does each row add up to?"
 

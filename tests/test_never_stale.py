@@ -147,7 +147,7 @@ def test_a_renamed_notebook_that_cannot_be_graded_has_no_zero(course, monkeypatc
 
 
 def test_a_suite_that_its_own_solution_fails_grades_nobody(course):
-    suite = course.assignment(NAME).suite
+    (suite,) = course.assignment(NAME).suites
     suite.write_text(suite.read_text().replace("(4, 6))\n", "(4, 7))\n"))
     submit(course, "dee")
     (course.root / "submitted" / "ann" / NAME / NOTEBOOK).write_text("{")

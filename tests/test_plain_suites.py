@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import sys
 
 import nbformat
 import pytest
@@ -15,7 +17,8 @@ from autograder.content import Visible
 from autograder.course import Course
 from autograder.judging.judge import Material, judge
 from autograder.submission import grade_id
-from autograder.suites.here import Here
+from autograder.suites.here import Here, answering
+from autograder.suites.student import Student
 from autograder.suites.suite import Suite
 from tests.small_course import EXERCISE, NAME, command
 
@@ -55,7 +58,7 @@ def judged(tmp_path):
     path = tmp_path / "a1" / "suite.py"
     path.parent.mkdir()
     path.write_text(PLAIN)
-    with Suite(path) as suite:
+    with Suite([path]) as suite:
         from autograder.course import Exercise
 
         names = Here({"double": lambda x: x})
@@ -77,6 +80,40 @@ def test_a_plain_assert_is_a_failed_test_with_its_hint_and_tells_no_expected_val
 def test_what_a_test_cannot_judge_names_its_line(judged):
     line = 1 + PLAIN.splitlines().index("        len(student.double(1.0))")
     assert f"(TypeError, suite.py, line {line}). Please tell your instructor." in judged["test_broken"].message
+
+
+SHARING = """
+import pytest
+from ..shared_suite import STEP
+
+@pytest.mark.exercise("{name}")
+class TestIt:
+    def test_step(self, student):
+        \"\"\"One step on.\"\"\"
+        assert student.{name}(1) == 1 + STEP, "How far?"
+
+    def test_two(self, student):
+        \"\"\"Two steps on.\"\"\"
+        assert student.{name}(student.{name}(1)) == 1 + 2 * STEP, "How far?"
+"""
+
+
+def test_exercises_share_a_file_and_are_judged_in_any_order_and_named_in_any_way(tmp_path):
+    """Also as a module of Python's own; and what has been saved since is read anew."""
+    paths = [tmp_path / "a1" / name / "suite.py" for name in ("statistics", "suite", "json")]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        path.write_text(SHARING.format(name=path.parent.name))
+    for step in (1, 20):
+        (tmp_path / "a1" / "shared_suite.py").write_text(f"STEP = {step}\n")
+        names = dict.fromkeys(("statistics", "suite", "json"), lambda x, step=step: x + step)
+        with Suite(paths) as suite:
+            assert suite.exercises() == list(names)
+            for number in (0, 2, 4, 1, 3, 5, 0):
+                test = suite.tests[number]
+                assert suite.run(test, Student(answering(names), lambda name: ("x",)), None).error is None, test
+            assert suite.path_of[suite.tests[2]] == paths[1]
+    assert json.dumps(1) == "1" and sys.modules["json"] is json
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +152,8 @@ def test_a_fresh_course_is_in_order_and_says_what_waits_to_be_written(assignment
 
 @pytest.mark.slow
 def test_a_suite_that_its_own_solution_fails_is_found_with_its_line(assignment):
-    text = assignment.suite.read_text().replace("(4, 6))\n", "(4, 7))\n")
-    assignment.suite.write_text(text)
+    text = assignment.suites[0].read_text().replace("(4, 6))\n", "(4, 7))\n")
+    assignment.suites[0].write_text(text)
     line = 1 + next(number for number, one in enumerate(text.splitlines()) if "(4, 7))" in one)
     code, said = dev_check_of(assignment)
     assert code == 1

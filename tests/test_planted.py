@@ -31,7 +31,7 @@ def plant(folder, marker):
     data = json.loads(notebook.read_text())
     data["cells"].append({"cell_type": "markdown", "metadata": {}, "source": SCRIPT})
     notebook.write_text(json.dumps(data))
-    for name in ("nbgrader_config.py", f"solutions/{NAME}/{notebook.stem}.py", f"content/{NAME}/suite.py"):
+    for name in ("nbgrader_config.py", f"solutions/{NAME}/{notebook.stem}.py", f"content/{NAME}/softmax/suite.py"):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(acts)

@@ -93,11 +93,11 @@ def graded(tmp_path_factory):
         book.db.commit()
     grade_by_hand(course, "test-attention_scores", "dmitri", OVERRIDE, waits=False)
     grade_by_hand(course, "written-roles", "ada", 3.0, waits=False)
-    suite = assignment.suite.read_text()
-    start = suite.index('@pytest.mark.exercise("attention_scores")')
-    place = suite.index("    @pytest.mark.weight", suite.index("def test_shape", start))
+    path = assignment.content / "attention_scores" / "suite.py"
+    suite = path.read_text()
+    place = suite.index("    @pytest.mark.weight", suite.index("def test_shape"))
     weight = suite[place : suite.index("\n", place)]
-    assignment.suite.write_text(suite[:place] + suite[place:].replace(weight, "    @pytest.mark.weight(0.1)", 1))
+    path.write_text(suite[:place] + suite[place:].replace(weight, "    @pytest.mark.weight(0.1)", 1))
     set_points(course, "softmax", 6)
     return course
 

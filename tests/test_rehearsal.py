@@ -47,7 +47,7 @@ def another_kind(columns, heads):
 def suite(tmp_path):
     path = tmp_path / "test_split.py"
     path.write_text(SUITE)
-    with Suite(path) as opened:
+    with Suite([path]) as opened:
         yield opened
 
 
@@ -92,7 +92,7 @@ def test_the_reference_is_not_asked_again_what_it_has_answered(tmp_path):
 
     path = tmp_path / "test_total.py"
     path.write_text(SUMS)
-    with Suite(path) as suite:
+    with Suite([path]) as suite:
         names = {"total": total}
         material = Material(suite, names, rehearse(suite, names))
         before = len(asked)

@@ -117,7 +117,7 @@ def test_the_sdist_holds_nothing_that_the_wheel_does_not_and_both_hold_no_secret
     # The engine's own words for what cuts across exercises, `check` says to everybody.
     everything = b"\n".join(text for name, text in sdist.items() if "attention" in name).decode(errors="replace")
     for assignment in ASSIGNMENTS:
-        for entry in read_catalogue(assignment.suite).mistakes:
+        for entry in read_catalogue(assignment.mistakes).mistakes:
             assert entry.hint not in everything
     listed = (packages / "CONTENTS.txt").read_text()
     assert listed.startswith("commit ")
@@ -135,11 +135,12 @@ def test_the_notebooks_beside_a_release_are_the_release_and_one_cell_more(packag
         nbformat.validate(nbformat.read(packages / assignment.notebook.name, as_version=4))
 
 
-def test_a_package_with_a_suite_in_it_is_refused(tmp_path):
+@pytest.mark.parametrize("name", ["softmax/suite.py", "softmax/mistakes.py", "shared_suite.py", "prints.npz"])
+def test_a_package_with_a_secret_in_it_is_refused(tmp_path, name):
     with pytest.raises(CourseError, match="`make dist` builds it"):
         list(write_release(COURSE, tmp_path))
     with zipfile.ZipFile(tmp_path / NAME, "w") as wheel:
-        wheel.writestr("autograder/attention/a1_scaled_dot_product/suite.py", "")
+        wheel.writestr(f"autograder/attention/a1_scaled_dot_product/{name}", "")
     with pytest.raises(CourseError, match="which students must not have"):
         list(write_release(COURSE, tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == [NAME]

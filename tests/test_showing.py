@@ -33,7 +33,7 @@ def in_their_place(assignment, cells):
 
 def works(assignment):
     """Known mistakes and right ways, each as answers to a notebook."""
-    files = assignment.suite.with_name("mistakes.py"), WAYS / f"{assignment.name}.py"
+    files = *assignment.mistakes, WAYS / f"{assignment.name}.py"
     entries = [node for path in files for node in ast.parse(path.read_text()).body if is_entry(node)]
     answers = []
     for node in entries:

@@ -63,15 +63,18 @@ def contents(wheel):
 
 
 def test_the_wheel_holds_no_suite_no_solution_and_no_catalogue(contents):
-    assert "autograder/attention/a1_scaled_dot_product/visible.py" in contents
-    assert "autograder/attention/a1_scaled_dot_product/hints.toml" in contents
+    a1 = "autograder/attention/a1_scaled_dot_product"
+    for name in ("softmax/visible.py", "softmax/hint.toml", "attention_scores/picture.py"):
+        assert f"{a1}/{name}" in contents
+    assert f"{a1}/shared_visible.py" in contents and f"{a1}/shared_picture.py" in contents
     assert "autograder/py.typed" in contents
     assert "autograder/attention/workshop/copycat.safetensors" in contents
     assert "autograder/attention/workshop/copycat_training.py" not in contents
     outside = [name for name in contents if not name.startswith("autograder/") and ".dist-info/" not in name]
     assert outside == []
     for name in contents:
-        assert not re.search(r"attention/.*suite|/hidden/|mistakes|solutions|source|tests|rubric.toml", name), name
+        secret = r"attention/.*suite|/hidden/|mistakes|solutions|source|tests|rubric.toml|left_to_grading|prints.npz"
+        assert not re.search(secret, name), name
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
@@ -79,13 +82,14 @@ def test_no_line_of_a_solution_no_hint_of_a_mistake_and_no_hidden_message_is_in_
     everything = "\n".join(contents.values())
     # The engine's own words for what cuts across exercises, `check` says to everybody.
     course = "\n".join(text for name, text in contents.items() if "attention" in name)
-    for entry in read_catalogue(assignment.suite).mistakes:
+    for entry in read_catalogue(assignment.mistakes).mistakes:
         assert entry.hint not in course
     released = (ROOT / "assignments" / assignment.name / assignment.notebook.name).read_text()
     for line in map(str.strip, "\n".join(model_answers(assignment).values()).splitlines()):
         told = json.dumps(line)[1:-1] in released  # signatures and docstrings
         assert len(line) < 25 or told or line not in everything, line
-    for sentence in re.findall(r'fail\(\s*"(.{30,}?)"', assignment.suite.read_text()):
+    suites = "\n".join(path.read_text() for path in assignment.content.rglob("*suite.py"))
+    for sentence in re.findall(r'fail\(\s*"(.{30,}?)"', suites):
         assert sentence not in everything
 
 

@@ -25,8 +25,8 @@ HEAD = """\
 How many wrong implementations do the hidden tests accept? {accepted} of {total}. They grew beside the tests, so this
 says that nothing known gets through, not that nothing can.
 
-`autograder dev catalogue` writes this page. Each row is a wrong implementation in a `mistakes.py`, and ✗ marks the
-tests that it fails.
+`autograder dev catalogue` writes this page. Each row is a wrong implementation in an exercise's `mistakes.py`, and ✗
+marks the tests that it fails.
 """
 
 
@@ -35,7 +35,7 @@ def rows(course: Course) -> Iterator[Row]:
     for assignment in course.assignments().values():
         material = replace(material_of(assignment), hypotheses=None, examples={})
         with material.suite:
-            for mistake in read_catalogue(assignment.suite):
+            for mistake in read_catalogue(assignment.mistakes):
                 yield assignment, mistake, result_of(assignment, material, mistake)
 
 
@@ -47,7 +47,7 @@ def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> E
 
 
 def keep_prints(course: Course) -> Iterator[Path]:
-    """Ask hypotheses what the suite asks, and keep prints of the answers beside the catalogue; each file written."""
+    """Ask hypotheses what the suites ask, and keep prints of the answers beside the exercises; each file written."""
     for assignment in course.assignments().values():
         material = material_of(assignment, keeps=False)
         assert material.hypotheses is not None

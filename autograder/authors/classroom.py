@@ -29,7 +29,7 @@ def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> d
 
     Raises `KeyError` if there is none of that name, or a recipe makes it, so that nobody wrote it down.
     """
-    found = [m for m in read_catalogue(assignment.suite) if m.name == name and exercise in (None, m.exercise)]
+    found = [m for m in read_catalogue(assignment.mistakes) if m.name == name and exercise in (None, m.exercise)]
     if not found:
         raise KeyError(f"{assignment.name} has no mistake {name!r}")
     if not is_written_out(found[0]):

@@ -12,14 +12,15 @@ import re
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
-from autograder.authors import upkeep
+from autograder.authors import new_exercise, upkeep
 from autograder.authors.catalogue_page import result_of
 from autograder.course import CHECK, RUBRIC, Assignment, Course, rubrics_in
 from autograder.diagnosis import index
@@ -110,6 +111,7 @@ def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
         yield from in_step(assignment, text)
         release = nbformat.reads(text, as_version=4)
         yield from no_secret(assignment, source, release)
+        yield from no_other_folder(assignment)
         yield from suite_covers(assignment)
         yield from visible_checks(assignment)
         yield from hints(assignment, source)
@@ -123,7 +125,7 @@ def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
     if blocking := sum(finding.blocks for finding in findings):
         return f"{blocking} to mend"
     written = sum(_points(c) for c in nbformat.read(assignment.notebook, as_version=4).cells if _by_hand(c))
-    mistakes = len(list(read_catalogue(assignment.suite)))
+    mistakes = len(read_catalogue(assignment.mistakes).mistakes)
     number = len(assignment.exercises)
     counted = f"{number} exercise{'s' * (number != 1)}, {assignment.max_score:g} points by tests"
     return f"in order: {counted} and {written:g} by hand, {mistakes} known mistakes"
@@ -237,60 +239,71 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if not line.strip().startswith("#")]
 
 
+def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
+    """Each folder with an exercise's files is that of an exercise."""
+    names = {exercise.name for exercise in assignment.exercises}
+    for folder in sorted({path.parent for name in new_exercise.FILES for path in assignment.content.glob(f"*/{name}")}):
+        if folder.name not in names:
+            yield Finding(folder, "", "the notebook has no exercise of that name", "Is it a name's typo?")
+
+
 def suite_covers(assignment: Assignment) -> Iterator[Finding]:
-    """The suite has tests for the notebook's exercises and no others."""
-    names = [exercise.name for exercise in assignment.exercises]
-    with Suite(assignment.suite) as suite:
-        for name in [name for name in names if name not in suite.exercises()]:
-            remedy = f'Write a class marked @pytest.mark.exercise("{name}").'
-            yield Finding(assignment.suite, name, "the exercise has no hidden tests", remedy)
-        for name in [name for name in suite.exercises() if name not in names]:
-            yield Finding(
-                assignment.suite, name, "tests for an exercise that the notebook does not have", "Is it a name's typo?"
-            )
+    """Each exercise has hidden tests, in its folder."""
+    with _opened(assignment.suites) as suite:
+        yield from _without_tests(assignment.suites, suite, "hidden tests")
 
 
 def visible_checks(assignment: Assignment) -> Iterator[Finding]:
-    """Each exercise has checks that students can run, and the solution passes them."""
-    path = assignment.visible
-    if not path.is_file():
-        yield Finding(path, "", "it is missing, so `check` has nothing to run", "Write visible checks.")
-        return
-    with Suite(path) as suite:
-        for exercise in assignment.exercises:
-            if exercise.name not in suite.exercises():
-                remedy = f'Write a class marked @pytest.mark.exercise("{exercise.name}") there.'
-                yield Finding(path, exercise.name, "the exercise has no visible check", remedy)
-                continue
-            (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercise])
-            yield from _lost(path, result, "the solution fails this visible check")
+    """Each exercise has checks that students can run, in its folder, and the solution passes them."""
+    with _opened(assignment.visible) as suite:
+        yield from _without_tests(assignment.visible, suite, "visible check")
+        for exercise, path in zip(assignment.exercises, assignment.visible, strict=True):
+            if suite is not None and exercise.name in suite.exercises():
+                (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercise])
+                yield from _lost(path, result, "the solution fails this visible check")
+
+
+def _opened(paths: Sequence[Path]) -> AbstractContextManager[Suite | None]:
+    found = [path for path in paths if path.is_file()]
+    return Suite(found) if found else nullcontext()
+
+
+def _without_tests(paths: Sequence[Path], suite: Suite | None, what: str) -> Iterator[Finding]:
+    """Exercises without tests, and tests whose marker is not the name of the folder where a person looks for them."""
+    for path in paths:
+        name = path.parent.name
+        if suite is None or name not in suite.exercises():
+            remedy = f'Write a class marked @pytest.mark.exercise("{name}") there.'
+            yield Finding(path, name, f"the exercise has no {what}", remedy)
+    for test, path in suite.path_of.items() if suite else ():
+        if test.exercise != path.parent.name:
+            marked = f"its class is marked {test.exercise}, and its folder is {path.parent.name}"
+            yield Finding(path, f"{test.exercise}, {test.name}", marked, "Give both the exercise's name.")
 
 
 def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
     """Each exercise has two hints, a place to read on, and the heading it stands under; none tells the solution."""
-    path = assignment.content / "hints.toml"
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        yield Finding(
-            path, "", "it is missing, so `hint` has nothing to say", f"Write a table an exercise: {', '.join(HINTS)}."
-        )
-        return
-    except ValueError as error:
-        yield Finding(path, "", f"it is not TOML ({error})", "Mend that line.")
-        return
     text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
     headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
-    for exercise in assignment.exercises:
-        table = tables.get(exercise.name, {})
+    for path in assignment.files("hint.toml"):
+        name = path.parent.name
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            what = f'it is missing, so `hint("{name}")` has nothing to say'
+            yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.")
+            continue
+        except ValueError as error:
+            yield Finding(path, "", f"it is not TOML ({error})", "Mend that line.")
+            continue
         missing = [key for key in HINTS if not str(table.get(key, "")).strip()]
         if missing:
-            yield Finding(path, exercise.name, f"no {', '.join(missing)}", "Write what is missing.")
+            yield Finding(path, name, f"no {', '.join(missing)}", "Write what is missing.")
         elif table["section"] not in headings:
             what = f"the notebook has no heading {table['section']!r}"
-            yield Finding(path, exercise.name, what, "Copy the heading above its stub, without the leading #.")
+            yield Finding(path, name, what, "Copy the heading above its stub, without the leading #.")
         for line in _told(source, "\n".join(map(str, table.values()))):
-            yield Finding(path, exercise.name, f"it tells {line!r}", "Ask, or name a place to look.")
+            yield Finding(path, name, f"it tells {line!r}", "Ask, or name a place to look.")
 
 
 def _told(source: Any, text: str) -> list[str]:
@@ -301,22 +314,28 @@ def _told(source: Any, text: str) -> list[str]:
 
 def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
     """Each exercise has known mistakes with hints, and its tests accept none of them."""
-    path = assignment.content / "mistakes.py"
-    catalogue = read_catalogue(assignment.suite)
-    for exercise in assignment.exercises:
-        found = len(catalogue.of(exercise.name))
-        if found < MISTAKES:
-            yield Finding(path, exercise.name, f"{found} known mistakes", f"Enter {MISTAKES - found} more.")
-    names = {exercise.name for exercise in assignment.exercises}
-    with Suite(assignment.suite) as suite:
-        for mistake in catalogue:
-            if not mistake.hint.strip():
-                yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")
-            if mistake.exercise not in names & set(suite.exercises()):
-                yield Finding(path, mistake.name, f"there is no exercise {mistake.exercise}", "Is it a name's typo?")
-            elif _accepted(assignment, suite, mistake):
-                remedy = f"Add a test to {assignment.suite.name} that it fails."
-                yield Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)
+    with Suite(assignment.suites) as suite:
+        for path in assignment.mistakes:
+            yield from _mistakes_of(path.parent.name, path, assignment, suite)
+    kept = assignment.content / index.FILE
+    if kept.exists() and not index.read(assignment.content):
+        what = "is of other catalogues than those beside it, so a mistake's name is looked for and not looked up"
+        yield Finding(kept, "", what, "Run `autograder dev catalogue`.", blocks=False)
+
+
+def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite) -> Iterator[Finding]:
+    catalogue = read_catalogue([path])
+    found = len(catalogue.of(exercise))
+    if found < MISTAKES:
+        yield Finding(path, exercise, f"{found} known mistakes", f"Enter {MISTAKES - found} more.")
+    for mistake in catalogue:
+        if not mistake.hint.strip():
+            yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")
+        if mistake.exercise != exercise:
+            yield Finding(path, mistake.name, f"it is of {mistake.exercise}, and not of {exercise}", "Is it a typo?")
+        elif exercise in suite.exercises() and _accepted(assignment, suite, mistake):
+            remedy = "Add a test to the suite.py beside it that it fails."
+            yield Finding(path, mistake.name, f"the hidden tests of {exercise} accept it", remedy)
     for made in (*catalogue.variants, *catalogue.pairs):
         try:
             _ = made.code
@@ -324,10 +343,6 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
             what = f"the recipe of {made.exercise} makes no code of it ({type(error).__name__}: {error})"
             yield Finding(path, made.name, what, "Does the function take the options of that name?")
             break
-    kept = assignment.content / index.FILE
-    if kept.exists() and not index.read(assignment.content):
-        what = "is of another catalogue than the one beside it, so a mistake's name is looked for and not looked up"
-        yield Finding(kept, "", what, "Run `autograder dev catalogue`.", blocks=False)
 
 
 def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
@@ -352,11 +367,12 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, desk:
             remedy = "Its cell should end in the stub: is there code outside the solution's markers?"
             yield Finding(assignment.notebook, result.name, "untouched, it does not count as not started", remedy)
     for result in solved.exercises:
-        yield from _with_lines(assignment, _lost(assignment.suite, result, "the solution fails this hidden test"))
+        path = assignment.content / result.name / "suite.py"
+        yield from _with_lines(assignment, _lost(path, result, "the solution fails this hidden test"))
         total = sum(test.max_score for test in result.tests)
         if abs(total - result.max_score) > 0.01:
             what = f"its tests add up to {total:g} points, its cell says {result.max_score:g}"
-            yield Finding(assignment.suite, result.name, what, "Are all its weights positive?")
+            yield Finding(path, result.name, what, "Are all its weights positive?")
 
 
 def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator[Finding]:
@@ -364,7 +380,7 @@ def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator
     found = list(findings)
     if not found:
         return
-    with Suite(assignment.suite) as suite:
+    with Suite(assignment.suites) as suite:
         broken = rehearse(suite, vars(assignment.reference())).broken
     lines = {f"{test.exercise}, {test.name}": where for test, where, _ in broken}
     for one in found:

@@ -17,7 +17,7 @@ NAME = re.compile(r"[\w-]{1,60}")
 
 
 def name_mistake(course: Course, notebook: Path, exercise: str, name: str, hint: str) -> Path:
-    """Write a draft of the mistake `name` into the catalogue of the exercise's assignment; the file written.
+    """Write a draft of the mistake `name` into the exercise's catalogue; the file written.
 
     Raises `CourseError` if there is no such exercise, or the name or the hint is no good; `SubmissionError` if the
     notebook cannot be read or holds no such cell.
@@ -30,7 +30,7 @@ def name_mistake(course: Course, notebook: Path, exercise: str, name: str, hint:
     found = [str(cell["source"]) for cell in read_notebook(notebook)["cells"] if grade_id(cell) == exercise]
     if not found or not found[0].strip():
         raise SubmissionError(f"{notebook.name} has no cell of {exercise}")
-    path = assignment.suite.with_name("mistakes.py")
+    path = assignment.content / exercise / "mistakes.py"
     draft = [
         "# A draft. Read the code: it is a student's, and this file is imported. Then take the comment signs away.",
         f"# @mistake({name!r}, hint={hint.strip()!r})",

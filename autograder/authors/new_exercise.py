@@ -1,7 +1,7 @@
 """`autograder dev new`: the skeleton of an exercise, complete and in order from the start, to be rewritten.
 
-Cells in the source notebook, a hidden suite, a visible check, three known mistakes and hints. The skeleton is a small
-exercise that works, so that `autograder dev check` is green before the first edit and says what an edit broke.
+Cells in the source notebook, and a folder: a hidden suite, a visible check, three known mistakes and a hint. It is a
+small exercise that works, so that `autograder dev check` is green before the first edit and says what an edit broke.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from autograder.errors import CourseError
 from autograder.submission import grade_id
 
 TEMPLATES = Path(__file__).parent / "templates" / "exercise"
+FILES = ("suite.py", "mistakes.py", "visible.py", "hint.toml")
 POINTS = 3
 NUMBERED = re.compile(r"^## (\d+)\. ", re.MULTILINE)  # an exercise's heading
 IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, heatmap"
@@ -41,12 +42,11 @@ def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Pat
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)
     yield path
-    folder = _home(course) / assignment
+    folder = _home(course) / assignment / exercise
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("suite.py", "mistakes.py", "visible.py", "hints.toml"):
-        file, name = folder / name, name.partition(".")[0]
-        before = file.read_text(encoding="utf-8") if file.is_file() else fill(f"{name}_head.txt")
-        file.write_text(before.rstrip("\n") + "\n" + fill(f"{name}.txt"), encoding="utf-8")
+    for name in FILES:
+        file = folder / name
+        file.write_text(fill(f"{file.stem}.txt"), encoding="utf-8")
         yield file
 
 
@@ -69,7 +69,9 @@ def must_be_names(assignment: str, exercise: str) -> None:
 
 def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
     must_be_names(assignment, exercise)
-    _home(course)
+    for path in [_home(course) / assignment / exercise / name for name in FILES]:
+        if path.exists():
+            raise CourseError(f"{path} is there already; take another name, or that folder away")
     for other in course.assignments().values():
         if exercise in [e.name for e in other.exercises]:
             raise CourseError(f"{other.notebook}: there is an exercise {exercise!r} already; take another name")

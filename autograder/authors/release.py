@@ -25,10 +25,12 @@ from autograder.errors import CourseError
 TEMPLATE = Path(__file__).parent / "templates" / "release" / "first_cell.txt"
 ID = "get-the-kit"  # of the first cell; nbgrader knows no such cell and leaves it alone
 LIST = "CONTENTS.txt"
-VISIBLE = ("visible.py", "hints.toml", "pictures.py")  # of an assignment's content, what students have
+# Of an assignment's content, what students have.
+VISIBLE = ("shared_visible.py", "shared_picture.py", "*/visible.py", "*/hint.toml", "*/picture.py")
 # What a package for students never holds.
 SECRET = re.compile(
-    r"(attention|content)/([^/]+/((suite|mistakes)\.py|rubric\.toml)$|hidden/)|^(solutions|source|assignments|tests)/"
+    r"(attention|content)/([^/]+/([^/]+/)?((shared_)?(suite|mistakes)\.py|(rubric|left_to_grading)\.toml|prints\.npz)$"
+    r"|hidden/)|^(solutions|source|assignments|tests)/"
 )
 
 
@@ -71,10 +73,10 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
 
 def _visible(assignment: Assignment, folder: Path) -> Iterator[Path]:
     """Copy what students have of an assignment's content."""
-    (folder / assignment.name).mkdir(parents=True, exist_ok=True)
-    for name in VISIBLE:
-        if (assignment.content / name).is_file():
-            yield Path(shutil.copy(assignment.content / name, folder / assignment.name))
+    for path in [path for name in VISIBLE for path in sorted(assignment.content.glob(name))]:
+        copy = folder / assignment.name / path.relative_to(assignment.content)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        yield Path(shutil.copy(path, copy))
 
 
 def members(package: Path) -> Iterator[tuple[str, bytes]]:

@@ -25,7 +25,7 @@ students have, too: the visible checks of its exercise, and the picture that `ch
 
 What follows is written by `autograder dev catalogue`; a test fails where it is not what checks and catalogue give.
 ✗ marks the checks that a mistake fails, and the picture in which it differs from what is asked for. What neither shows
-is a refinement, with its reason in `left_to_grading.toml` beside the checks; and every right way in
+is a refinement, with its reason in the assignment's `left_to_grading.toml`; and every right way in
 `tests/right_ways/` passes every check and draws as equal.
 """
 
@@ -53,7 +53,7 @@ class Seen:
 def rows(course: Course) -> Iterator[Seen]:
     """Every mistake of the assignments that have visible checks here, in the exercises' order."""
     for assignment in course.assignments().values():
-        if assignment.visible.is_file():
+        if all(path.is_file() for path in assignment.visible):
             yield from rows_of(assignment)
 
 
@@ -62,7 +62,7 @@ def rows_of(assignment: Assignment) -> Iterator[Seen]:
     reasons = left_to_grading(assignment)
     order = [exercise.name for exercise in assignment.exercises]
     right = vars(assignment.reference())
-    for mistake in sorted(read_catalogue(assignment.suite), key=lambda one: order.index(one.exercise)):
+    for mistake in sorted(read_catalogue(assignment.mistakes), key=lambda one: order.index(one.exercise)):
         names = dict(right) | {mistake.exercise: mistake.code}
         verdict = examine(mistake.exercise, names, Visible(assignment.content.parent))
         yield Seen(assignment.name, mistake, verdict, reasons.get(mistake.exercise, {}).get(mistake.name, ""))

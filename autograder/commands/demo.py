@@ -68,7 +68,7 @@ def _half(assignment: Assignment) -> Answers:
 
 def _with_mistake(number: int) -> Callable[[Assignment], Answers]:
     def answers(assignment: Assignment) -> Answers:
-        written = filter(is_written_out, read_catalogue(assignment.suite))
+        written = filter(is_written_out, read_catalogue(assignment.mistakes))
         known = [one for one in written if inspect.isfunction(one.code)]
         if not known:
             return model_answers(assignment)

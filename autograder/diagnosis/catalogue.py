@@ -1,6 +1,6 @@
 """The catalogue of known mistakes: small wrong implementations with a name and a hint.
 
-`mistakes.py` in an assignment's folder. A mistake is written as the student would write it, complete in itself:
+`mistakes.py` in an exercise's folder. A mistake is written as the student would write it, complete in itself:
 
     mistake = Catalogue()
 
@@ -19,7 +19,6 @@ mistakes, a recipe makes them, and `held` names those that the suites are held a
 from __future__ import annotations
 
 import functools
-import importlib.util
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from autograder import content
 from autograder.errors import CourseError
 
 
@@ -58,7 +58,7 @@ Options = dict[str, Any]
 
 @dataclass
 class Catalogue:
-    """The mistakes of one assignment, in the order written. Used as a decorator.
+    """The mistakes of an exercise, in the order written, or of several. Used as a decorator.
 
     `mistakes` are known: the suites are held against them, and the page of known mistakes has a row for each. They are
     written out, or what a recipe holds. `variants` are the same in other styles, and what else comes of one wrong
@@ -129,15 +129,15 @@ class Catalogue:
         return [mistake for mistake in self.mistakes if mistake.exercise == exercise]
 
 
-def read_catalogue(suite: Path) -> Catalogue:
-    """The catalogue beside a suite; empty where there is none."""
-    path = suite.with_name("mistakes.py")
-    if not path.is_file():
-        return Catalogue()
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_mistakes", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = module.mistake
-    assert isinstance(found, Catalogue)
-    return found
+def read_catalogue(files: Sequence[Path]) -> Catalogue:
+    """The catalogues of an assignment's exercises as one; a file that is not there holds none."""
+    whole = Catalogue()
+    for folder in {path.parent.parent for path in files}:
+        content.forget(folder)
+    for path in [path for path in files if path.is_file()]:
+        found = content.load(path).mistake
+        assert isinstance(found, Catalogue)
+        whole.mistakes += found.mistakes
+        whole.variants += found.variants
+        whole.pairs += found.pairs
+    return whole

@@ -1,4 +1,4 @@
-"""What every hypothesis answers, as prints, computed once and kept beside the catalogue in `prints.npz`.
+"""What every hypothesis answers, as prints, computed once and kept beside the exercises in `prints.npz`.
 
 To ask them all takes a minute of processor time; to read the file, a millisecond. `autograder dev catalogue` writes it.
 If the catalogue has changed since, or the suite asks something else, the hypotheses are asked a few calls each, and the
@@ -81,6 +81,6 @@ def read(folder: Path) -> dict[str, Prints]:
 
 
 def _stamp(folder: Path) -> str:
-    """A digest of the catalogue and what it may import: the code that answers."""
-    files = [*folder.glob("mistakes*.py"), *(folder.parent / "hidden").rglob("*.py")]
+    """A digest of the catalogues and what they may import: the code that answers."""
+    files = [*folder.rglob("*mistakes.py"), *(folder.parent / "hidden").rglob("*.py")]
     return digest([path.read_bytes() for path in sorted(files)], ())

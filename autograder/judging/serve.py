@@ -94,13 +94,13 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     keeps: may what hypotheses answer come from the file beside the catalogue?
     """
     module = assignment.reference()
-    suite = Suite(assignment.suite)
+    suite = Suite(assignment.suites)
     names = vars(module)
     _check_names(assignment, suite, names)
     rehearsal = rehearse(suite, names)
     kept = index.read(assignment.content) if keeps else {}
-    hypotheses = Hypotheses(read_catalogue(assignment.suite), names, rehearsal.plans, kept)
-    examples = content.pictures(assignment.content)
+    hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, rehearsal.plans, kept)
+    examples = content.pictures(assignment.content, [exercise.name for exercise in assignment.exercises])
     return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples)
 
 
@@ -116,8 +116,8 @@ def _must_be_in_order(assignment: Assignment, rehearsal: Rehearsal) -> None:
     (test, where, said), *more = rehearsal.broken
     others = f", and {len(more)} more" if more else ""
     raise CourseError(
-        f"{assignment.suite}: the solution itself fails {test.exercise}, {test.name} ({where}, {one_line(said):.200})"
-        f"{others}. "
+        f"{assignment.content / test.exercise}: the solution itself fails {test.exercise}, {test.name} "
+        f"({where}, {one_line(said):.200}){others}. "
         f"Nothing was graded; `autograder dev check {assignment.name}` says what to mend"
     )
 
@@ -127,7 +127,7 @@ def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
     missing = [exercise.name for exercise in assignment.exercises if exercise.name not in suite.exercises()]
     if missing:
         raise CourseError(
-            f"{suite.path}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
+            f"{suite.folder}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
         )
     unknown = [name for name in assignment.brought if name not in names]
     if unknown:

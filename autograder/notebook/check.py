@@ -101,7 +101,8 @@ def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, 
     """One exercise judged by its visible checks: all there is of `judge` on the students' side."""
     example = visible.example_for(name)
     checks = visible.checks(visible.assignment_of(name))
-    material = Material(_suite(checks, checks.stat().st_mtime_ns), examples={name: example} if example else {})
+    saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
+    material = Material(_suite(checks, saved), examples={name: example} if example else {})
     return judge(material, names, [Exercise(name, 1.0)], signatures)[0]
 
 
@@ -134,6 +135,6 @@ class CallsInKernel(CallsHere):
 
 
 @functools.cache
-def _suite(checks: Path, saved: int) -> Suite:
-    """saved: when; whoever writes checks sees them anew after each save"""
+def _suite(checks: tuple[Path, ...], saved: tuple[int, ...]) -> Suite:
+    """saved: when each was; whoever writes checks sees them anew after each save"""
     return Suite(checks)

@@ -1,4 +1,4 @@
-"""An example that can be drawn: what a folder's `pictures.py` is made of.
+"""An example that can be drawn: the `PICTURE` of an exercise's `picture.py`.
 
 Small, by hand, the same for everybody. `wanted` is what the example asks for, in numbers that a student may read, as
 those of the visible checks; nothing hidden judges by them.

@@ -1,4 +1,4 @@
-"""One pytest session over one suite, collected once and kept open for any number of submissions.
+"""One pytest session over the suites of an assignment, collected once and kept open for any number of submissions.
 
 A suite is ordinary pytest: classes marked `@pytest.mark.exercise("softmax")`, test methods with a docstring (the
 sentence a student reads) and `@pytest.mark.weight(2)`, and the fixtures `student` and `reference`. pytest's own
@@ -9,15 +9,17 @@ hooks give outcomes as objects. A thread keeps the session open in `pytest_runte
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 import pytest
 
+from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.sandbox.protocol.objects import NoField
 from autograder.suites import recipes
@@ -87,24 +89,27 @@ class Outcome:
 
 
 class Suite:
-    """A collected suite. Use as a context manager, or call `close`.
+    """The collected suites of an assignment's exercises. Use as a context manager, or call `close`.
 
-    Raises `CourseError` where it cannot be used, `MachineError` where it needs a package that is not installed here.
+    Raises `CourseError` where they cannot be used, `MachineError` where they need a package that is not installed here.
     """
 
-    def __init__(self, path: Path) -> None:
-        if not path.is_file():
-            raise CourseError(f"{path}: no such suite")
-        self.path = path
-        self._plugin = _Plugin(path.parent)
-        self._thread = threading.Thread(target=self._session, name=f"suite {path.stem}", daemon=True)
+    def __init__(self, paths: Sequence[Path]) -> None:
+        missing = [path for path in paths if not path.is_file()]
+        if missing or not paths:
+            raise CourseError(f"{missing[0]}: no such suite" if missing else "no exercise, so no suite")
+        self.folder = paths[0].parent.parent.resolve()  # the assignment's
+        self.paths = tuple(self.folder / path.parent.name / path.name for path in paths)
+        self._plugin = _Plugin(self.folder)
+        self._thread = threading.Thread(target=self._session, name=f"suite {self.folder.name}", daemon=True)
         self._thread.start()
         self._plugin.collected.wait()
         if self._plugin.missing is not None:
             raise MachineError(_how_to_get(self._plugin.missing))
         if self._plugin.problem is not None:
-            raise CourseError(f"{path}: the suite cannot be used: {self._plugin.problem}")
+            raise CourseError(f"{self.folder}: a suite cannot be used: {self._plugin.problem}")
         self.tests: tuple[Test, ...] = tuple(self._plugin.items)
+        self.path_of = {test: item.path for test, item in self._plugin.items.items()}
         # Parts of names of functions that are not to be called, see `perform`. Ready-made attention is noticed without.
         markers = [item.get_closest_marker("watched") for item in self._plugin.items.values()]
         self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
@@ -116,7 +121,7 @@ class Suite:
         self.close()
 
     def exercises(self) -> list[str]:
-        """The exercises' names, in the suite's order."""
+        """The exercises' names, in the suites' order."""
         return list(dict.fromkeys(test.exercise for test in self.tests))
 
     def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
@@ -135,27 +140,28 @@ class Suite:
         self._thread.join()
 
     def _session(self) -> None:
-        arguments = [f"--rootdir={self.path.parent}", "-c", os.devnull, "--import-mode=importlib", "--noconftest"]
+        arguments = [f"--rootdir={self.folder}", "-c", os.devnull, "--noconftest"]
         # Else it lists every folder on the way to the suite, and behind a wall most of them cannot be.
-        arguments.append(f"--confcutdir={self.path.parent}")
+        arguments.append(f"--confcutdir={self.folder}")
         # A plain assert says its own words and no more: what pytest would add are the values that are asked for.
         arguments.append("--assert=plain")
         # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
         arguments.append("--disable-plugin-autoload")
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
-        _forget(self.path)
+        content.forget(self.folder)
         self._plugin.settings = {name: os.environ.pop(name) for name in SETTINGS if name in os.environ}
         try:
-            pytest.main([*arguments, str(self.path)], plugins=[self._plugin])
+            pytest.main([*arguments, *map(str, self.paths)], plugins=[self._plugin])
         finally:
             self._plugin.collected.set()
 
 
-def _forget(path: Path) -> None:
-    """pytest takes a module of that name that it has imported before, also where the file has been edited since."""
-    for name in [name for name in sys.modules if name.rpartition(".")[2] == path.stem]:
-        del sys.modules[name]
+class _Module(pytest.Module):
+    """A file of the content. Several are called suite.py, and they share files; see `content.load`."""
+
+    def _getobj(self) -> ModuleType:
+        return content.load(self.path)
 
 
 class _Plugin:
@@ -165,6 +171,7 @@ class _Plugin:
         self.folder = folder
         self.collected, self.finished = threading.Event(), threading.Event()
         self.items: dict[Test, pytest.Item] = {}
+        self.last: pytest.Item | None = None
         self.problem: str | None = "pytest found no test in it"
         self.settings: dict[str, str] = {}  # of the environment, given back once pytest has looked at it
         self.missing: str | None = None
@@ -188,13 +195,16 @@ class _Plugin:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.problem = str(report.longrepr)
+            self.problem = f"{report.nodeid}: {report.longrepr}"
+
+    def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
+        return _Module.from_parent(parent, path=module_path)
 
     def pytest_exception_interact(self, call: pytest.CallInfo[object]) -> None:
         """A suite that cannot be imported since a package is not there: that is the machine's, and not the course's."""
-        cause = call.excinfo.value.__cause__ if call.excinfo else None
-        if isinstance(cause, ModuleNotFoundError):
-            self.missing = cause.name
+        error = call.excinfo.value if call.excinfo else None
+        if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(content.PACKAGE):
+            self.missing = error.name
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.items and not session.testsfailed:
@@ -211,8 +221,11 @@ class _Plugin:
     def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
         self.student, self.referee, self.error = student, reference, None
         item = self.items[test]
-        # What comes next is of this module, so its packages are not set up for each test anew: 1 ms of 2.
+        # What comes next is mostly of this module, so its packages are not set up for each test anew: 1 ms of 2.
         module: Any = item.getparent(pytest.Module)
+        if self.last is not None and self.last.getparent(pytest.Module) is not module:
+            item.ihook.pytest_runtest_teardown(item=self.last, nextitem=item)
+        self.last = item
         item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
         if self.error is None:
             return Outcome(test, None)
@@ -251,10 +264,13 @@ def as_mismatch(error: BaseException, where: str) -> Mismatch:
 
 
 def _where(error: BaseException, folder: Path) -> str:
-    """The line of a suite, or of a helper beside it, that an error comes from; with `WITHIN` if by way of others."""
+    """The line of a suite, or of a helper of it, that an error comes from; with `WITHIN` if by way of others.
+
+    folder: the assignment's
+    """
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    folders = (str(folder), str(folder.parent / "hidden"))
-    own = [place for place in places if os.path.dirname(place[0]) in folders]
+    folders = (f"{folder}{os.sep}", f"{folder.parent / 'hidden'}{os.sep}")
+    own = [place for place in places if place[0].startswith(folders)]
     if not own:
         return ""
     passed_on = places[-1] != own[-1] and not isinstance(error, pytest.fail.Exception)

@@ -1,0 +1,61 @@
+"""Known mistakes of per_head_weights."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import WORDS
+
+mistake = Catalogue()
+
+
+@mistake("split-without-transpose", hint="Column 0 of W makes one number of head 0. Is it a column of your head 0?")
+def per_head_weights(W, num_heads):
+    d_in, width = W.shape
+    return W.reshape(num_heads, d_in, width // num_heads)
+
+
+@mistake("rows-for-columns", hint="Rows belong to what goes into a projection. What is it that the heads share out?")
+def per_head_weights(W, num_heads):
+    return np.stack(np.split(W, num_heads, axis=0))
+
+
+@mistake("heads-not-first", hint="What is result[0]: the first head's weights, or the first row of them all?")
+def per_head_weights(W, num_heads):
+    return np.stack(np.split(W, num_heads, axis=-1), axis=1)
+
+
+@mistake("one-head-for-all", hint="Head 0 looks right. Where does head 1 get its columns from?")
+def per_head_weights(W, num_heads):
+    d = W.shape[1] // num_heads
+    return np.array([W[:, :d] for _ in range(num_heads)])
+
+
+@mistake("list-of-heads", hint="What kind of thing does np.split give back, and what does the docstring ask for?")
+def per_head_weights(W, num_heads):
+    return np.split(W, num_heads, axis=-1)
+
+
+@mistake.recipe(
+    {
+        "heads-reversed": [{"order": lambda own: own[::-1]}],
+        "weights-transposed": [{"order": lambda own: own.swapaxes(-2, -1)}],
+        "one-head-too-few": [{"order": lambda own: own[:-1]}],
+        "first-head-only": [{"order": lambda own: own[0]}],
+        "heads-interleaved": [{"interleaved": True}],
+        "width-from-the-rows": [{"by_rows": True}],
+    },
+    hints=WORDS,
+    held=("heads-interleaved", "weights-transposed"),
+)
+def per_head_weights(order=lambda own: own, interleaved=False, by_rows=False):
+    def split(W, num_heads):
+        if by_rows:
+            d = W.shape[0] // num_heads
+            return order(np.array([W[:, i * d : (i + 1) * d] for i in range(num_heads)]))
+        d = W.shape[1] // num_heads
+        if interleaved:
+            return order(W.reshape(W.shape[0], d, num_heads).transpose(2, 0, 1))
+        return order(W.reshape(W.shape[0], num_heads, d).swapaxes(0, 1))
+
+    return split

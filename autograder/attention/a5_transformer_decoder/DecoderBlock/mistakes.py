@@ -1,0 +1,287 @@
+"""Known mistakes of DecoderBlock."""
+
+import torch
+import torch.nn as nn
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import _Block
+
+mistake = Catalogue()
+
+
+@mistake(
+    "residual-from-the-normalised", hint="What is each branch added to: x as it came, or what the norm made of it?"
+)
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = self.norm_1(x)
+        x = x + self.attend(x, padding)
+        x = self.norm_2(x)
+        return x + self.feed_forward(x)
+
+
+@mistake("no-residuals", hint="If both branches gave zeros, what would be left of x?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = self.attend(self.norm_1(x), padding)
+        return self.feed_forward(self.norm_2(x))
+
+
+@mistake("feed-forward-first", hint="Which of the two branches comes first?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        x = x + self.feed_forward(self.norm_2(x))
+        return x + self.attend(self.norm_1(x), padding)
+
+
+@mistake("padding-hides-queries", hint="Does padding say who may look, or who may be looked at? Which axis is that?")
+class DecoderBlock(_Block):
+    def mask(self, L, padding):
+        return self.causal(L) if padding is None else self.causal(L) & padding.unsqueeze(-3).transpose(-2, -1)
+
+
+@mistake(
+    "padding-without-an-axis-for-heads", hint="Scores are (B, h, L, L). Which shape has your mask, and which axes meet?"
+)
+class DecoderBlock(_Block):
+    def mask(self, L, padding):
+        return self.causal(L) if padding is None else self.causal(L) & padding
+
+
+@mistake("relu-behind-the-second-layer", hint="May the feed-forward network lower a number?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.feed_forward.append(nn.ReLU())
+
+
+@mistake("no-bias-in-feed-forward", hint="Which four parameters have the two linear layers?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.feed_forward = nn.Sequential(
+            nn.Linear(d_model, d_ff, bias=False), nn.ReLU(), nn.Linear(d_ff, d_model, bias=False)
+        )
+
+
+@mistake("d_ff-ignored", hint="How wide is the layer between for DecoderBlock(8, 2, 30)?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, 4 * d_model)
+
+
+@mistake("num_heads-ignored", hint="How many heads has the attention of DecoderBlock(12, 3, 20)?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, 1, d_ff)
+
+
+@mistake("one-more-norm", hint="Count the norms. Which of them has the formula not?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.norm_3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, padding=None):
+        return self.norm_3(super().forward(x, padding))
+
+
+@mistake("other-names", hint="Which names does the table give the two norms?")
+class DecoderBlock(_Block):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.ln1, self.ln2 = self._modules.pop("norm_1"), self._modules.pop("norm_2")
+
+    def forward(self, x, padding=None):
+        x = x + self.attend(self.ln1(x), padding)
+        return x + self.feed_forward(self.ln2(x))
+
+
+@mistake("weights-given-back-too", hint="How many things does forward give back?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        attended, weights = self.attention(self.norm_1(x), self.mask(x.shape[-2], padding))
+        x = x + attended
+        return x + self.feed_forward(self.norm_2(x)), weights
+
+
+@mistake(
+    "detached-attention",
+    hint="Print requires_grad of what the attention gives you. Which of your lines turns it False?",
+)
+class DecoderBlock(_Block):
+    def attend(self, x, padding):
+        return super().attend(x, padding).detach()
+
+
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        return super().forward(x, padding).float()
+
+
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
+class DecoderBlock(_Block):
+    def forward(self, x, padding=None):
+        attended = self.attend(self.norm_1(x), padding)
+        with torch.no_grad():
+            x.detach().add_(0.5)
+        return super().forward(x - 0.5, padding) + 0 * attended
+
+
+ALLOWED = {
+    "causal-mask-missing": [{"allowed": lambda ones: ones}],
+    "may-not-see-itself": [{"allowed": lambda ones: ones.tril(-1)}],
+    "looks-one-ahead": [{"allowed": lambda ones: ones.tril(1)}],
+    "causal-mask-upside-down": [{"allowed": torch.triu}],
+    "causal-mask-inverted": [{"allowed": lambda ones: ones.triu(1)}],
+}
+PADDED = {
+    "padding-ignored": [{"join": lambda causal, padding: causal}],
+    "padding-instead-of-causal": [{"join": lambda causal, padding: padding}],
+    "padding-or-causal": [{"join": lambda causal, padding: causal | padding}],
+    "padding-inverted": [{"join": lambda causal, padding: causal & ~padding}],
+    "padding-hides-queries": [{"join": lambda causal, padding: causal & padding & padding.transpose(-2, -1)}],
+}
+
+
+def _norm_1(block, x):
+    return block.norm_1(x)
+
+
+def _norm_2(block, x):
+    return block.norm_2(x)
+
+
+@mistake.recipe(
+    {
+        "post-norm": [{"norm": ("post", "post")}],
+        "post-norm-in-one-branch": [{"norm": ("post", "pre")}, {"norm": ("pre", "post")}],
+        "norm-behind-the-branch": [
+            {"norm": ("behind", "behind")}, {"norm": ("behind", "pre")}, {"norm": ("pre", "behind")}
+        ],
+        "normed-on-both-sides": [{"norm": ("both", "both")}, {"norm": ("both", "pre")}, {"norm": ("pre", "both")}],
+        "second-norm-at-the-end": [{"norm_2": lambda block, x: x, "last": _norm_2}],
+        "normed-at-the-end-too": [{"last": _norm_2}, {"last": _norm_1}],
+        "second-residual-from-the-input": [{"start": lambda before, after: before}],
+        "input-added-again": [{"start": lambda before, after: before + after}],
+        "branches-side-by-side": [{"reads": lambda before, after: before}],
+        "branch-alone-read": [{"reads": lambda before, after: after - before}],
+        "no-residual-around-attention": [{"first": lambda x, n, branch: branch}],
+        "no-residual-around-feed-forward": [{"second": lambda x, n, branch: branch}],
+        "attention-lost": [{"first": lambda x, n, branch: x}],
+        "feed-forward-lost": [{"second": lambda x, n, branch: x}],
+        "input-doubled": [{"first": lambda x, n, branch: x + x}, {"second": lambda x, n, branch: x + x}],
+        "branch-doubled": [
+            {"first": lambda x, n, branch: x + 2 * branch},
+            {"second": lambda x, n, branch: x + 2 * branch},
+            {"first": lambda x, n, branch: branch + branch},
+            {"second": lambda x, n, branch: branch + branch},
+        ],
+        "sum-halved": [
+            {"second": lambda x, n, branch: (x + branch) / 2},
+            {"first": lambda x, n, branch: (x + branch) / 2},
+            {"first": lambda x, n, branch: (x + branch) / 2, "second": lambda x, n, branch: (x + branch) / 2},
+        ],
+        "multiplied-not-added": [
+            {"first": lambda x, n, branch: x * branch},
+            {"second": lambda x, n, branch: x * branch},
+        ],
+        "residual-subtracted": [
+            {"first": lambda x, n, branch: x - branch},
+            {"second": lambda x, n, branch: x - branch},
+            {"first": lambda x, n, branch: branch - x},
+        ],
+        "residual-from-the-normalised": [{"first": lambda x, n, branch: n + branch}],
+        "second-residual-from-the-normalised": [{"second": lambda x, n, branch: n + branch}],
+        "residual-inside-the-argument": [
+            {"into_second": lambda x, n: x + n},
+            {"into_first": lambda x, n: x + n},
+            {"into_second": lambda x, n: x + n, "second": lambda x, n, branch: branch},
+        ],
+        "one-norm-for-both": [{"norm_2": _norm_1}, {"norm_1": _norm_2}],
+        "norms-swapped": [{"norm_1": _norm_2, "norm_2": _norm_1}],
+        "first-norm-missing": [{"norm_1": lambda block, x: x}],
+        "second-norm-missing": [{"norm_2": lambda block, x: x}],
+        "relu-missing": [{"curve": nn.Identity}],
+        "another-curve": [{"curve": nn.GELU}, {"curve": nn.SiLU}, {"curve": nn.Tanh}, {"curve": nn.Sigmoid},
+                          {"curve": nn.LeakyReLU}, {"curve": nn.ELU}, {"curve": nn.ReLU6}],
+    } | ALLOWED | PADDED,
+    hints={
+        "looks-one-ahead": "Which words may word 0 look at?",
+        "attention-lost": "Does a word's output change if an earlier word does?",
+        "feed-forward-lost": "Is the result of the feed-forward network used?",
+        "input-doubled": "What is added to x: itself, or what the branch found?",
+        "branch-doubled": "Set a branch to zero: what is left of x? And what is each branch multiplied by?",
+        "sum-halved": "If both branches give zero, what should come out?",
+        "multiplied-not-added": "If a branch gives zero, what should be left of x?",
+        "residual-subtracted": "If a branch gives zero, and then one, how does the output change?",
+        "residual-inside-the-argument": "What goes into the branch: the norm alone, or a sum?",
+        "post-norm-in-one-branch": "Do both norms stand at the same place: in front of the branch, or behind the sum?",
+        "normed-on-both-sides": "How often is each norm used in the formula?",
+        "second-norm-at-the-end": "What goes into the feed-forward network, and what happens to the sum behind it?",
+        "normed-at-the-end-too": "How often is each norm used in the formula?",
+        "branch-alone-read": "What does the feed-forward network read: the sum, or what attention found alone?",
+        "input-added-again": "If both branches gave zeros, how often would x be in the output?",
+        "post-norm": "Where does the norm stand: in front of each branch, or behind the sum?",
+        "norm-behind-the-branch": "What goes into the attention: x, or the normalised x? And what is added to x?",
+        "second-residual-from-the-normalised": "What is the second branch added to: the sum, or norm_2 of it?",
+        "no-residual-around-attention": "If the attention gave zeros, what would be left of x?",
+        "no-residual-around-feed-forward": "If the feed-forward network gave zeros, what would be left of x?",
+        "second-residual-from-the-input": "What is the second branch added to: does the attention's share survive?",
+        "branches-side-by-side": "Does the feed-forward network see what the attention has found?",
+        "norms-swapped": "Which norm stands in front of the attention, and which in front of the feed-forward network?",
+        "one-norm-for-both": "One of the members is never called. Which one?",
+        "first-norm-missing": "One of the members is never called. Which one?",
+        "second-norm-missing": "One of the members is never called. Which one?",
+        "causal-mask-missing": "May the first word look at the last one? Who forbids it?",
+        "causal-mask-upside-down": "Print the mask of three words. At whom may the first one look?",
+        "may-not-see-itself": "Print the mask of three words. Is the diagonal True?",
+        "causal-mask-inverted": "True means: may attend. Print the mask of three words.",
+        "padding-ignored": "Where does your code use padding?",
+        "padding-instead-of-causal": "With padding, does the causal mask still hold?",
+        "padding-or-causal": "May a word attend where one of the masks says yes, or only where both do?",
+        "padding-inverted": "True means: a real word. At whom may the others look with your mask?",
+        "relu-missing": "Which three layers make the feed-forward network?",
+        "another-curve": "Which curve stands between the two linear layers?",
+    },
+    held=(
+        "post-norm", "norm-behind-the-branch", "second-residual-from-the-normalised", "no-residual-around-attention",
+        "no-residual-around-feed-forward", "second-residual-from-the-input", "branches-side-by-side", "norms-swapped",
+        "one-norm-for-both", "first-norm-missing", "second-norm-missing", "causal-mask-missing",
+        "causal-mask-upside-down", "may-not-see-itself", "causal-mask-inverted", "padding-ignored",
+        "padding-instead-of-causal", "padding-or-causal", "padding-inverted", "relu-missing", "another-curve",
+    ),
+)  # fmt: skip
+def DecoderBlock(
+    norm=("pre", "pre"), first=lambda x, n, branch: x + branch, second=lambda x, n, branch: x + branch,
+    into_first=lambda x, n: n, into_second=lambda x, n: n, norm_1=_norm_1, norm_2=_norm_2,
+    allowed=torch.tril, join=lambda causal, padding: causal & padding, curve=nn.ReLU, last=lambda block, x: x,
+    start=lambda before, after: after, reads=lambda before, after: after,
+):  # fmt: skip
+    class Block(_Block):
+        def __init__(self, d_model, num_heads, d_ff):
+            super().__init__(d_model, num_heads, d_ff)
+            self.feed_forward[1] = curve()
+
+        def mask(self, L, padding):
+            causal = allowed(torch.ones(L, L, dtype=torch.bool))
+            return causal if padding is None else join(causal, padding.unsqueeze(-3))
+
+        def forward(self, x, padding=None):
+            after = self.around(norm[0], norm_1, into_first, lambda y: self.attend(y, padding), x, x, first)
+            rest, read = start(x, after), reads(x, after)
+            return last(self, self.around(norm[1], norm_2, into_second, self.feed_forward, rest, read, second))
+
+        def around(self, where, layer, into, branch, rest, x, together):
+            """`rest` is what the branch is added to, `x` what it reads."""
+            if where == "post":
+                return layer(self, together(rest, rest, branch(x)))
+            if where == "behind":
+                return together(rest, rest, layer(self, branch(x)))
+            normed = layer(self, x)
+            found = branch(into(x, normed))
+            return together(rest, normed, layer(self, found) if where == "both" else found)
+
+    return Block

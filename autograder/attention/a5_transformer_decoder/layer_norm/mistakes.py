@@ -1,0 +1,149 @@
+"""Known mistakes of layer_norm."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+@mistake(
+    "axes-counted-from-the-front", hint="With a batch axis in front, which axis holds the features? Count from the end."
+)
+def layer_norm(x, gamma, beta, eps=1e-5):
+    axis = 1 if x.ndim > 1 else 0
+    mean, variance = x.mean(axis=axis, keepdims=True), x.var(axis=axis, keepdims=True)
+    return gamma * (x - mean) / np.sqrt(variance + eps) + beta
+
+
+@mistake("eps-fixed", hint="A caller may give another eps. Does yours listen?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    variance = x.var(axis=-1, keepdims=True)
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(variance + 1e-5) + beta
+
+
+@mistake("another-default-eps", hint="Which eps does the first line of the stub give?")
+def layer_norm(x, gamma, beta, eps=1e-12):
+    variance = x.var(axis=-1, keepdims=True)
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(variance + eps) + beta
+
+
+@mistake("root-mean-square-norm", hint="Your squares are of x itself. Which distances does the variance square?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta
+
+
+@mistake("not-divided", hint="What is the variance of your result with gamma = 1 and beta = 0?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) + beta
+
+
+@mistake("gamma-and-beta-missing", hint="Which arguments does your code not use?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+
+
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    x -= x.mean(axis=-1, keepdims=True)
+    return gamma * x / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    result = np.zeros(x.shape)
+    result += gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
+    return result
+
+
+@mistake("axis-summed-away", hint="A mean has one axis less than x. Which argument of mean keeps it?")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(axis=-1)) / np.sqrt(x.var(axis=-1) + eps) + beta
+
+
+def _from_the_mean(x, middle):
+    return x - x.mean(axis=-1, keepdims=True)
+
+
+def _root_of(variance, eps):
+    return np.sqrt(variance + eps)
+
+
+@mistake.recipe(
+    {
+        "normalised-over-the-batch": [{"axis": 0}],
+        "normalised-over-the-sentence": [{"axis": (-2, -1)}, {"axis": -2}],
+        "normalised-over-everything": [{"axis": None}],
+        "divided-by-n-minus-1": [{"ddof": 1}],
+        "no-root": [{"below": lambda variance, eps: variance + eps}],
+        "eps-outside-the-root": [{"below": lambda variance, eps: np.sqrt(variance) + eps}],
+        "eps-twice": [
+            {"below": lambda variance, eps: np.sqrt(variance + eps) + eps},
+            {"below": lambda variance, eps: np.sqrt(variance + 2 * eps)},
+        ],
+        "eps-missing": [{"below": lambda variance, eps: np.sqrt(variance)}],
+        "root-twice": [{"below": lambda variance, eps: np.sqrt(np.sqrt(variance) + eps)}],
+        "eps-squared": [{"below": lambda variance, eps: np.sqrt(variance + eps**2)}],
+        "mean-not-subtracted": [{"centre": 0}],
+        "absolute-deviation": [{"spread": lambda x, axis: np.abs(x).mean(axis=axis, keepdims=True) ** 2}],
+        "sum-of-squares": [{"spread": lambda x, axis: (x**2).sum(axis=axis, keepdims=True)}],
+        "variance-of-x-itself": [{"of": lambda x, mean: x}],
+        "variance-over-everything": [{"spread_axis": None}],
+        "variance-over-the-batch": [{"spread_axis": 0}],
+        "median-for-mean": [{"middle": np.median}, {"middle": np.median, "of": _from_the_mean}],
+        "largest-for-mean": [{"middle": np.max}, {"middle": np.max, "of": _from_the_mean}],
+        "eps-as-a-floor": [{"below": lambda variance, eps: np.sqrt(np.maximum(variance, eps))}],
+        "range-for-spread": [{"spread": lambda x, axis: np.ptp(x, axis=axis, keepdims=True) ** 2}],
+        "gamma-and-beta-swapped": [{"affine": lambda y, gamma, beta: beta * y + gamma}],
+        "shifted-before-scaled": [{"affine": lambda y, gamma, beta: gamma * (y + beta)}],
+        "gamma-missing": [{"affine": lambda y, gamma, beta: y + beta}],
+        "beta-missing": [{"affine": lambda y, gamma, beta: gamma * y}],
+        "gamma-added": [{"affine": lambda y, gamma, beta: (1 + gamma) * y + beta}],
+    },
+    hints={
+        "normalised-over-the-sentence": "Over how many numbers is your mean: those of one word, or of all words?",
+        "eps-twice": "How often is eps added, and where?",
+        "root-twice": "If all features are ten times as large, how much larger is what you divide by?",
+        "eps-squared": "What exactly is added to the variance?",
+        "absolute-deviation": "Is the variance the mean of sizes, or of squares?",
+        "sum-of-squares": "Is the variance a sum or a mean? Try a vector of another length.",
+        "gamma-missing": "Which of gamma and beta is in your formula?",
+        "beta-missing": "Which of gamma and beta is in your formula?",
+        "gamma-added": "What is left of a vector if gamma is 0?",
+        "variance-of-x-itself": "Of what do you take squares for the variance: of x, or of what is left of it?",
+        "variance-over-everything": "How many means do you have for five words, and how many variances?",
+        "variance-over-the-batch": "Over which axis is your mean, and over which one your variance?",
+        "median-for-mean": "Which of the two is a mean: the middle one, or the sum divided by how many there are?",
+        "largest-for-mean": "What is taken off each feature: the mean, or the largest?",
+        "eps-as-a-floor": "Does eps change a large variance, too?",
+        "range-for-spread": "Is it the distance from the smallest to the largest that you divide by?",
+        "normalised-over-the-batch": "Whose mean do you subtract: of one word's features, or of one feature's words?",
+        "normalised-over-everything": "How many means are there for five words, and how many do you have?",
+        "divided-by-n-minus-1": "By what is the 20 of the example divided, and by what does your variance divide?",
+        "no-root": "If all features are ten times as large, how much larger is the variance? What do you divide by?",
+        "eps-outside-the-root": "What is eps added to: the variance or its root?",
+        "eps-missing": "What becomes of a word whose features are all equal?",
+        "mean-not-subtracted": "What is the mean of your result with gamma = 1 and beta = 0?",
+        "gamma-and-beta-swapped": "Which of gamma and beta is 1 where nothing should change, and which is 0?",
+        "shifted-before-scaled": "Does gamma scale beta, too?",
+    },
+    held=(
+        "normalised-over-the-batch", "normalised-over-everything", "divided-by-n-minus-1", "no-root",
+        "eps-outside-the-root", "eps-missing", "mean-not-subtracted", "gamma-and-beta-swapped", "shifted-before-scaled",
+    ),
+)  # fmt: skip
+def layer_norm(
+    axis=-1, ddof=0, below=_root_of, centre=1, spread=None, affine=lambda y, gamma, beta: gamma * y + beta,
+    of=lambda x, mean: x - mean, middle=np.mean, spread_axis=-1,
+):  # fmt: skip
+    def norm(x, gamma, beta, eps=1e-5):
+        along = tuple(a for a in axis if -a <= x.ndim) if isinstance(axis, tuple) else axis
+        along = -1 if axis in (0, -2) and x.ndim == 1 else along
+        mean = middle(x, axis=along, keepdims=True)
+        along = along if spread_axis == -1 or x.ndim == 1 else spread_axis
+        squares = of(x, mean) ** 2
+        count = squares.size / squares.mean(axis=along, keepdims=True).size
+        variance = spread(x - mean, along) if spread else squares.sum(axis=along, keepdims=True) / (count - ddof)
+        return affine((x - centre * mean) / below(variance, eps), gamma, beta)
+
+    return norm

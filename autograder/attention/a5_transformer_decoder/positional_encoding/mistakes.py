@@ -1,0 +1,135 @@
+"""Known mistakes of positional_encoding."""
+
+import math
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+@mistake("exponent-up-to-1", hint="The exponent is 2i / d_model. Does the last pair reach 1?")
+def positional_encoding(length, d_model):
+    column = np.arange(d_model)
+    angles = np.arange(length)[:, None] / 10000 ** ((column // 2) / max(1, (d_model + 1) // 2 - 1))
+    return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+# Written out, since tests hand it in.
+@mistake("base-1000", hint="Count the zeros of the number in the formula.")
+def positional_encoding(length, d_model):
+    angles = np.arange(length)[:, None] / 1000 ** (2 * (np.arange(d_model) // 2) / d_model)
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@mistake("fails-for-odd-widths", hint="With d_model = 7 there are four sines. How many cosines have a place?")
+def positional_encoding(length, d_model):
+    angles = np.arange(length)[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
+    encoding = np.zeros((length, d_model))
+    encoding[:, 0::2] = np.sin(angles)
+    encoding[:, 1::2] = np.cos(angles)
+    return encoding
+
+
+@mistake("last-column-of-odd-widths-empty", hint="With d_model = 7, what should stand in the last column?")
+def positional_encoding(length, d_model):
+    pairs = d_model // 2
+    angles = np.arange(length)[:, None] / 10000 ** (2 * np.arange(pairs) / d_model)
+    encoding = np.zeros((length, d_model))
+    for i in range(pairs):
+        encoding[:, 2 * i], encoding[:, 2 * i + 1] = np.sin(angles[:, i]), np.cos(angles[:, i])
+    return encoding
+
+
+def _pairs(column, d_model):
+    return 2 * (column // 2) / d_model
+
+
+@mistake.recipe(
+    {
+        "sine-and-cosine-swapped": [{"order": "swapped"}],
+        "sines-and-cosines-concatenated": [{"order": "concatenated"}],
+        "sines-only": [{"order": "sines"}],
+        "cosines-only": [{"order": "cosines"}],
+        "a-wave-length-for-each-column": [{"exponent": lambda column, d: column / d}],
+        "exponent-without-the-2": [{"exponent": lambda column, d: column // 2 / d}],
+        "exponent-doubled": [
+            {"exponent": lambda column, d: 4 * (column // 2) / d},
+            {"exponent": lambda column, d: 2 * column / d},
+        ],
+        "exponent-up-to-1": [
+            {"exponent": lambda column, d: 2 * (column // 2) / max(d - 2, 1)},
+            {"exponent": lambda column, d: 2 * (column // 2) / max(d - 1, 1)},
+            {"exponent": lambda column, d: column / max(d - 1, 1)},
+        ],
+        "exponent-off-by-one": [
+            {"exponent": lambda column, d: 2 * ((column + 1) // 2) / d},
+            {"exponent": lambda column, d: 2 * (column // 2 + 1) / d},
+        ],
+        "exponent-rounded-down": [{"exponent": lambda column, d: 2 * (column // 2) // d}],
+        "positions-from-1": [{"first": 1}],
+        "base-1000": [{"base": 1000}],
+        "another-base": [{"base": base} for base in (10, 100, 1e5, 1e6, math.e, 2)],
+        "multiplied-by-the-power": [{"sign": 1}],
+        "position-by-length": [{"place": lambda at, length: at / length},
+                               {"place": lambda at, length: at / max(length - 1, 1)}],
+        "positions-backwards": [{"place": lambda at, length: at[::-1]}],
+        "turns-for-angles": [{"unit": 2 * math.pi}],
+        "degrees-for-angles": [{"unit": math.pi / 180}],
+        "power-of-the-whole": [{"whole": True}],
+        "angles-of-whole-numbers": [{"rounded": np.floor}, {"rounded": np.round}],
+        "exponent-by-length": [{"width": lambda length, d: length}],
+        "cosine-of-the-sine": [{"order": "twice"}],
+        "transposed": [{"end": np.transpose}],
+    },
+    hints={
+        "cosines-only": "What stands in the even columns?",
+        "exponent-off-by-one": "Columns 0 and 1 are a pair. Which exponent has each of them in yours?",
+        "exponent-rounded-down": "What is 2 // 6 in Python, and what is 2 / 6?",
+        "another-base": "Which number is raised to a power in the formula, and which one in yours?",
+        "positions-backwards": "Which row of your table is that of position 0?",
+        "turns-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
+        "degrees-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
+        "power-of-the-whole": "What is raised to the power: 10000 alone, or the position, too?",
+        "angles-of-whole-numbers": "What is 3 / 4 in yours, as an angle?",
+        "exponent-by-length": "By what is the number of the column divided in the exponent?",
+        "cosine-of-the-sine": "Of what is the cosine taken in yours: of the angle?",
+        "transposed": "Which axis does the docstring name first: positions, or columns?",
+        "sine-and-cosine-swapped": "At position 0, what should stand in column 0: the sine of 0 or its cosine?",
+        "sines-and-cosines-concatenated": "In which columns do the cosines stand: every second one, or all at the end?",
+        "a-wave-length-for-each-column": "In the formula, does the cosine of a pair have another angle than its sine?",
+        "exponent-without-the-2": "The second pair of d_model = 4: what is 2i / d_model there, and what is yours?",
+        "exponent-doubled": "Which number is i for column 2: is it 2, or the number of the pair?",
+        "positions-from-1": "Which position has the first word, and what is the sine of that?",
+        "multiplied-by-the-power": "Is the position divided by the power of 10000, or multiplied by it?",
+        "sines-only": "What stands in the odd columns?",
+        "position-by-length": "Does the angle of position 1 depend on how long the text is?",
+    },
+    held=(
+        "sine-and-cosine-swapped", "sines-and-cosines-concatenated", "a-wave-length-for-each-column",
+        "exponent-without-the-2", "exponent-doubled", "positions-from-1", "multiplied-by-the-power", "sines-only",
+        "position-by-length",
+    ),
+)  # fmt: skip
+def positional_encoding(
+    order="right", exponent=_pairs, first=0, base=10000, sign=-1, place=lambda at, length: at, unit=1.0, whole=False,
+    end=lambda encoding: encoding,
+    width=lambda length, d: d, rounded=lambda angles: angles,
+):  # fmt: skip
+    def encode(length, d_model):
+        column = np.arange(d_model)
+        position = place(np.arange(length), length)[:, None] + first
+        angles = unit * position * float(base) ** (sign * exponent(column, width(length, d_model)))
+        angles = rounded(angles)
+        if whole:
+            angles = (position / base) ** exponent(column, d_model)
+        if order == "concatenated":
+            return end(np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1))
+        if order == "twice":
+            return end(np.where(column % 2 == 0, np.sin(angles), np.cos(np.sin(angles))))
+        if order in ("sines", "cosines"):
+            return end(np.sin(angles) if order == "sines" else np.cos(angles))
+        return end(np.where(column % 2 == (order == "swapped"), np.sin(angles), np.cos(angles)))
+
+    return encode

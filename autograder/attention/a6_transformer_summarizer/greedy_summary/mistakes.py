@@ -1,0 +1,231 @@
+"""Known mistakes of greedy_summary."""
+
+import torch
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import CONTEXTS, WORDS, _logits
+
+mistake = Catalogue()
+
+
+def _next(model, token_ids):
+    return int(_logits(model, token_ids)[-1].argmax())
+
+
+@mistake("end-left-out-and-on", hint="After the end, does your loop stop, or does it go on without it?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    token_ids = [*article_ids, separator_id]
+    for _ in range(max_new_tokens):
+        token_ids.append(_next(model, token_ids))
+    return [token for token in token_ids[len(article_ids) + 1 :] if token != end_id]
+
+
+@mistake("max_new_tokens-ignored", hint="What ends your loop when the model never says end?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    while (token := _next(model, [*article_ids, separator_id, *summary])) != end_id:
+        summary.append(token)
+    return summary
+
+
+@mistake("separator-before-every-word", hint="How many separators does the model read when it writes the third word?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    for _ in range(max_new_tokens):
+        token = _next(model, [*article_ids, *summary, separator_id])
+        if token == end_id:
+            break
+        summary.append(token)
+    return summary
+
+
+@mistake("end-for-separator", hint="Which of the two marks stands between article and summary?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    for _ in range(max_new_tokens):
+        token = _next(model, [*article_ids, end_id, *summary])
+        if token == separator_id:
+            break
+        summary.append(token)
+    return summary
+
+
+@mistake("only-the-last-word-read", hint="What does the model read when it writes the second word: all, or one word?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary, token_ids = [], [*article_ids, separator_id]
+    for _ in range(max_new_tokens):
+        token = _next(model, token_ids)
+        if token == end_id:
+            break
+        summary.append(token)
+        token_ids = [token]
+    return summary
+
+
+@mistake(
+    "article-forgotten", hint="Print what the model reads for each word that it writes. Where in it is the article?"
+)
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary, token_ids = [], [*article_ids, separator_id]
+    for _ in range(max_new_tokens):
+        token = _next(model, token_ids)
+        if token == end_id:
+            break
+        summary.append(token)
+        token_ids = [separator_id, *summary]
+    return summary
+
+
+@mistake("all-at-once", hint="One look at the article gives logits at every place. Are those the words of a summary?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    words = _logits(model, [*article_ids, separator_id]).argmax(dim=-1).tolist()
+    return words[words.index(end_id) + 1 :][:max_new_tokens] if end_id in words else words[:max_new_tokens]
+
+
+@mistake("written-backwards", hint="At which end of the summary does the next word belong?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    for _ in range(max_new_tokens):
+        token = _next(model, [*article_ids, separator_id, *summary])
+        if token == end_id:
+            break
+        summary.insert(0, token)
+    return summary
+
+
+@mistake("repeated-words-left-out", hint="May a word stand in the summary, if it stands there already?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    for _ in range(max_new_tokens):
+        logits = _logits(model, [*article_ids, separator_id, *summary])[-1].clone()
+        logits[summary] = -torch.inf
+        token = int(logits.argmax())
+        if token == end_id:
+            break
+        summary.append(token)
+    return summary
+
+
+@mistake(
+    "article-changed", hint="Print article_ids before and after the call. Which of your lines makes that list longer?"
+)
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    given = len(article_ids) + 1
+    article_ids.append(separator_id)
+    for _ in range(max_new_tokens):
+        token = _next(model, article_ids)
+        if token == end_id:
+            break
+        article_ids.append(token)
+    return article_ids[given:]
+
+
+@mistake("tensor-instead-of-list", hint="What kind of value does the exercise ask for?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    token_ids = torch.tensor([[*article_ids, separator_id]])
+    for _ in range(max_new_tokens):
+        with torch.no_grad():
+            token = model(token_ids)[:, -1].argmax(-1, keepdim=True)
+        if token.item() == end_id:
+            break
+        token_ids = torch.cat([token_ids, token], dim=1)
+    return token_ids[0, len(article_ids) + 1 :]
+
+
+@mistake("least-likely", hint="Has the likeliest word the largest logit or the smallest?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    summary = []
+    for _ in range(max_new_tokens):
+        token = int(_logits(model, [*article_ids, separator_id, *summary])[-1].argmin())
+        if token == end_id:
+            break
+        summary.append(token)
+    return summary
+
+
+@mistake.recipe(
+    {
+        "end-returned": [{"with_end": True}],
+        "never-stops-at-the-end": [{"stop": lambda token, separator, end: False}],
+        "separator-for-end": [{"stop": lambda token, separator, end: token == separator}],
+        "stops-at-the-separator-too": [{"stop": lambda token, separator, end: token in (separator, end)}],
+        "stops-at-a-word-it-has-written": [
+            {"over": lambda token, words, article, most: token in words},
+            {"over": lambda token, words, article, most: words[-1:] == [token]},
+        ],
+        "stops-at-a-word-of-the-article": [{"over": lambda token, words, article, most: token in article}],
+        "stops-where-the-article-is-as-long": [
+            {"over": lambda token, words, article, most: len(words) >= len(article)}
+        ],
+        "the-given-counts-as-new": [
+            {"over": lambda token, words, article, most: len(article) + 1 + len(words) >= most},
+            {"over": lambda token, words, article, most: len(article) + len(words) >= most},
+        ],
+        "end-compared-by-identity": [{"stop": lambda token, separator, end: token is end}],
+        "one-token-too-many": [{"more": 1}],
+        "one-token-too-few": [{"more": -1}],
+        "prompt-returned-too": [{"back": lambda article, separator, words: [*article, separator, *words]}],
+        "separator-returned-too": [{"back": lambda article, separator, words: [separator, *words]}],
+        "first-word-lost": [{"back": lambda article, separator, words: words[1:]}],
+        "last-word-lost": [{"back": lambda article, separator, words: words[:-1]}],
+        "repeated-words-taken-out": [{"back": lambda article, separator, words: list(dict.fromkeys(words))}],
+        "written-backwards": [{"back": lambda article, separator, words: words[::-1]}],
+        "separator-forgotten": [{"read": lambda article, separator, words: [*article, *words]}],
+        "separator-last": [{"read": lambda article, separator, words: [*article, *words, separator]}],
+        "separator-first": [{"read": lambda article, separator, words: [separator, *article, *words]}],
+        "own-words-not-read": [{"read": lambda article, separator, words: [*article, separator]}],
+        "article-forgotten": [{"read": lambda article, separator, words: [separator, *words]}],
+        "only-the-last-word-read": [{"read": lambda article, separator, words: [*article, separator, *words][-1:]}],
+        "context-cut": [
+            {"read": lambda article, separator, words, most=most: [*article, separator, *words][-most:]}
+            for most in CONTEXTS
+        ],
+    },
+    hints=WORDS | {
+        "separator-for-end": "Which id ends the summary?",
+        "end-returned": "The end says that the summary is over. Is it a word of it?",
+        "never-stops-at-the-end": "What does your loop do when the model says end?",
+        "one-token-too-many": "With max_new_tokens=1, how often does your loop go round?",
+        "one-token-too-few": "With max_new_tokens=1, how often does your loop go round?",
+        "end-compared-by-identity": "What does `is` compare, and are two ints of the same value one object?",
+        "the-given-counts-as-new": "Which words are new: does the article count towards max_new_tokens?",
+        "prompt-returned-too": "Which part of the text did the model write?",
+        "separator-returned-too": "Where does the summary begin: at the separator, or after it?",
+        "separator-forgotten": "How does the model know that the article is over?",
+        "separator-first": "In the examples that the model learned from, where did the separator stand?",
+        "own-words-not-read": "What does the model read when it writes the second word? Has anything changed?",
+        "first-word-lost": "Is the first word that the model says part of the summary?",
+        "stops-at-the-separator-too": "Which id ends the summary?",
+        "stops-at-a-word-it-has-written": "May a summary say a word twice? What does your code do then?",
+        "repeated-words-taken-out": "May a summary say a word twice? What does your code do then?",
+        "stops-at-a-word-of-the-article": "May a summary say a word of the article? What does your code do then?",
+        "stops-where-the-article-is-as-long": "May a summary be longer than its article? What ends yours?",
+        "last-word-lost": "Is the last word of your list a word of the summary?",
+        "separator-last": "Where does the separator stand once the first word is written?",
+    },
+    held=(
+        "end-returned", "never-stops-at-the-end", "one-token-too-many", "one-token-too-few", "end-compared-by-identity",
+        "context-cut", "the-given-counts-as-new", "prompt-returned-too", "separator-returned-too",
+        "separator-forgotten", "separator-first", "own-words-not-read", "first-word-lost",
+    ),
+)  # fmt: skip
+def greedy_summary(
+    stop=lambda token, separator, end: token == end, more=0, with_end=False,
+    back=lambda article, separator, words: words,
+    read=lambda article, separator, words: [*article, separator, *words],
+    over=lambda token, words, article, most: False,
+):  # fmt: skip
+    def summary(model, article_ids, separator_id, end_id, max_new_tokens):
+        words = []
+        for _ in range(max_new_tokens + more):
+            token = _next(model, read(article_ids, separator_id, words))
+            if stop(token, separator_id, end_id):
+                words += [token] if with_end else []
+                break
+            if over(token, words, article_ids, max_new_tokens):
+                break
+            words.append(token)
+        return back(article_ids, separator_id, words)
+
+    return summary

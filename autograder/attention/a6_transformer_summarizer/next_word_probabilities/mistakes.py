@@ -1,0 +1,184 @@
+"""Known mistakes of next_word_probabilities."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.diagnosis.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+@mistake("cut-before-the-temperature", hint="Which comes first, the temperature or top_p? Does it change what adds up?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    order = logits.argsort(descending=True)
+    plain = torch.softmax(logits[order], -1)[:top_k]
+    plain = plain / plain.sum()
+    kept = torch.softmax(logits[order] / temperature, -1)[:top_k]
+    if top_p is not None:
+        kept = torch.where(plain.cumsum(0) - plain < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("cut-off-with-zero", hint="What is e to the power of 0? Is that what a word gets that is cut off?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    left = torch.zeros_like(scaled)
+    left[order[:top_k]] = scaled[order[:top_k]]
+    kept = torch.softmax(left[order], -1)
+    if top_p is not None:
+        within = kept.cumsum(0) - kept < top_p
+        kept = torch.softmax(torch.where(within, left[order], torch.zeros_like(kept)), -1)
+    result = torch.zeros_like(logits)
+    result[order] = kept
+    return result
+
+
+@mistake("the-likeliest-alone", hint="Are these probabilities to draw from, or is one word chosen already?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    return F.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
+
+
+@mistake("logarithms", hint="Can a probability be negative?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result.clamp(min=1e-9).log()
+
+
+@mistake("logits-changed", hint="After the call, what do the caller's logits hold?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    logits /= temperature
+    order = logits.argsort(descending=True)
+    kept = torch.softmax(logits[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    order = scaled.argsort(descending=True)
+    kept = torch.softmax(scaled[order], -1)[:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros(len(logits))
+    result[order[: len(kept)]] = (kept / kept.sum()).float()
+    return result
+
+
+@mistake(
+    "overflowing", hint="What is e to the power of 10,000? What may be taken off all logits without changing anything?"
+)
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    exps = (logits / temperature).exp()
+    order = logits.argsort(descending=True)
+    kept = (exps / exps.sum())[order][:top_k]
+    kept = kept / kept.sum()
+    if top_p is not None:
+        kept = torch.where(kept.cumsum(0) - kept < top_p, kept, torch.zeros_like(kept))
+    result = torch.zeros_like(logits)
+    result[order[: len(kept)]] = kept / kept.sum()
+    return result
+
+
+@mistake.recipe(
+    {
+        "temperature-multiplied": [{"heat": lambda logits, T: logits * T}],
+        "temperature-ignored": [{"heat": lambda logits, T: logits}],
+        "probabilities-divided": [{"heat": lambda logits, T: torch.softmax(logits, -1) / T}],
+        "least-likely-kept": [{"first_the_likeliest": False}],
+        "left-in-sorted-order": [{"back": False}],
+        "not-shared-out-again": [{"shared": False}],
+        "top-k-ignored": [{"most": lambda k: None}],
+        "one-word-more-than-k": [{"most": lambda k: None if k is None else k + 1}],
+        "one-word-less-than-k": [{"most": lambda k: None if k is None else max(1, k - 1)}],
+        "top-p-ignored": [{"within": lambda kept, p: torch.ones_like(kept, dtype=torch.bool)}],
+        "one-word-too-few": [
+            {"within": lambda kept, p: (kept.cumsum(0) < p) | (kept == kept[0])},
+            {"within": lambda kept, p: kept.cumsum(0) < p},
+        ],
+        "one-word-too-many": [{"within": lambda kept, p: torch.arange(len(kept)) < (kept.cumsum(0) < p).sum() + 2}],
+        "each-word-against-top-p": [
+            {"within": lambda kept, p: (kept >= 1 - p) | (kept == kept[0])},
+            {"within": lambda kept, p: (kept >= p) | (kept == kept[0])},
+            {"within": lambda kept, p: (kept <= p) | (kept == kept[0])},
+        ],
+        "top-p-of-all-words": [{"among": False}],
+        "cut-in-another-order": [{"cut": "what top_k has left"}, {"cut": "all"}],
+        "not-sorted": [{"ordered": False}],
+        "order-not-undone": [{"back": "turned"}],
+    },
+    hints={
+        "one-word-less-than-k": "With top_k 3, how many words have a probability above zero in yours?",
+        "cut-in-another-order": "You know how many of the sorted words are left. Which words of logits are they?",
+        "not-sorted": "Which words come first in yours: the likeliest, or those with the smallest ids?",
+        "order-not-undone": "Take three words, the last the likeliest. Which number stands last in yours?",
+        "temperature-multiplied": "Which temperature makes a model surer, 0.5 or 2? Which one does so in yours?",
+        "temperature-ignored": "What changes in your result when the temperature does?",
+        "probabilities-divided": "Is it the logits that the temperature divides, or what the softmax gives?",
+        "not-shared-out-again": "Once some words are cut off, what do the others sum to?",
+        "least-likely-kept": "With top_k 3, which words are left in yours: the three likeliest?",
+        "left-in-sorted-order": "Which word does the first number of your result belong to?",
+        "one-word-too-few": "With the word at which you stop, is top_p reached? And without it?",
+        "one-word-too-many": "At which word is top_p reached, and how many come after it in yours?",
+        "each-word-against-top-p": "Is it each word alone that has to reach top_p, or all of them together?",
+        "top-p-ignored": "What changes in your result when top_p does?",
+        "top-k-ignored": "What changes in your result when top_k does?",
+        "top-p-of-all-words": "Is top_p a share of all words, or of those that top_k has left?",
+        "one-word-more-than-k": "With top_k 1, how many words have a probability above zero in yours?",
+    },
+    held=(
+        "temperature-multiplied", "temperature-ignored", "probabilities-divided", "not-shared-out-again",
+        "least-likely-kept", "left-in-sorted-order", "one-word-too-few", "one-word-too-many", "each-word-against-top-p",
+        "top-p-ignored", "top-k-ignored", "top-p-of-all-words", "one-word-more-than-k",
+    ),
+)  # fmt: skip
+def next_word_probabilities(
+    heat=lambda logits, T: logits / T,
+    first_the_likeliest=True,
+    most=lambda k: k,
+    among=True,
+    within=lambda kept, p: kept.cumsum(0) - kept < p,
+    shared=True,
+    back=True,
+    cut="",
+    ordered=True,
+):
+    def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+        scaled = heat(logits, temperature)
+        order = scaled.argsort(descending=first_the_likeliest) if ordered else torch.arange(len(scaled))
+        everything = torch.softmax(scaled[order], -1)
+        kept = everything[: most(top_k)]
+        inside = torch.ones_like(kept, dtype=torch.bool)
+        if top_p is not None:
+            inside = within(kept / kept.sum() if among else kept, top_p)
+        if cut:
+            # What is left is known by rank, and picked by id: of those that top_k has left, or of all.
+            by_id = F.pad(inside, (0, len(logits) - len(kept)))[order]
+            kept = kept * by_id[: len(kept)] if cut == "what top_k has left" and top_p is not None else (
+                kept if cut == "what top_k has left" else everything * by_id
+            )  # fmt: skip
+        else:
+            kept = torch.where(inside, kept, torch.zeros_like(kept))
+        kept = kept / kept.sum() if shared else kept
+        if back == "turned":
+            return F.pad(kept, (0, len(logits) - len(kept)))[order]
+        result = torch.zeros_like(logits)
+        result[order[: len(kept)] if back else slice(0, len(kept))] = kept
+        return result
+
+    return probabilities

@@ -1,0 +1,175 @@
+"""Known mistakes of summary_loss."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import WORDS
+
+mistake = Catalogue()
+
+
+# Written out, since tests hand it in.
+@mistake("no-shift", hint="Logits at a place speak of the next token. With which token does your code compare them?")
+def summary_loss(logits, token_ids, loss_mask):
+    return F.cross_entropy(logits[loss_mask], token_ids[loss_mask])
+
+
+@mistake("shift-the-wrong-way", hint="Is it the earlier place that predicts the later token, or the other way round?")
+def summary_loss(logits, token_ids, loss_mask):
+    counted = loss_mask[:, 1:]
+    return F.cross_entropy(logits[:, 1:][counted], token_ids[:, :-1][counted])
+
+
+@mistake("shifted-by-two", hint="Is it the next token, or the one after the next?")
+def summary_loss(logits, token_ids, loss_mask):
+    counted = loss_mask[:, 2:]
+    return F.cross_entropy(logits[:, :-2][counted], token_ids[:, 2:][counted])
+
+
+def _losses(logits, token_ids):
+    """One loss for each token but the first, (B, L - 1)."""
+    return F.cross_entropy(logits[:, :-1].transpose(1, 2), token_ids[:, 1:], reduction="none")
+
+
+@mistake("softmax-over-places", hint="Over which axis do the probabilities of one place sum to 1?")
+def summary_loss(logits, token_ids, loss_mask):
+    counted = loss_mask[:, 1:]
+    return F.nll_loss(torch.log_softmax(logits, dim=1)[:, :-1][counted], token_ids[:, 1:][counted])
+
+
+@mistake("probability-instead-of-log", hint="By hand: 0.5 gives 0.693. What has become of the logarithm?")
+def summary_loss(logits, token_ids, loss_mask):
+    return (1 - torch.exp(-_losses(logits, token_ids)))[loss_mask[:, 1:]].mean()
+
+
+@mistake(
+    "mask-on-the-logits",
+    hint="A logit of 0 is a guess like any other. Does a token whose logits are 0 count for nothing?",
+)
+def summary_loss(logits, token_ids, loss_mask):
+    masked = logits[:, :-1] * loss_mask[:, 1:, None]
+    return F.cross_entropy(masked.flatten(0, 1), token_ids[:, 1:].flatten())
+
+
+@mistake("no-max-subtraction", hint="What is exp(10000)? Which function of PyTorch takes the log without that step?")
+def summary_loss(logits, token_ids, loss_mask):
+    exps = torch.exp(logits[:, :-1])
+    probabilities = exps / exps.sum(-1, keepdim=True)
+    picked = probabilities.gather(-1, token_ids[:, 1:, None])[..., 0]
+    return -torch.log(picked[loss_mask[:, 1:]]).mean()
+
+
+@mistake("number-instead-of-tensor", hint="What can backward do with a Python number?")
+def summary_loss(logits, token_ids, loss_mask):
+    return _losses(logits, token_ids)[loss_mask[:, 1:]].mean().item()
+
+
+@mistake(
+    "detached-gradient",
+    hint="Print requires_grad after each step from the logits to the loss. Where does it turn False?",
+)
+def summary_loss(logits, token_ids, loss_mask):
+    return _losses(logits.detach(), token_ids)[loss_mask[:, 1:]].mean()
+
+
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
+def summary_loss(logits, token_ids, loss_mask):
+    return _losses(logits.float(), token_ids)[loss_mask[:, 1:]].mean()
+
+
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
+def summary_loss(logits, token_ids, loss_mask):
+    loss = _losses(logits, token_ids)[loss_mask[:, 1:]].mean()
+    token_ids.masked_fill_(~loss_mask, -100)
+    return loss
+
+
+def _log_softmax(logits):
+    return torch.log_softmax(logits, dim=-1)
+
+
+@mistake.recipe(
+    {
+        "no-shift": [{"cut": lambda x, t, m: (x, t, m)}],
+        "shift-the-wrong-way": [{"cut": lambda x, t, m: (x[:, 1:], t[:, :-1], m[:, :-1])}],
+        "mask-not-shifted": [{"cut": lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, :-1])}],
+        "logits-of-the-target": [{"cut": lambda x, t, m: (x[:, 1:], t[:, 1:], m[:, 1:])}],
+        "loss-mask-ignored": [{"counted": lambda m, t: torch.ones_like(m)}],
+        "loss-mask-inverted": [{"counted": lambda m, t: ~m}],
+        "id-0-ignored": [{"counted": lambda m, t: m & (t != 0)}],
+        "sum-instead-of-mean": [{"mean": lambda losses, m: losses[m].sum()}],
+        "mean-over-all-places": [
+            {"mean": lambda losses, m: (losses * m).mean()},
+            {"mean": lambda losses, m: (losses * m).sum() / (m.shape[0] * (m.shape[1] + 1))},
+        ],
+        "mean-of-means": [
+            {"mean": lambda losses, m: torch.stack([x[n].mean() for x, n in zip(losses, m)]).mean()},
+            {"mean": lambda losses, m: torch.stack([x[n].mean() for x, n in zip(losses.T, m.T) if n.any()]).mean()},
+        ],
+        "divided-by-the-batch": [{"mean": lambda losses, m: losses[m].sum() / len(m)}],
+        "first-text-only": [{"mean": lambda losses, m: losses[0][m[0]].mean()}],
+        "no-reduction": [{"mean": lambda losses, m: losses[m]}, {"mean": lambda losses, m: losses * m}],
+        "softmax-before-cross-entropy": [{"log": lambda x: torch.log_softmax(torch.softmax(x, dim=-1), dim=-1)}],
+        "log-softmax-twice": [{"log": lambda x: torch.log_softmax(torch.log_softmax(x, dim=-1) * 2, dim=-1)}],
+        "softmax-over-places": [{"log": lambda x: torch.log_softmax(x, dim=1)}],
+        "logits-instead-of-log": [{"log": lambda x: x}],
+        "probability-instead-of-log": [{"log": lambda x: torch.softmax(x, dim=-1)}],
+        "sign-missing": [{"log": lambda x: -torch.log_softmax(x, dim=-1)}],
+        "another-base": [{"log": lambda x: torch.log_softmax(x, dim=-1) / by} for by in (0.6931471805599453, 2.302585)],
+        "mask-on-the-logits": [
+            {"before": lambda x, m: x * m[..., None]},
+            {"before": lambda x, m: x * m[..., None], "mean": lambda losses, m: losses.mean()},
+            {"masked": lambda x, m: x * m[..., None]},
+            {"masked": lambda x, m: x * m[..., None], "mean": lambda losses, m: losses.mean()},
+        ],
+        "mask-on-the-ids": [{"aimed": lambda t, m: t * m, "counted": lambda m, t: torch.ones_like(m)}],
+        "label-smoothing": [{"smoothed": by} for by in (0.1, 0.05, 0.2)],
+        "perplexity": [{"mean": lambda losses, m: losses[m].mean().exp()}],
+        "divided-by-one-more": [{"mean": lambda losses, m: losses[m].sum() / (m.sum() + 1)}],
+        "largest-for-mean": [{"mean": lambda losses, m: losses[m].max()}],
+        "weighted-by-probability": [{"weigh": lambda losses: losses * (1 - torch.exp(-losses))},
+                                    {"weigh": lambda losses: losses * (1 - torch.exp(-losses)) ** 2}],
+    },
+    hints=WORDS | {
+        "id-0-ignored": "Is 0 a word like others here? Which tokens count is said by the loss mask alone.",
+        "logits-instead-of-log": "Are logits logarithms of probabilities? Which step is missing?",
+        "another-base": "Which logarithm is in the docstring's cross-entropy?",
+        "first-text-only": "How many texts has the batch, and how many reach your sum?",
+        "mask-not-shifted": "The mask stands at tokens. After the shift, does it still stand at the same ones?",
+        "loss-mask-ignored": "Which argument has no influence on your loss?",
+        "sum-instead-of-mean": "With a batch of twice the size, should the loss be twice as large?",
+        "mean-over-all-places": "By how many tokens is the sum divided? How many are counted?",
+        "mean-of-means": "A text with 3 counted tokens and one with 6: does every token have the same say?",
+        "divided-by-the-batch": "By how many tokens is the sum divided? Is B a number of tokens?",
+        "no-reduction": "There is a loss for each counted token. Which one number is handed to backward?",
+        "softmax-before-cross-entropy": "What does F.cross_entropy do with its input first?",
+        "sign-missing": "The log of a probability is below zero. Should training make it smaller or larger?",
+        "logits-of-the-target": "The logits at place t predict the token at which place?",
+        "mask-on-the-ids": "Which word is id 0, and what does a place cost at which you ask for it?",
+        "label-smoothing": "If the model is all but sure of the right word, is your loss near 0?",
+        "perplexity": "By hand: two words of probability 0.5 each cost 0.693. What does yours make of them?",
+        "divided-by-one-more": "A single counted token: by how many is its loss divided?",
+        "largest-for-mean": "Does each counted token have a say in your loss, or one of them alone?",
+        "weighted-by-probability": "Does a sure guess count for less than an unsure one? What is a mean?",
+        "log-softmax-twice": "How often does a logit go through a softmax on its way into the loss?",
+    },
+    held=(
+        "mask-not-shifted", "loss-mask-ignored", "loss-mask-inverted", "sum-instead-of-mean", "mean-over-all-places",
+        "mean-of-means", "divided-by-the-batch", "no-reduction", "softmax-before-cross-entropy", "sign-missing",
+    ),
+)  # fmt: skip
+def summary_loss(
+    cut=lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, 1:]), counted=lambda m, t: m,
+    mean=lambda losses, m: losses[m].mean(), log=_log_softmax, before=lambda x, m: x, masked=lambda x, m: x,
+    aimed=lambda t, m: t, smoothed=0.0, weigh=lambda losses: losses,
+):  # fmt: skip
+    def loss(logits, token_ids, loss_mask):
+        predictions, targets, mask = cut(masked(logits, loss_mask), token_ids, loss_mask)
+        costs = -log(before(predictions, mask))
+        losses = costs.gather(-1, aimed(targets, mask)[..., None]).squeeze(-1)
+        losses = weigh((1 - smoothed) * losses + smoothed * costs.mean(-1))
+        return mean(losses, counted(mask, targets))
+
+    return loss

@@ -1,0 +1,99 @@
+"""Known mistakes of offset_attention."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import MIRRORED, WORDS, filled, from_the_end, nearest, shifted, softmaxed, wrapped
+
+mistake = Catalogue()
+
+
+# Written out, since tests hand it in.
+@mistake("offset-of-the-wrong-sign", hint="For offset 1, does the first word look at the second, or the second back?")
+def offset_attention(length, offset):
+    return np.eye(length, k=-offset)
+
+
+@mistake("all-up-to-the-offset", hint="How many keys does a tap listen to: one, or all up to its place?")
+def offset_attention(length, offset):
+    allowed = np.tri(length, k=offset)
+    return allowed / np.maximum(allowed.sum(axis=1, keepdims=True), 1)
+
+
+@mistake("one-place-for-all", hint="Does every query look at the same key, or at the one next to itself?")
+def offset_attention(length, offset):
+    weights = np.zeros((length, length))
+    if abs(offset) < length:
+        weights[:, offset] = 1
+    return weights
+
+
+@mistake("offset-unused", hint="What changes in your weights when the offset does?")
+def offset_attention(length, offset):
+    weights = np.eye(length)
+    weights[: max(0, -offset)] = 0
+    weights[max(0, length - offset) :] = 0
+    return weights
+
+
+@mistake("negative-index", hint="In Python, which column is weights[0, -1]? And which one is past the end?")
+def offset_attention(length, offset):
+    weights = np.zeros((length, length))
+    for i in range(length):
+        weights[i, i + offset] = 1
+    return weights
+
+
+@mistake("past-the-end-only", hint="Which keys lie outside: only those past the end?")
+def offset_attention(length, offset):
+    weights = np.zeros((length, length))
+    for i in range(length):
+        if i + offset < length:
+            weights[i, i + offset] = 1
+    return weights
+
+
+@mistake("truth-values", hint="Which dtype has your table: are those numbers that values can be multiplied with?")
+def offset_attention(length, offset):
+    place = np.arange(length)
+    return place == place[:, None] + offset
+
+
+@mistake.recipe(
+    {
+        "offset-of-the-wrong-sign": [{"sign": -1}],
+        "one-further": [{"more": 1}],
+        "one-back": [{"more": -1}],
+        "offset-doubled": [{"sign": 2}],
+        "wraps-around": [{"reach": wrapped}],
+        "clipped-at-the-border": [{"reach": nearest}],
+        "mirrored-at-the-border": MIRRORED,
+        "past-the-end-only": [{"reach": from_the_end}],
+        "evened-out-at-the-border": [{"reach": filled(lambda length: 1 / length)}],
+        "itself-at-the-border": [{"reach": filled(np.eye)}],
+        "softmax-taken": [{"reach": softmaxed}],
+        "first-word-at-the-border": [{"reach": filled(lambda length: np.eye(length)[0])}],
+        "offset-without-its-sign": [{"of": abs}, {"of": lambda offset: -abs(offset)}],
+        "last-key-missing": [{"end": lambda weights: np.pad(weights[:, :-1], ((0, 0), (0, 1)))}],
+        "first-key-missing": [{"end": lambda weights: np.pad(weights[:, 1:], ((0, 0), (1, 0)))}],
+        "both-sides": [{"end": lambda weights: np.maximum(weights, weights.T)}],
+    },
+    hints=WORDS
+    | {
+        "both-sides": "With offset 1, how many keys may a query look at?",
+        "last-key-missing": "May a query look at the last word? Where does your comparison end?",
+        "first-key-missing": "May a query look at the first word? Where does your comparison begin?",
+        "offset-doubled": "How far does a query look at offset 1, and how far at offset 2?",
+        "first-word-at-the-border": "A query whose key lies outside: does it look at another word in its place?",
+        "offset-without-its-sign": "Is offset -2 the same as 2?",
+        "clipped-at-the-border": "The key would stand outside. Does the last word that there is take its place?",
+        "evened-out-at-the-border": "A row with nothing to attend to: does it have to sum to 1?",
+        "wraps-around": "Whom does the first word look at when it looks back? Is the sentence a circle?",
+        "one-further": "Try offset 0: which word should each word look at?",
+        "one-back": "Try offset 0: which word should each word look at?",
+    },
+    held=("wraps-around", "clipped-at-the-border", "evened-out-at-the-border", "one-further", "one-back"),
+)
+def offset_attention(sign=1, more=0, reach=shifted, end=lambda weights: weights, of=lambda offset: offset):
+    return lambda length, offset: end(reach(length, sign * of(offset) + more))

@@ -1,0 +1,80 @@
+"""What known mistakes of a7 share: hints, ways to look at an offset, and orders of taps."""
+
+import numpy as np
+
+
+def rule(k):
+    return [j - (k - 1) // 2 for j in range(k)]
+
+
+def shifted(length, offset):
+    return np.eye(length, k=offset)
+
+
+def wrapped(length, offset):
+    return np.roll(np.eye(length), offset, axis=1)
+
+
+def nearest(length, offset):
+    return np.eye(length)[np.clip(np.arange(length) + offset, 0, length - 1)]
+
+
+def mirrored(length, offset):
+    key = np.abs(np.arange(length) + offset)
+    key = np.where(key > length - 1, 2 * (length - 1) - key, key)
+    return (key[:, None] == np.arange(length)).astype(float)
+
+
+def mirrored_with_the_last(length, offset):
+    """The word at the border comes twice."""
+    key = (np.arange(length) + offset) % (2 * length)
+    return np.eye(length)[np.where(key < length, key, 2 * length - 1 - key)]
+
+
+def from_the_end(length, offset):
+    """What lies before the first counts from the end; what lies behind the last is left out."""
+    key = np.arange(length)[:, None] + offset
+    return ((key == np.arange(length)) | (key + length == np.arange(length))).astype(float)
+
+
+def filled(what):
+    """A row without a key gets another one."""
+
+    def reach(length, offset):
+        weights = np.eye(length, k=offset)
+        return np.where(weights.any(axis=1, keepdims=True), weights, what(length))
+
+    return reach
+
+
+def softmaxed(length, offset):
+    exps = np.exp(np.eye(length, k=offset))
+    return exps / exps.sum(axis=1, keepdims=True)
+
+
+MIRRORED = [{"reach": mirrored}, {"reach": mirrored_with_the_last}]
+
+ORDERS = {
+    "kernel-flipped": [{"order": -1}],
+    "offsets-from-0": [{"before": lambda k: 0}],
+    "looks-back-only": [{"before": lambda k: k - 1}],
+    "even-off-by-one": [{"before": lambda k: k // 2}],
+    "one-further": [{"before": lambda k: (k - 1) // 2 - 1}],
+    "one-back": [{"before": lambda k: (k - 1) // 2 + 1}],
+}
+# What several exercises ask.
+WORDS = {
+    "one-further": "Where does tap 0 of a kernel of 3 look: one place before the word?",
+    "one-back": "Where does tap 0 of a kernel of 3 look: one place before the word?",
+    "offset-of-the-wrong-sign": "Where does tap 0 of a kernel of 3 look: before the word, or behind it?",
+    "one-tap-too-few": "Count your heads. How many taps has the kernel?",
+    "mirrored-at-the-border": "The key would stand outside. Is the text a mirror, with its words once more behind it?",
+    "past-the-end-only": "Which keys lie outside: only those past the end?",
+    "itself-at-the-border": "A query whose key lies outside: does it look at itself in its place?",
+    "softmax-taken": "How much weight has a key that is not the one asked for?",
+    "offsets-from-0": "Of three taps, which one listens at the place itself: the first or the middle one?",
+    "looks-back-only": "Of three taps, which one listens at the place itself: the last or the middle one?",
+    "even-off-by-one": "Two taps have no middle. Which places does the table give them?",
+    "heads-averaged": "Does a convolution add its taps up, or take their mean?",
+    "kernel-flipped": "Tap 0 is the leftmost. Does it hear what stands to the left?",
+}

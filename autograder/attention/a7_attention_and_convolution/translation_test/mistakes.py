@@ -1,0 +1,180 @@
+"""Known mistakes of translation_test."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+def _compared(L, shift, margin):
+    """The rows i for which i and i + shift both lie inside the margins."""
+    return np.arange(max(margin, margin - shift), min(L - margin, L - margin - shift))
+
+
+def _near(one, other):
+    return bool(np.allclose(one, other, atol=1e-6))
+
+
+@mistake("always-true", hint="What would have to happen for your function to return False?")
+def translation_test(layer, X, shift, margin):
+    return bool(layer(X).shape == layer(np.roll(X, shift, axis=0)).shape)
+
+
+@mistake("columns-roll-along", hint="Move a small X by 1 as you do it there. Where did the last number of row 0 go?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return _near(layer(X)[i], layer(np.roll(X, shift))[i + shift])
+
+
+@mistake("only-to-the-right", hint="Work out by hand which rows you compare for a shift of -1.")
+def translation_test(layer, X, shift, margin):
+    L = len(X)
+    before, after = layer(X), layer(np.roll(X, shift, axis=0))
+    return _near(before[margin : L - margin - shift], after[margin + shift : L - margin])
+
+
+@mistake("no-shift-breaks", hint="Which rows do you compare for a shift of 0? Print them.")
+def translation_test(layer, X, shift, margin):
+    before, after = layer(X), layer(np.roll(X, shift, axis=0))
+    if shift > 0:
+        before, after = before[:-shift], after[shift:]
+    else:
+        before, after = before[-shift:], after[:shift]
+    end = len(before) - margin
+    return _near(before[margin:end], after[margin:end])
+
+
+@mistake("margin-0-compares-nothing", hint="Which rows do you compare for a margin of 0? Print them.")
+def translation_test(layer, X, shift, margin):
+    expected = np.roll(layer(X), shift, axis=0)
+    got = layer(np.roll(X, shift, axis=0))
+    inside = slice(margin, -margin)
+    rows = np.arange(len(X))[inside]
+    rows = rows[(rows - shift >= margin) & (rows - shift < len(X) - margin)] if margin else rows
+    return _near(got[rows], expected[rows])
+
+
+@mistake("one-row-only", hint="Could a layer be right at the row you look at, and wrong at others?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)[0]
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])
+
+
+@mistake("means-compared", hint="Two outputs with the same mean: are they the same?")
+def translation_test(layer, X, shift, margin):
+    return _near(layer(X).mean(), layer(np.roll(X, shift, axis=0)).mean())
+
+
+@mistake("shift-unused", hint="By how many rows do you move X?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), 1, margin)
+    return _near(layer(X)[i], layer(np.roll(X, 1, axis=0))[i + 1])
+
+
+@mistake("own-input", hint="Which rows does the layer get from you: those of X?")
+def translation_test(layer, X, shift, margin):
+    X = np.random.default_rng(0).normal(size=X.shape)
+    i = _compared(len(X), shift, margin)
+    return _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift])
+
+
+@mistake("difference-not-verdict", hint="You know how far the outputs are apart. Is that True or False?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return float(np.abs(layer(X)[i] - layer(np.roll(X, shift, axis=0))[i + shift]).max())
+
+
+@mistake("one-or-zero", hint="Which type has a comparison in Python?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    return 1 if _near(layer(X)[i], layer(np.roll(X, shift, axis=0))[i + shift]) else 0
+
+
+@mistake("X-changed", hint="After the call, what does the caller's X hold?")
+def translation_test(layer, X, shift, margin):
+    i = _compared(len(X), shift, margin)
+    before = layer(X)
+    X[:] = np.roll(X, shift, axis=0)
+    return _near(before[i], layer(X)[i + shift])
+
+
+@mistake.recipe(
+    {
+        "borders-compared": [{"inside": 0}],
+        "border-on-one-side": [{"ends": (1, 0)}, {"ends": (0, 1)}],
+        "border-of-one-output": [{"pairs": "rows of the first"}, {"pairs": "rows of the second"}],
+        "what-came-in-compared": [{"pairs": "round the end"}, {"pairs": "round the beginning"}],
+        "margin-grows-with-the-shift": [{"inside": 2}],
+        "order-of-rows-lost": [{"alike": lambda a, b: _near(np.sort(a, axis=0), np.sort(b, axis=0))}],
+        "difference-with-a-sign": [
+            {"alike": lambda a, b: bool((a - b < 1e-6).all())},
+            {"alike": lambda a, b: bool((b - a < 1e-6).all())},
+        ],
+        "means-compared": [{"alike": lambda a, b: bool(abs((a - b).mean()) < 1e-6)}],
+        "not-close-enough": [{"alike": lambda a, b: bool(np.allclose(a, b, atol=0.1))}],
+        "last-row-left-out": [{"last": -1}],
+        "rows-lost": [{"fill": "zeros"}],
+        "shifted-the-wrong-way": [{"way": -1}],
+        "input-not-moved": [{"way": 0}],
+        "output-not-moved": [{"back": 0}],
+        "output-moved-the-wrong-way": [{"back": -1}],
+        "to-the-last-bit": [{"alike": np.array_equal}],
+        "one-column-only": [{"columns": 1}],
+        "any-for-all": [
+            {"alike": lambda a, b: bool(np.isclose(a, b, rtol=1e-6, atol=1e-6).any())},
+            {"alike": lambda a, b: any(_near(x, y) for x, y in zip(a, b, strict=True))},
+        ],
+        "answer-turned-round": [{"alike": lambda a, b: not _near(a, b)}],
+    },
+    hints={
+        "output-moved-the-wrong-way": "Row i of the first output: at which row of the second is it found again?",
+        "answer-turned-round": "For which of the two does your function say True?",
+        "what-came-in-compared": "Which rows of the moved X came in at the other end? Do you compare them?",
+        "order-of-rows-lost": "Two outputs of the same rows in another order: are they the same?",
+        "margin-grows-with-the-shift": "Which is the first row that you leave out, and is it inside the margins?",
+        "difference-with-a-sign": "Is -3 a difference, too? What does your comparison make of it?",
+        "borders-compared": "Which rows does the margin leave out?",
+        "border-on-one-side": "A text has two ends. Which rows does your margin leave out at the second one?",
+        "border-of-one-output": "Row i lies inside the margins. Does row i + shift, too?",
+        "shifted-the-wrong-way": "Row i of X stands at which row of the moved X: i + shift or i - shift?",
+        "output-not-moved": "The input has moved. At which row should the same numbers be in the second output?",
+        "input-not-moved": "Which input does the layer get the second time?",
+        "rows-lost": "A layer that looks at all rows: does it see the same rows after your shift?",
+        "one-column-only": "Could a layer be right in the column you look at, and wrong in others?",
+        "any-for-all": "Is it enough that some numbers are equal?",
+        "last-row-left-out": "Which is the last row that you compare, and which is the last one inside the margin?",
+        "to-the-last-bit": "Are two floating numbers equal when they differ in the sixteenth digit?",
+        "not-close-enough": "How large may a difference be that is only rounding?",
+    },
+    held=(
+        "borders-compared", "border-on-one-side", "border-of-one-output", "shifted-the-wrong-way", "output-not-moved",
+        "input-not-moved", "rows-lost", "one-column-only", "any-for-all", "last-row-left-out", "to-the-last-bit",
+        "not-close-enough",
+    ),
+)  # fmt: skip
+def translation_test(
+    inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_near, columns=None, pairs="inside", last=None,
+):  # fmt: skip
+    def translation_test(layer, X, shift, margin):
+        L = len(X)
+        moved = np.roll(X, way * shift, axis=0)
+        if fill == "zeros":
+            moved = np.zeros_like(X)
+            for i in range(L):
+                if 0 <= i + way * shift < L:
+                    moved[i + way * shift] = X[i]
+        margin = margin + abs(shift) if inside == 2 else inside * margin
+        low, high = margin * ends[0], L - margin * ends[1]
+        i = np.arange(low, high)
+        if pairs in ("inside", "rows of the first"):
+            j, edge = i + back * shift, (low, high) if pairs == "inside" else (0, L)
+            i = i[(j >= edge[0]) & (j < edge[1])]
+        elif pairs == "rows of the second":
+            i = i[(i - back * shift >= 0) & (i - back * shift < L)] - back * shift
+        elif pairs == "round the end":
+            i = (i - back * shift) % L
+        i = i[:last]
+        return bool(alike(layer(X)[i, :columns], layer(moved)[(i + back * shift) % L, :columns]))
+
+    return translation_test

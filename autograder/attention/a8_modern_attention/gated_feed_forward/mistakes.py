@@ -1,0 +1,132 @@
+"""Known mistakes of gated_feed_forward."""
+
+import math
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+def _sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def _silu(z):
+    return z * _sigmoid(z)
+
+
+def _gelu(z):
+    return 0.5 * z * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))
+
+
+def _itself(z):
+    return z
+
+
+def _relu(z):
+    return np.maximum(z, 0)
+
+
+def _feeding(
+    curve=_silu,
+    other=_itself,
+    join=lambda gate, up: gate * up,
+    swap=False,
+    end=lambda hidden, W_down, x: hidden @ W_down,
+    after=_itself,
+):
+    """`gated_feed_forward` with each decision an option."""
+
+    def gated_feed_forward(x, W_gate, W_up, W_down):
+        W_gate, W_up = (W_up, W_gate) if swap else (W_gate, W_up)
+        return end(after(join(curve(x @ W_gate), other(x @ W_up))), W_down, x)
+
+    return gated_feed_forward
+
+
+@mistake("gate-for-both", hint="Which of the three matrices does your code not use?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding()(x, W_gate, W_gate, W_down)
+
+
+@mistake("curve-at-the-end", hint="Between which two steps of the formula does SiLU stand? What comes last?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _silu(_feeding(curve=_itself)(x, W_gate, W_up, W_down))
+
+
+@mistake("overflows", hint="What is np.exp(1000.0), and what is it divided by itself?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return _feeding(curve=lambda z: z * (np.exp(z) / (np.exp(z) + 1)))(x, W_gate, W_up, W_down)
+
+
+@mistake("W_down-transposed", hint="Which axis of W_down meets the numbers of the layer between?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    end = lambda hidden, W_down, x: hidden @ W_down.reshape(W_down.shape[::-1]).T  # noqa: E731
+    return _feeding(end=end)(x, W_gate, W_up, W_down)
+
+
+@mistake("in-place", hint="Whose array do you write into?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    x[...] = _feeding()(x, W_gate, W_up, W_down)
+    return x
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    return np.zeros(x.shape) + _feeding()(x, W_gate, W_up, W_down)
+
+
+CURVES = {
+    "sigmoid-for-silu": [{"curve": _sigmoid}],
+    "relu-for-silu": [{"curve": _relu}],
+    "gelu-for-silu": [
+        {"curve": _gelu},
+        {"curve": lambda z: z * _sigmoid(1.702 * z)},
+        {"curve": lambda z: z * 0.5 * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))},
+    ],
+    "tanh-for-silu": [{"curve": np.tanh}],
+    "no-curve": [{"curve": _itself}],
+    "sign-flipped": [{"curve": lambda z: z * _sigmoid(-z)}],
+    "softplus-for-silu": [{"curve": lambda z: np.log1p(np.exp(z))}],
+    "softmax-for-silu": [{"curve": lambda z: np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)}],
+}
+
+
+@mistake.recipe(
+    CURVES
+    | {
+        "gate-and-up-swapped": [{"swap": True}],
+        "both-through-the-curve": [{"other": _silu}],
+        "curve-after-the-product": [{"curve": _itself, "after": _silu}],
+        "added-for-multiplied": [{"join": lambda gate, up: gate + up}],
+        "gate-alone": [{"join": lambda gate, up: gate}],
+        "up-alone": [{"join": lambda gate, up: up}],
+        "residual-added": [{"end": lambda hidden, W_down, x: x + hidden @ W_down}],
+    },
+    hints={
+        "softplus-for-silu": "What does SiLU make of 0: 0, or 0.69?",
+        "softmax-for-silu": "Do the numbers of a gate share something, or does each open and close on its own?",
+        "sigmoid-for-silu": "What does SiLU make of 10: about 1, or about 10?",
+        "relu-for-silu": "What does your curve make of -1: exactly 0?",
+        "gelu-for-silu": "Which curve does the formula name? What does it make of 1: 0.73 or 0.84?",
+        "tanh-for-silu": "What does SiLU make of 10: about 1, or about 10?",
+        "no-curve": "What happens to the gate before it meets the other layer?",
+        "gate-and-up-swapped": "Through which of the two layers does SiLU go?",
+        "both-through-the-curve": "Through how many of the two layers does SiLU go?",
+        "curve-after-the-product": "What goes through SiLU: the gate, or what the gate lets through?",
+        "added-for-multiplied": "A gate that is shut: how much of the other layer should get through?",
+        "gate-alone": "Which of the three matrices does your code not use?",
+        "up-alone": "Which of the three matrices does your code not use?",
+        "sign-flipped": "In the sigmoid, e is raised to which power: z or -z? What does yours make of 10?",
+        "residual-added": "What else is in your result besides the last layer's?",
+    },
+    held=(
+        "sigmoid-for-silu", "relu-for-silu", "gelu-for-silu", "tanh-for-silu", "no-curve", "gate-and-up-swapped",
+        "both-through-the-curve", "curve-after-the-product", "added-for-multiplied", "gate-alone", "up-alone",
+        "sign-flipped", "residual-added",
+    ),
+)  # fmt: skip
+def gated_feed_forward(**options):
+    return _feeding(**options)

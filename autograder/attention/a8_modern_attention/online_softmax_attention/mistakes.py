@@ -1,0 +1,168 @@
+"""Known mistakes of online_softmax_attention."""
+
+import math
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import ones, online, zeros
+
+mistake = Catalogue()
+
+
+def _blockwise(
+    starts=lambda S, size: range(0, S, size),
+    ends=lambda start, size: start + size,
+    beginning=-np.inf,
+    total=0.0,
+    end=lambda total, mixed: mixed / total[..., None],
+    step=online(),
+    after=lambda state: state,
+):
+    """`online_softmax_attention` with each decision an option."""
+
+    def online_softmax_attention(Q, K, V, block_size):
+        rows = Q.shape[:-1]
+        state = (
+            np.full(rows, beginning, Q.dtype),
+            np.full(rows, total, Q.dtype),
+            np.zeros((*rows, V.shape[-1]), Q.dtype),
+        )
+        for start in starts(K.shape[-2], block_size):
+            block = slice(start, ends(start, block_size))
+            state = after(step(*state, Q, K[..., block, :], V[..., block, :]))
+        return end(*state[1:])
+
+    return online_softmax_attention
+
+
+def _alone(Q, K, V):
+    return _blockwise()(Q, K, V, K.shape[-2])
+
+
+@mistake("whole-table", hint="How many scores does your code hold at once: those of a block, or those of all keys?")
+def online_softmax_attention(Q, K, V, block_size):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True) @ V
+
+
+@mistake("divided-by-the-keys", hint="By what is the mixture divided at the end: by how many keys there are?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(end=lambda total, mixed: mixed / K.shape[-2])(Q, K, V, block_size)
+
+
+@mistake("last-block-made-full", hint="With 9 keys in blocks of 4, which keys are in the last block?")
+def online_softmax_attention(Q, K, V, block_size):
+    S = K.shape[-2]
+    starts = lambda S, size: [max(0, min(start, S - size)) for start in range(0, S, size)]  # noqa: E731
+    return _blockwise(starts=starts)(Q, K, V, min(block_size, S))
+
+
+@mistake("last-block-filled-with-zeros", hint="Keys of zeros have a score, too. Which weight does it get?")
+def online_softmax_attention(Q, K, V, block_size):
+    missing = -K.shape[-2] % block_size
+    pad = lambda x: np.concatenate([x, np.zeros((*x.shape[:-2], missing, x.shape[-1]), x.dtype)], axis=-2)  # noqa: E731
+    return _blockwise()(Q, pad(K), pad(V), block_size)
+
+
+@mistake("last-block-only", hint="What does each block start from: from nothing, or from what came before?")
+def online_softmax_attention(Q, K, V, block_size):
+    start = (K.shape[-2] - 1) // block_size * block_size
+    return _alone(Q, K[..., start:, :], V[..., start:, :])
+
+
+@mistake(
+    "mean-of-the-blocks", hint="Does a block with larger scores count for more in your output than one with small ones?"
+)
+def online_softmax_attention(Q, K, V, block_size):
+    blocks = [slice(start, start + block_size) for start in range(0, K.shape[-2], block_size)]
+    return sum(_alone(Q, K[..., block, :], V[..., block, :]) for block in blocks) / len(blocks)
+
+
+@mistake(
+    "sum-of-the-blocks", hint="A softmax for each block sums to 1 for each. What should all weights together sum to?"
+)
+def online_softmax_attention(Q, K, V, block_size):
+    blocks = [slice(start, start + block_size) for start in range(0, K.shape[-2], block_size)]
+    return sum(_alone(Q, K[..., block, :], V[..., block, :]) for block in blocks)
+
+
+@mistake("total-begins-at-1", hint="What is the total before the first block?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(beginning=0.0, total=1.0)(Q, K, V, block_size)
+
+
+@mistake("blocks-of-queries", hint="Whose blocks does each query go through: those of keys, or those of queries?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise(starts=lambda S, size: range(0, min(Q.shape[-2], S), size))(Q, K, V, block_size)
+
+
+@mistake("weights-too", hint="What does the docstring promise: how many things?")
+def online_softmax_attention(Q, K, V, block_size):
+    output = _alone(Q, K, V)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return output, exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def online_softmax_attention(Q, K, V, block_size):
+    return _blockwise()(Q, K, V, block_size).astype(np.float64)
+
+
+@mistake.recipe(
+    {
+        "not-divided-at-the-end": [{"end": lambda total, mixed: mixed}],
+        "multiplied-at-the-end": [{"end": lambda total, mixed: mixed * total[..., None]}],
+        "last-block-left-out": [
+            {"starts": lambda S, size: range(0, S // size * size, size) if S >= size else range(0, S, size)},
+            {"starts": lambda S, size: range(0, S - size + 1, size)},
+        ],
+        "first-block-left-out": [{"starts": lambda S, size: range(size, S, size)}],
+        "first-block-only": [{"starts": lambda S, size: [0]}],
+        "blocks-overlap": [
+            {"ends": lambda start, size: start + size + 1},
+            {"starts": lambda S, size: range(0, S, max(1, size - 1))},
+        ],
+        "gaps-between-blocks": [{"ends": lambda start, size: start + max(size - 1, 1)}],
+        "largest-begins-at-0": [{"beginning": 0.0}],
+        "no-max-subtraction": [{"beginning": 0.0, "step": online(new=lambda old, block: old)}],
+        "largest-of-the-first-block": [{"step": online(new=lambda old, block: np.where(np.isinf(old), block, old))}],
+        "nothing-shrunk": [{"step": online(shrink_total=ones, shrink_mixed=ones)}],
+        "total-not-shrunk": [{"step": online(shrink_total=ones)}],
+        "mixed-not-shrunk": [{"step": online(shrink_mixed=ones)}],
+        "old-total-forgotten": [{"step": online(shrink_total=zeros)}],
+        "old-mixed-forgotten": [{"step": online(shrink_mixed=zeros)}],
+        "largest-of-the-block": [{"step": online(new=lambda old, block: block)}],
+        "no-scaling": [{"step": online(scale=lambda d: 1.0)}],
+        "divided-in-each-step": [{"after": lambda state: (*state[:2], state[2] / state[1][..., None])}],
+    },
+    hints={
+        "first-block-left-out": "Where does the first block begin?",
+        "total-not-shrunk": "You shrink what was mixed before. What else was measured from the old largest score?",
+        "mixed-not-shrunk": "You shrink the old total. What else was measured from the old largest score?",
+        "old-total-forgotten": "What was summed up before a block: is it in both of the new sums?",
+        "old-mixed-forgotten": "What was mixed before a block: is it in both of the new sums?",
+        "no-max-subtraction": "What is np.exp(1000.0)? From what are the scores of a block measured in yours?",
+        "largest-of-the-first-block": "A later block has a score that is larger by thousands. What goes into np.exp?",
+        "nothing-shrunk": "A larger score turns up. What was summed up before: from which score was it measured?",
+        "largest-of-the-block": "The largest score so far: may it become smaller with a new block?",
+        "no-scaling": "What are the dot products divided by?",
+        "divided-in-each-step": "When is what is mixed divided by the total: in each step, or once at the very end?",
+        "not-divided-at-the-end": "What is left to do after the last block? What have you not used?",
+        "multiplied-at-the-end": "In the example, is it 16/3 divided by 4/3, or multiplied?",
+        "first-block-only": "How many blocks does your loop go through?",
+        "blocks-overlap": "With blocks of 4, where does the second one begin?",
+        "gaps-between-blocks": "With blocks of 4, where does the second one begin, and where has the first one ended?",
+        "last-block-left-out": "With 9 keys in blocks of 4, how many blocks are there?",
+        "largest-begins-at-0": "If all scores are far below zero, what is the largest, and what do you begin with?",
+    },
+    held=(
+        "not-divided-at-the-end", "multiplied-at-the-end", "first-block-only", "blocks-overlap", "gaps-between-blocks",
+        "largest-begins-at-0", "last-block-left-out",
+    ),
+)  # fmt: skip
+def online_softmax_attention(**options):
+    return _blockwise(**options)

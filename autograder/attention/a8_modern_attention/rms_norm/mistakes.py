@@ -1,0 +1,123 @@
+"""Known mistakes of rms_norm."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+mistake = Catalogue()
+
+
+def _mean_square(x, axis=-1):
+    return (x**2).mean(axis=axis, keepdims=True)
+
+
+def _normed(
+    size=lambda x, eps: np.sqrt(_mean_square(x) + eps),
+    scaled=lambda x, size, gamma: gamma * x / size,
+    eps=lambda eps: eps,
+    before=lambda x: x,
+):
+    """`rms_norm` with each decision an option."""
+
+    def rms_norm(x, gamma, eps_=1e-5):
+        x = before(x)
+        return scaled(x, size(x, eps(eps_)), gamma)
+
+    return lambda x, gamma, eps=1e-5: rms_norm(x, gamma, eps)
+
+
+@mistake("multiplied-by-the-size", hint="If all features are ten times as large, does your result grow?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(scaled=lambda x, size, gamma: gamma * x * size)(x, gamma, eps)
+
+
+@mistake("sizes-of-features", hint="Whose size do you divide by: that of one word, or of one feature in all words?")
+def rms_norm(x, gamma, eps=1e-5):
+    axis = 0 if x.ndim > 1 else -1
+    return _normed(size=lambda x, eps: np.sqrt(_mean_square(x, axis) + eps))(x, gamma, eps)
+
+
+@mistake("eps-outside-the-root", hint="What is eps added to: the mean of the squares or its root?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(size=lambda x, eps: np.sqrt(_mean_square(x)) + eps)(x, gamma, eps)
+
+
+@mistake("another-default-eps", hint="Which eps does the first line of the stub give?")
+def rms_norm(x, gamma, eps=1e-8):
+    return _normed()(x, gamma, eps)
+
+
+@mistake("gamma-first", hint="Is the size taken of x, or of x times gamma?")
+def rms_norm(x, gamma, eps=1e-5):
+    return _normed(before=lambda x: gamma * x, scaled=lambda x, size, gamma: x / size)(x, gamma, eps)
+
+
+@mistake("axis-summed-away", hint="A mean has one axis less than x. Which argument of mean keeps it?")
+def rms_norm(x, gamma, eps=1e-5):
+    return gamma * x / np.sqrt((x**2).mean(axis=-1) + eps)
+
+
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
+def rms_norm(x, gamma, eps=1e-5):
+    x /= np.sqrt(_mean_square(x) + eps)
+    return gamma * x
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def rms_norm(x, gamma, eps=1e-5):
+    return np.zeros(x.shape) + _normed()(x, gamma, eps)
+
+
+@mistake.recipe(
+    {
+        "mean-subtracted": [{"before": lambda x: x - x.mean(axis=-1, keepdims=True)}],
+        "spread-for-size": [{"size": lambda x, eps: np.sqrt(x.var(axis=-1, keepdims=True) + eps)}],
+        "length-for-size": [
+            {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) + eps)},
+            {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True)) + eps},
+        ],
+        "no-root": [{"size": lambda x, eps: _mean_square(x) + eps}],
+        "no-squares": [
+            {"size": lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps},
+            {"size": lambda x, eps: np.sqrt(np.abs(x).mean(axis=-1, keepdims=True) ** 2 + eps)},
+            {"size": lambda x, eps: np.sqrt(np.abs(x).mean(axis=-1, keepdims=True) + eps)},
+        ],
+        "largest-for-size": [
+            {"size": lambda x, eps: np.abs(x).max(axis=-1, keepdims=True) + eps},
+            {"size": lambda x, eps: np.sqrt((x**2).max(axis=-1, keepdims=True) + eps)},
+        ],
+        "one-size-for-all": [{"size": lambda x, eps: np.sqrt((x**2).mean() + eps)}],
+        "sizes-of-features": [{"size": lambda x, eps: np.sqrt(_mean_square(x, 0 if x.ndim == 1 else -2) + eps)}],
+        "divided-by-n-minus-1": [
+            {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1) + eps)}
+        ],
+        "gamma-missing": [{"scaled": lambda x, size, gamma: x / size}],
+        "gamma-plus-1": [{"scaled": lambda x, size, gamma: (1 + gamma) * x / size}],
+        "gamma-added": [{"scaled": lambda x, size, gamma: x / size + gamma}],
+        "gamma-divided": [{"scaled": lambda x, size, gamma: x / (size * gamma)}],
+        "eps-missing": [{"eps": lambda eps: 0.0}],
+        "eps-fixed": [{"eps": lambda eps: 1e-5}, {"eps": lambda eps: 1e-6}, {"eps": lambda eps: 1e-8}],
+    },
+    hints={
+        "divided-by-n-minus-1": "In the example 84 is divided by a number. By which, and by which in yours?",
+        "gamma-divided": "Is gamma multiplied, or do you divide by it?",
+        "mean-subtracted": "Is the mean taken off? What does the norm of this exercise leave out?",
+        "spread-for-size": "Your squares are of distances from the mean. Of what should they be?",
+        "length-for-size": "Of the squares, is it the sum or the mean?",
+        "no-root": "If all features are ten times as large, how much larger is what you divide by?",
+        "no-squares": "Root, mean, square: which of the three is not there? What if the features sum to 0?",
+        "largest-for-size": "Is a vector divided by its largest feature, or by all of them together?",
+        "one-size-for-all": "How many sizes are there for five words, and how many do you have?",
+        "eps-missing": "What becomes of a word whose features are all 0? Which argument does your code not use?",
+        "eps-fixed": "A caller may give another eps. Does yours listen?",
+        "gamma-missing": "Which argument does your code not use?",
+        "gamma-plus-1": "With gamma = 1, what should be the size of the result?",
+        "gamma-added": "Is gamma multiplied or added?",
+    },
+    held=(
+        "mean-subtracted", "spread-for-size", "length-for-size", "no-root", "no-squares", "largest-for-size",
+        "one-size-for-all", "eps-missing", "eps-fixed", "gamma-missing", "gamma-plus-1", "gamma-added",
+    ),
+)  # fmt: skip
+def rms_norm(**options):
+    return _normed(**options)

@@ -1,0 +1,115 @@
+"""Known mistakes of induction_score."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import ENDS, HINTS, mean, over_all, picked
+
+mistake = Catalogue()
+
+
+@mistake(
+    "the-word-before-it", hint="What comes next is asked. On which side of the earlier word does the answer stand?"
+)
+def induction_score(weights, period):
+    query = np.arange(period + 1, weights.shape[-1])
+    return weights[:, query, query - period - 1].mean(axis=-1)
+
+
+@mistake("the-word-before-the-query", hint="In which round does the word stand that is to be copied?")
+def induction_score(weights, period):
+    query = np.arange(period, weights.shape[-1])
+    return weights[:, query, query - 1].mean(axis=-1)
+
+
+@mistake("starts-too-late", hint="Which is the first word that has come before: number period, or the one after it?")
+def induction_score(weights, period):
+    query = np.arange(min(period + 1, weights.shape[-1] - 1), weights.shape[-1])
+    return weights[:, query, query - period + 1].mean(axis=-1)
+
+
+@mistake("ends-too-early", hint="Which is the last query? Does the head look for something there, too?")
+def induction_score(weights, period):
+    query = np.arange(period, max(period + 1, weights.shape[-1] - 1))
+    return weights[:, query, query - period + 1].mean(axis=-1)
+
+
+@mistake("counted-not-weighed", hint="A head may look there with half its weight. Is that a yes or a no, or a number?")
+def induction_score(weights, period):
+    query = np.arange(period, weights.shape[-1])
+    return (weights[:, query].argmax(axis=-1) == query - period + 1).mean(axis=-1).astype(weights.dtype)
+
+
+@mistake("same-word-or-the-next", hint="On how many keys does a head put its weight that knows what comes next?")
+def induction_score(weights, period):
+    query = np.arange(period, weights.shape[-1])
+    return (weights[:, query, query - period] + weights[:, query, query - period + 1]).mean(axis=-1)
+
+
+@mistake("a-list", hint="What kind of thing does the docstring promise?")
+def induction_score(weights, period):
+    query = np.arange(period, weights.shape[-1])
+    return [float(head[query, query - period + 1].mean()) for head in weights]
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def induction_score(weights, period):
+    query = np.arange(period, weights.shape[-1])
+    return weights[:, query, query - period + 1].mean(axis=-1).astype(np.float64)
+
+
+@mistake.recipe(
+    {
+        **ENDS,
+        "the-same-word": [{"ahead": 0}],
+        "the-word-before-it": [{"ahead": -1}],
+        "two-words-after": [{"ahead": 2}],
+        "divided-by-the-period": [{"divided": lambda L, period: period}],
+        "divided-by-all-words": [{"divided": lambda L, period: L}],
+        "starts-too-late": [{"start": 1}],
+        "starts-too-early": [{"start": -1}],
+        "ends-too-early": [{"stop": -1}],
+        "first-round-counted": [{"whole": True}],
+        "one-query-only": [{"end": lambda x: x[:, 0]}, {"end": lambda x: x[:, -1]}],
+        "all-of-the-first-round": [{"all_of_it": True}],
+        "half-the-text": [{"length": lambda L, period: L // 2}],
+    },
+    hints=HINTS | {
+        "all-of-the-first-round": "Which word of the first round is looked for: any, or the one after the same word?",
+        "the-same-word": "There stands the word that the head has met again. Which word does it want to know?",
+        "two-words-after": "How far after the earlier word does the answer stand?",
+        "divided-by-the-period": "The text may end before the second round does. By how many do you divide?",
+        "starts-too-early": "Word number period - 1 is in which round? Has it been met before?",
+        "half-the-text": "Where does the second round begin if the text ends before that round does?",
+        "first-round-counted": "What is weights[:, 0, 1 - period]? Has word 0 been met before?",
+        "divided-by-all-words": "How many queries are in the second round? By how many do you divide?",
+        "sum-for-mean": "A head that always looks there has score 1. Which score has it in yours?",
+        "head-0-for-all": "Whose weights are in the score of head 1?",
+        "largest-for-mean": "Does one word that looks there make a head that always does?",
+        "one-query-only": "How many words are in the second round? Does each of them count in yours?",
+    },
+    held=(
+        "the-same-word", "two-words-after", "divided-by-all-words", "divided-by-the-period", "sum-for-mean",
+        "starts-too-early", "half-the-text", "first-round-counted", "rows-and-columns-swapped",
+        "one-number-for-all-heads", "head-0-for-all", "largest-for-mean", "one-query-only",
+    ),
+)  # fmt: skip
+def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=mean, heads=lambda x: x, turned=False,
+                    length=lambda L, period: period, all_of_it=False, axes=None):  # fmt: skip
+    end = over_all if end == "all entries" else end
+
+    def score(weights, period):
+        L = weights.shape[-1]
+        if axes is not None:
+            return np.diagonal(weights, 1 - period, *axes).mean(axis=-1)
+        period = length(L, period)
+        if all_of_it:
+            return weights[:, period:, :period].sum(axis=-1).mean(axis=-1)
+        query = np.arange(0 if whole else period + start, L + stop)
+        found = picked(weights, query, query - period + ahead, turned)
+        if divided is not None:
+            return heads(found.sum(axis=-1) / divided(L, period))
+        return heads(end(found) / (L**2 if end is over_all else 1))
+
+    return score

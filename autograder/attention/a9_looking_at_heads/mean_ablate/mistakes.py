@@ -1,0 +1,125 @@
+"""Known mistakes of mean_ablate."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import HINTS
+
+mistake = Catalogue()
+
+
+@mistake("all-others", hint="Whose numbers are replaced: this head's, or everybody else's?")
+def mean_ablate(found, head):
+    result = np.broadcast_to(found.mean(axis=0), found.shape).copy()
+    result[:, head] = found[:, head]
+    return result
+
+
+@mistake("found-changed", hint="After the call, what does the caller's array hold?")
+def mean_ablate(found, head):
+    found[:, head] = found[:, head].mean(axis=0)
+    return found
+
+
+@mistake("text-for-head", hint="Which axis of `found` are the texts, and which the heads?")
+def mean_ablate(found, head):
+    result = found.copy()
+    text = min(head, len(found) - 1)
+    result[text] = found[text].mean(axis=0)
+    return result
+
+
+@mistake("place-for-head", hint="Which axis of `found` are the places, and which the heads?")
+def mean_ablate(found, head):
+    result = found.copy()
+    place = min(head, found.shape[2] - 1)
+    result[:, :, place] = found[:, :, place].mean(axis=0)
+    return result
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def mean_ablate(found, head):
+    result = np.zeros(found.shape)
+    result[:] = found
+    without = result.copy()
+    without[:, head] = result[:, head].mean(axis=0)
+    return without
+
+
+@mistake.recipe(
+    {
+        "mean-over-places": [{"said": lambda own: own.mean(axis=1, keepdims=True)}],
+        "mean-over-texts-and-places": [{"said": lambda own: own.mean(axis=(0, 1))}],
+        "mean-over-the-width": [{"said": lambda own: own.mean(axis=-1, keepdims=True)}],
+        "mean-over-heads": [
+            {"of": lambda found, head: found.mean(axis=1)},
+            {"of": lambda found, head: np.delete(found, head, axis=1).mean(axis=1)},
+        ],
+        "mean-over-texts-and-heads": [
+            {"of": lambda found, head: found.mean(axis=(0, 1))},
+            {"of": lambda found, head: np.delete(found, head, axis=1).mean(axis=(0, 1))},
+        ],
+        "another-head-copied": [
+            {"of": lambda found, head: found[:, (head + 1) % found.shape[1]]},
+            {"of": lambda found, head: found[:, head - 1]},
+            {"of": lambda found, head: found[:, head - 1].mean(axis=0)},
+            {"of": lambda found, head: found[:, (head + 1) % found.shape[1]].mean(axis=0)},
+        ],
+        "mean-of-the-others": [{"said": lambda own: (own.sum(axis=0) - own) / max(len(own) - 1, 1)}],
+        "one-number-for-all": [{"said": lambda own: own.mean()}],
+        "zero-for-mean": [{"said": lambda own: 0 * own}],
+        "sum-for-mean": [{"said": lambda own: own.sum(axis=0)}],
+        "median-for-mean": [{"said": lambda own: np.median(own, axis=0)}],
+        "divided-by-one-more": [{"said": lambda own: own.sum(axis=0) / (len(own) + 1)}],
+        "divided-by-one-less": [{"said": lambda own: own.sum(axis=0) / max(len(own) - 1, 1)}],
+        "largest-for-mean": [{"said": lambda own: own.max(axis=0)}],
+        "of-another-text": [
+            {"said": lambda own: np.roll(own, 1, axis=0)},
+            {"said": lambda own: np.roll(own, -1, axis=0)},
+        ],
+        "first-text-for-all": [{"said": lambda own: own[0]}, {"said": lambda own: own[-1]}],
+        "mean-taken-off": [{"said": lambda own: own - own.mean(axis=0)}],
+        "heads-counted-from-1": [{"first": 1}],
+        "from-the-head-on": [{"which": lambda head: slice(head, None)}],
+        "every-head": [{"which": lambda head: slice(None)}],
+        "only-that-head": [{"given": lambda result, head: result[:, head]}],
+    },
+    hints=HINTS | {
+        "divided-by-one-more": "How many texts are in your sum, and by how many is it divided?",
+        "divided-by-one-less": "How many texts are in your sum, and by how many is it divided?",
+        "largest-for-mean": "Which number does the text ask for: the largest, or the mean?",
+        "mean-over-texts-and-heads": "Which numbers are in your mean: those of this head alone?",
+        "another-head-copied": "Which head says that in the texts as they were?",
+        "of-another-text": "Does the head still tell of one text, if of another one? Over which axis is the mean?",
+        "zero-for-mean": "Silence is one way. Which numbers does the text ask for in its place?",
+        "mean-over-places": "Over which axis is the mean: the texts, or the places of one text?",
+        "mean-over-texts-and-places": "Does the head say the same at every place? Over which axis is the mean?",
+        "mean-over-the-width": "What a head finds is a vector. Which axis has its numbers, and which the texts?",
+        "one-number-for-all": "Is the mean one number, or one vector for each place?",
+        "first-text-for-all": "What the head says is to be what it says on average. Whose words are those of yours?",
+        "heads-counted-from-1": "Which is the first head: number 0, or number 1?",
+        "from-the-head-on": "How many heads are to be taken away?",
+        "mean-taken-off": "Does the head say its mean, or everything but its mean?",
+        "mean-of-the-others": "How many texts are in the mean: all of them?",
+        "only-that-head": "The model goes on with what comes back. What of the other heads?",
+        "mean-over-heads": "Which axis is the mean over: is it this head in other texts, or other heads?",
+        "every-head": "How many heads are to be taken away?",
+        "sum-for-mean": "By how many is the sum divided?",
+    },
+    held=(
+        "zero-for-mean", "mean-over-places", "mean-over-texts-and-places", "mean-over-heads", "mean-over-the-width",
+        "one-number-for-all", "every-head", "first-text-for-all", "heads-counted-from-1", "from-the-head-on",
+        "median-for-mean", "sum-for-mean", "mean-taken-off", "mean-of-the-others", "only-that-head",
+    ),
+)  # fmt: skip
+def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: slice(head, head + 1),
+                given=lambda result, head: result, of=None):  # fmt: skip
+    def ablated(found, head):
+        result = found.copy()
+        heads = np.arange(found.shape[1])[which(head - first)] if head >= first else [-1]
+        for one in heads:
+            result[:, one] = said(found[:, one]) if of is None else of(found, one)
+        return given(result, head)
+
+    return ablated

@@ -1,0 +1,141 @@
+"""Known mistakes of patch_head."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import HINTS
+
+mistake = Catalogue()
+
+
+@mistake("everything", hint="How much of the first run is left in your result?")
+def patch_head(found, other, head, place):
+    return other.copy()
+
+
+@mistake("heads-and-places-swapped", hint="Count the axes from the end: width, then which, then which?")
+def patch_head(found, other, head, place):
+    h, L = found.shape[-3:-1]
+    patched = found.copy()
+    patched[..., min(place, h - 1), min(head, L - 1), :] = other[..., min(place, h - 1), min(head, L - 1), :]
+    return patched
+
+
+@mistake("found-changed", hint="After the call, what does the caller's `found` hold?")
+def patch_head(found, other, head, place):
+    found[..., head, place, :] = other[..., head, place, :]
+    return found
+
+
+@mistake("other-changed", hint="After the call, what does the caller's `other` hold?")
+def patch_head(found, other, head, place):
+    piece = other[..., head, place, :].copy()
+    other[...] = found
+    other[..., head, place, :] = piece
+    return other
+
+
+@mistake("heads-counted-from-1", hint="Which is the first head: number 0, or number 1?")
+def patch_head(found, other, head, place):
+    patched = found.copy()
+    patched[..., head - 1, place, :] = other[..., head - 1, place, :]
+    return patched
+
+
+@mistake("places-counted-from-1", hint="Which is the first place: number 0, or number 1?")
+def patch_head(found, other, head, place):
+    patched = found.copy()
+    patched[..., head, place - 1, :] = other[..., head, place - 1, :]
+    return patched
+
+
+@mistake(
+    "no-batch-axes", hint="Which axis are the heads if there are texts in front: the first, or the third from the end?"
+)
+def patch_head(found, other, head, place):
+    result = found.copy()
+    if found.ndim == 3:
+        result[head, place] = other[head, place]
+    else:
+        result[min(head, len(found) - 1), place % found.shape[1]] = other[
+            min(head, len(found) - 1), place % found.shape[1]
+        ]
+    return result
+
+
+@mistake("nothing-replaced", hint="Where does the other run come into your result?")
+def patch_head(found, other, head, place):
+    result = found.copy()
+    result[..., head, place, :].copy()[...] = other[..., head, place, :]
+    return result
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def patch_head(found, other, head, place):
+    patched = found.copy()
+    patched[..., head, place, :] = other[..., head, place, :]
+    return patched.astype(np.float64)
+
+
+@mistake.recipe(
+    {
+        "every-place": [{"places": lambda place: slice(None)}],
+        "from-the-place-on": [{"places": lambda place: slice(place, None)}],
+        "one-place-late": [
+            {"places": lambda place: slice(place + 1, place + 2)},
+        ],
+        "one-place-early": [{"places": lambda place: slice(max(place - 1, 0), max(place, 1))}],
+        "up-to-the-place": [{"places": lambda place: slice(None, place + 1)}],
+        "last-place-always": [{"places": lambda place: slice(-1, None)}],
+        "every-head": [{"heads": lambda head: slice(None)}],
+        "head-0-always": [{"heads": lambda head: slice(0, 1)}],
+        "from-the-head-on": [{"heads": lambda head: slice(head, None)}],
+        "the-wrong-way-round": [{"runs": lambda found, other: (other, found)}],
+        "added": [{"said": lambda here, there: here + there}],
+        "halfway": [{"said": lambda here, there: (here + there) / 2}],
+        "silenced": [{"said": lambda here, there: 0 * there}],
+        "difference-of-runs": [{"said": lambda here, there: there - here}],
+        "one-number-only": [{"width": slice(0, 1)}],
+        "axes-from-the-front": [{"front": 1}, {"front": 0}],
+    },
+    hints=HINTS | {
+        "axes-from-the-front": "With texts of texts in front, which index of yours still counts from the first axis?",
+        "one-place-late": "Places are counted from 0. Which one has changed in your answer?",
+        "one-place-early": "Places are counted from 0. Which one has changed in your answer?",
+        "difference-of-runs": "Is the new vector that of the other run, or the step from the one to the other?",
+        "every-place": "At how many places does the head say something else?",
+        "the-wrong-way-round": "Which run is the one that goes on, and from which one is a piece taken?",
+        "added": "If both runs say the same, what does the patched one say in yours?",
+        "halfway": "Does the head say what it said in the other run, or something between the two?",
+        "silenced": "What does the other run have to do with your result?",
+        "from-the-place-on": "At how many places does the head say something else?",
+        "up-to-the-place": "At how many places does the head say something else?",
+        "one-number-only": "What a head finds for a word is a vector. How much of it have you replaced?",
+        "last-place-always": "Which argument has no influence on your result?",
+        "head-0-always": "Which argument has no influence on your result?",
+        "from-the-head-on": "How many heads say something else?",
+        "every-head": "How many heads say something else at that place?",
+    },
+    held=(
+        "every-place", "every-head", "the-wrong-way-round", "added", "halfway", "silenced", "from-the-place-on",
+        "up-to-the-place", "one-number-only", "last-place-always", "head-0-always",
+    ),
+)  # fmt: skip
+def patch_head(
+    places=lambda place: slice(place, place + 1),
+    heads=lambda head: slice(head, head + 1),
+    runs=lambda found, other: (found, other),
+    said=lambda here, there: there,
+    width=slice(None),
+    front=None,
+):
+    def patched(found, other, head, place):
+        here, there = runs(found, other)
+        result, where = here.copy(), np.s_[..., heads(head), places(place), width]
+        if front is not None:  # axes in front that the code counts on, if there are any
+            where = (slice(None),) * min(front, here.ndim - 3) + (head, place)
+        result[where] = said(here[where], there[where])
+        return result
+
+    return patched

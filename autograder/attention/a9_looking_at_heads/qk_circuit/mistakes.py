@@ -1,0 +1,73 @@
+"""Known mistakes of qk_circuit."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ..shared_mistakes import BY_H, HINTS, PRODUCTS, _columns, strided
+
+mistake = Catalogue()
+
+
+@mistake("softmax-taken", hint="What a head looks for is a matrix of scores. Do its rows have to sum to 1?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    M = Q @ K.swapaxes(-2, -1)
+    exps = np.exp(M - M.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return (Q @ K.swapaxes(-2, -1)).astype(np.float64)
+
+
+@mistake("a-list", hint="What kind of thing does the docstring promise?")
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    return list(Q @ K.swapaxes(-2, -1))
+
+
+@mistake.recipe(
+    {
+        **PRODUCTS,
+        "averaged": [BY_H],
+        "keys-first": [{"operands": lambda Q, K: (K, Q)}],
+        "queries-with-queries": [{"operands": lambda Q, K: (Q, Q)}],
+        "keys-with-keys": [{"operands": lambda Q, K: (K, K)}],
+        "heads-mixed": [
+            {"operands": lambda Q, K: (Q, K[::-1])},
+            {"operands": lambda Q, K: (Q, np.roll(K, 1, axis=0))},
+            {"operands": lambda Q, K: (Q, np.roll(K, -1, axis=0))},
+        ],
+        "heads-interleaved": [{"cut": strided}],
+        "reshaped-not-split": [{"cut": lambda W, h: W.reshape(h, W.shape[0], -1)}],
+        "widths-of-a-head": [{"product": lambda Q, K: Q.swapaxes(-2, -1) @ K}],
+    },
+    hints=HINTS | {
+        "keys-first": "In x_i M x_j, whose word stands on the left: the one that looks, or the one looked at?",
+        "queries-with-queries": "Which argument is in your formula twice, and which one is missing?",
+        "keys-with-keys": "Which argument is in your formula twice, and which one is missing?",
+        "averaged": "Is anything divided on the way from a word to its score?",
+        "scaled": "Is the square root part of the matrix here? Look at what the docstring promises.",
+        "heads-mixed": "Whose keys does head 0's query meet?",
+        "head-0-for-all": "Which columns go into the matrix of head 1?",
+    },
+    held=(
+        "keys-first", "heads-interleaved", "all-heads-together", "heads-summed", "scaled", "queries-with-queries",
+        "keys-with-keys", "heads-reversed", "heads-mixed", "reshaped-not-split", "widths-of-a-head", "heads-last",
+        "head-0-for-all", "averaged", "one-head-too-few",
+    ),
+)  # fmt: skip
+def qk_circuit(cut=_columns, operands=lambda Q, K: (Q, K), product=lambda Q, K: Q @ K.swapaxes(-2, -1),
+               end=lambda M: M, factor=lambda h, d, width: 1.0):  # fmt: skip
+    def circuit(W_Q, W_K, num_heads):
+        Q, K = operands(cut(W_Q, num_heads), cut(W_K, num_heads))
+        scale = factor(num_heads, W_Q.shape[1] // num_heads, len(W_Q))
+        return end(product(Q, K) * W_Q.dtype.type(scale))
+
+    return circuit
