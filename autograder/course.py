@@ -64,23 +64,35 @@ class Assignment:
     @property
     def exercises(self) -> tuple[Exercise, ...]:
         """Its exercises in order. Raises `CourseError` if a check cell is not in order."""
-        return _exercises(self.notebook, self.notebook.stat().st_mtime_ns)
+        found = []
+        for cell in self._cells:
+            data = _of_nbgrader(cell)
+            if not data.get("grade") or cell["cell_type"] != "code":
+                continue
+            place = f"{self.notebook}: cell '{data.get('grade_id', '')}'"
+            if not data.get("grade_id", "").startswith(CHECK):
+                raise CourseError(f"{place}: a graded code cell is named {CHECK}<exercise>")
+            if not isinstance(data.get("points"), int | float):
+                raise CourseError(f"{place}: no points; set them in JupyterLab's Create Assignment panel")
+            found.append(Exercise(data["grade_id"].removeprefix(CHECK), float(data["points"])))
+        return tuple(found)
 
     @property
     def brought(self) -> tuple[str, ...]:
         """Names that students bring from an earlier assignment; the reference stands in for what they lack."""
-        return _brought(self.notebook, self.notebook.stat().st_mtime_ns)
+        names = [_of_nbgrader(cell).get("grade_id", "") for cell in self._cells]
+        return tuple(name.removeprefix(BRING) for name in names if name.startswith(BRING))
 
     @property
     def only_shows(self) -> tuple[str, ...]:
         """Texts of the cells that only show something: those with the tag that keeps them out of the text twin."""
-        cells = [cell for cell in _notebook(self.notebook)["cells"] if "nbgrader" not in cell["metadata"]]
+        cells = [cell for cell in self._cells if "nbgrader" not in cell["metadata"]]
         return tuple("".join(cell["source"]) for cell in cells if ONLY_SHOWS in cell["metadata"].get("tags", ()))
 
     @property
     def limits(self) -> dict[str, Any]:
         """Limits for student code by name, as the notebook's metadata asks for them."""
-        limits = _settings(self.notebook).get("limits", {})
+        limits = self._settings.get("limits", {})
         if not isinstance(limits, dict):
             raise CourseError(f"{self.notebook}: the metadata's autograder.limits is not a map of names to numbers")
         return dict(limits)
@@ -88,7 +100,16 @@ class Assignment:
     @property
     def saved_model(self) -> ModelPlan | None:
         """What a model file is put into, if one may be handed in, as the notebook's metadata has it."""
-        return _saved_model(self.notebook, self.notebook.stat().st_mtime_ns)
+        asked = self._settings.get("saved_model")
+        if asked is None:
+            return None
+        place = f"{self.notebook}: the metadata's autograder.saved_model"
+        sizes = asked.get("sizes") if isinstance(asked, dict) else None
+        if not isinstance(sizes, dict) or not isinstance(asked.get("decoder"), str):
+            raise CourseError(f"{place} has not the form decoder: name, sizes: map")
+        if not all(type(size) is int and size > 0 for size in sizes.values()):
+            raise CourseError(f"{place}.sizes are whole numbers above 0")
+        return ModelPlan(asked["decoder"], dict(sizes))
 
     @property
     def max_score(self) -> float:
@@ -98,13 +119,15 @@ class Assignment:
     @property
     def graded_cells(self) -> dict[str, float]:
         """Points of every graded cell by its grade_id, written questions among them."""
-        return dict(_graded_cells(self.notebook, self.notebook.stat().st_mtime_ns))
+        found = map(_of_nbgrader, self._cells)
+        return {d["grade_id"]: float(d.get("points", 0)) for d in found if d.get("grade") and d.get("grade_id")}
 
     @property
     def written(self) -> dict[str, Written]:
         """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is not in order."""
-        cells = [cell for cell in _notebook(self.notebook)["cells"] if cell["cell_type"] == "markdown"]
-        named = {cell["metadata"].get("nbgrader", {}).get("grade_id", ""): cell for cell in cells}
+        named = {
+            _of_nbgrader(cell).get("grade_id", ""): cell for cell in self._cells if cell["cell_type"] == "markdown"
+        }
         rubrics = rubrics_in(self.content / RUBRIC)
         answers = {name: "".join(cell["source"]) for name, cell in named.items() if name in self.graded_cells}
         return {name: Written(answer, rubrics.get(name, ())) for name, answer in answers.items()}
@@ -144,12 +167,23 @@ class Assignment:
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
-        cells = [cell for cell in _notebook(self.notebook)["cells"] if cell["cell_type"] == "markdown"]
+        cells = [cell for cell in self._cells if cell["cell_type"] == "markdown"]
         return frozenset("".join(cell["source"]) for cell in cells)  # a list of lines, or a text
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` if it cannot be imported."""
-        return _load(self.solution)
+        if not self.solution.is_file():
+            raise CourseError(f"{self.solution}: no solution; `make sync` writes it from the source notebook")
+        return _load_at(self.solution, self.solution.stat().st_mtime_ns)
+
+    @property
+    def _cells(self) -> list[dict[str, Any]]:
+        return list(_notebook(self.notebook)["cells"])
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """What the course wishes for it: the notebook's metadata under `autograder`."""
+        return dict(_notebook(self.notebook)["metadata"].get("autograder", {}))
 
 
 @dataclass(frozen=True)
@@ -226,23 +260,6 @@ def _read_assignment(root: Path, folder: Path) -> Assignment:
     return Assignment(folder.name, path, root)
 
 
-@functools.lru_cache
-def _exercises(path: Path, changed: int) -> tuple[Exercise, ...]:
-    """The exercises of a source notebook; `changed` (its time) is there so that an edit is seen."""
-    found = []
-    for cell in _notebook(path)["cells"]:
-        data = cell["metadata"].get("nbgrader", {})
-        if not data.get("grade") or cell["cell_type"] != "code":
-            continue
-        grade_id = data.get("grade_id", "")
-        if not grade_id.startswith(CHECK):
-            raise CourseError(f"{path}: cell '{grade_id}': a graded code cell is named {CHECK}<exercise>")
-        if not isinstance(data.get("points"), int | float):
-            raise CourseError(f"{path}: cell '{grade_id}': no points; set them in JupyterLab's Create Assignment panel")
-        found.append(Exercise(grade_id.removeprefix(CHECK), float(data["points"])))
-    return tuple(found)
-
-
 def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
     """What written questions give points for: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
     try:
@@ -250,12 +267,6 @@ def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
         return {name: tuple((float(points), str(text)) for points, text in lines) for name, lines in tables.items()}
     except (TypeError, ValueError) as error:
         raise CourseError(f"{path}: a line has the form written-why = [[points, text], ...] ({error})") from None
-
-
-@functools.lru_cache
-def _graded_cells(path: Path, changed: int) -> tuple[tuple[str, float], ...]:
-    found = [cell["metadata"].get("nbgrader", {}) for cell in _notebook(path)["cells"]]
-    return tuple((d["grade_id"], float(d.get("points", 0))) for d in found if d.get("grade") and d.get("grade_id"))
 
 
 def stamp(root: Path, assignment: str, files: Sequence[Path]) -> str:
@@ -282,49 +293,31 @@ def _kit_version() -> str:
     return digest.hexdigest()
 
 
-@functools.lru_cache
-def _brought(path: Path, changed: int) -> tuple[str, ...]:
-    names = [cell["metadata"].get("nbgrader", {}).get("grade_id", "") for cell in _notebook(path)["cells"]]
-    return tuple(name.removeprefix(BRING) for name in names if name.startswith(BRING))
-
-
-@functools.lru_cache
-def _saved_model(path: Path, changed: int) -> ModelPlan | None:
-    asked = _settings(path).get("saved_model")
-    if asked is None:
-        return None
-    sizes = asked.get("sizes") if isinstance(asked, dict) else None
-    if not isinstance(sizes, dict) or not isinstance(asked.get("decoder"), str):
-        raise CourseError(f"{path}: the metadata's autograder.saved_model has not the form decoder: name, sizes: map")
-    if not all(type(size) is int and size > 0 for size in sizes.values()):
-        raise CourseError(f"{path}: the metadata's autograder.saved_model.sizes are whole numbers above 0")
-    return ModelPlan(asked["decoder"], dict(sizes))
-
-
-def _settings(path: Path) -> dict[str, Any]:
-    """What a course wishes for an assignment: the notebook's metadata under `autograder`."""
-    return dict(_notebook(path)["metadata"].get("autograder", {}))
+def _of_nbgrader(cell: dict[str, Any]) -> dict[str, Any]:
+    """What nbgrader knows of a cell."""
+    return dict(cell["metadata"].get("nbgrader", {}))
 
 
 def _notebook(path: Path) -> dict[str, Any]:
-    """A notebook of the course's own as it lies there: nbformat's import takes a second of every worker's start."""
+    """A notebook of the course's own as it lies there; read once, and again after each edit. To be read, not changed.
+
+    Raises `CourseError`.
+    """
     try:
-        notebook = parse_json(path.read_text(encoding="utf-8"))
-        if notebook["nbformat"] != 4:
-            raise ValueError("not of format 4; open it in JupyterLab and save it")
-        for cell in notebook["cells"]:
-            cell["source"], cell["metadata"], cell["cell_type"]
-        return {"metadata": notebook["metadata"], "cells": notebook["cells"]}
+        return _parsed(path, path.stat().st_mtime_ns)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise CourseError(f"{path}: not a notebook ({type(error).__name__}: {error})") from None
 
 
-def _load(path: Path) -> ModuleType:
-    return _load_at(path, path.stat().st_mtime_ns) if path.is_file() else _no_solution(path)
-
-
-def _no_solution(path: Path) -> ModuleType:
-    raise CourseError(f"{path}: no solution; `make sync` writes it from the source notebook")
+@functools.lru_cache
+def _parsed(path: Path, changed: int) -> dict[str, Any]:
+    """Without nbformat: its import takes a second of every worker's start."""
+    notebook = parse_json(path.read_text(encoding="utf-8"))
+    if notebook["nbformat"] != 4:
+        raise ValueError("not of format 4; open it in JupyterLab and save it")
+    for cell in notebook["cells"]:
+        cell["source"], cell["metadata"], cell["cell_type"]
+    return {"metadata": notebook["metadata"], "cells": notebook["cells"]}
 
 
 @functools.lru_cache

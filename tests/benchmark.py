@@ -24,7 +24,7 @@ from pathlib import Path
 import psutil
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.course import CHECK, CONFIG, Assignment, Course
 from autograder.marking.many import Workers
 from autograder.marking.task import Marked, Task

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nbformat
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS
 from tests.small_course import EXERCISE, WRONG, small_course, submit

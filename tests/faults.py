@@ -29,7 +29,7 @@ from pathlib import Path
 
 import psutil
 
-from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.authors.make_believe import fill, hand_in, model_answers
 from autograder.course import Course
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"

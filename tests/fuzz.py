@@ -43,10 +43,10 @@ from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.submission import code_cells, read_notebook
 from autograder.suites.alike import same
-from autograder.suites.cost import is_small
 from autograder.suites.expect import kind_of
+from autograder.suites.question_cost import is_small
 from autograder.suites.questions import Questions
-from autograder.suites.words import fit_to_print
+from autograder.suites.quoted import fit_to_print
 from tests.in_process import COURSE, judged, material
 
 SECONDS, MEMORY = 4.0, 1.5 * 2**30  # of one input

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.browser import Desk, chromium, lab

@@ -9,7 +9,7 @@ import nbformat
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.authors.make_believe import fill, hand_in, model_answers
 from autograder.authors.new_course import begin_course
 from autograder.commands.cli import app
 from autograder.course import CONFIG, Course

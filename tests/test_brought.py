@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from autograder.authors.classroom import model_answers
+from autograder.authors.make_believe import model_answers
 from autograder.course import BRING
 from autograder.submission import grade_id
 from tests.in_process import ASSIGNMENTS, COURSE

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from rich.console import Console
 
-from autograder.authors.classroom import fill, mistake, model_answers
+from autograder.authors.make_believe import fill, mistake, model_answers
 from autograder.commands import check_notebook
 from autograder.errors import MachineError
 from autograder.notebook.check import examine

@@ -6,7 +6,7 @@ import linecache
 
 import pytest
 
-from autograder.authors.classroom import model_answers
+from autograder.authors.make_believe import model_answers
 from autograder.notebook.calls import exercises_below, in_kernel
 from autograder.notebook.check import examine
 from tests.in_process import ASSIGNMENTS

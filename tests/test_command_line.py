@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.errors import MachineError
 from autograder.marking.desk import Desk
 from autograder.marking.many import grade_many

@@ -9,7 +9,7 @@ import zipfile
 import nbformat
 import pytest
 
-from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.authors.make_believe import fill, hand_in, model_answers
 from autograder.commands.bundle import write_gradescope
 from autograder.course import Course
 from tests.conftest import ROOT

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograder.authors import catalogue_page, dev_check
-from autograder.authors.classroom import mistake as known_mistake
+from autograder.authors.make_believe import mistake as known_mistake
 from autograder.course import Course
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.authors.classroom import model_answers
+from autograder.authors.make_believe import model_answers
 from autograder.content import folder_of
-from autograder.diagnosis import index
+from autograder.diagnosis import kept_prints
 from autograder.diagnosis.catalogue import Catalogue, read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judging.judge import judge
@@ -217,7 +217,7 @@ def test_what_is_wrong_beside_a_mistake_is_not_said_to_come_of_it():
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_what_hypotheses_answer_is_kept(assignment):
     """Else a class would wait for five thousand wrong functions first, as it does for a catalogue just changed."""
-    kept = index.read(assignment.content)
+    kept = kept_prints.read(assignment.content)
     assert list(kept) == [exercise.name for exercise in assignment.exercises], "run `autograder dev catalogue`"
     hypotheses = material(assignment).hypotheses
     for exercise in kept:
@@ -228,13 +228,13 @@ def test_what_hypotheses_answer_is_kept(assignment):
 
 def test_what_is_kept_is_what_hypotheses_answer():
     assignment = COURSE.assignment("a3_heads")
-    kept, asked = index.read(assignment.content), material_of(assignment, keeps=False).hypotheses
+    kept, asked = kept_prints.read(assignment.content), material_of(assignment, keeps=False).hypotheses
     for exercise, known in kept.items():
         asked.prepare(exercise, asks_all=True)
         now = asked.prints()[exercise]
         assert known.of == now.of
         for one, other in ((known.right, now.right), (known.singles, now.singles), (known.pairs, now.pairs)):
-            np.testing.assert_allclose(one, other, atol=index.UNIT)
+            np.testing.assert_allclose(one, other, atol=kept_prints.UNIT)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_who_gives_the_answers_is_looked_up(exercise, name):
     assignment = COURSE.assignment("a3_heads")
     ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)
     known = Catalogue(*(list(map(noticed, part)) for part in (catalogue.mistakes, catalogue.variants, catalogue.pairs)))
-    looking_up = Hypotheses(known, ready.reference, ready.rehearsal.plans, index.read(assignment.content))
+    looking_up = Hypotheses(known, ready.reference, ready.rehearsal.plans, kept_prints.read(assignment.content))
     (mistake,) = [one for one in catalogue.of(exercise) if one.name == name]
     names = Here({**ready.reference, exercise: mistake.code})
     (found,) = judge(
@@ -307,23 +307,23 @@ def test_prints_that_agree_by_chance_give_no_name_where_few_answers_are_wrong(na
 def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):
     folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
     shutil.copytree(folder_of("hidden"), tmp_path / "content" / "hidden")
-    assert len(index.read(folder)) == 5
-    whole = (folder / index.FILE).read_bytes()
+    assert len(kept_prints.read(folder)) == 5
+    whole = (folder / kept_prints.FILE).read_bytes()
     for path in (folder / "split_heads" / "mistakes.py", folder / "shared_mistakes.py"):
         catalogue = path.read_text()
         path.write_text(catalogue + "\n# another\n")
-        assert index.read(folder) == {}
+        assert kept_prints.read(folder) == {}
         path.write_text(catalogue)
-        assert len(index.read(folder)) == 5
-    (folder / index.FILE).write_bytes(whole[: len(whole) // 2])
-    assert index.read(folder) == {}
-    (folder / index.FILE).unlink()
-    assert index.read(folder) == {}
+        assert len(kept_prints.read(folder)) == 5
+    (folder / kept_prints.FILE).write_bytes(whole[: len(whole) // 2])
+    assert kept_prints.read(folder) == {}
+    (folder / kept_prints.FILE).unlink()
+    assert kept_prints.read(folder) == {}
 
 
 def test_what_is_kept_of_other_questions_is_not_used():
     right = np.array([[1.0, 0.0], [2.0, 0.0]])
-    known = index.Prints("these", right, np.ones((3, 2, 2)), np.ones((2, 2, 2)))
+    known = kept_prints.Prints("these", right, np.ones((3, 2, 2)), np.ones((2, 2, 2)))
     assert known.fits("these", right)
     assert not known.fits("others", right)
     assert not known.fits("these", right + 0.5)

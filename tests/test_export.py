@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.commands.bundle import classroom_workflow
 from autograder.report import ExerciseResult, Report, TestResult
 from autograder.reports import export

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.authors.make_believe import fill, hand_in, model_answers
 from autograder.course import Course
 from autograder.errors import MachineError
 from autograder.marking import many

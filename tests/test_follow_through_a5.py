@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.authors.classroom import mistake, model_answers
+from autograder.authors.make_believe import mistake, model_answers
 from tests.in_process import COURSE
 from tests.wall import Marker
 

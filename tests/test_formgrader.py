@@ -7,7 +7,7 @@ import itertools
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from tests.browser import lab
 
 pytestmark = pytest.mark.slow

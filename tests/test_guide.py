@@ -13,8 +13,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
 from autograder.authors.dev_docs import pages
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.commands.cli import app
 from autograder.course import CONFIG, Course
 from autograder.submission import grade_id

@@ -10,7 +10,7 @@ import pytest
 from nbconvert.exporters import HTMLExporter
 from rich.console import Console
 
-from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.authors.make_believe import fill, hand_in, model_answers
 from autograder.commands.grading import How, grade_class
 from autograder.nbgrader import api
 from autograder.nbgrader.harmless import MAX_MARKDOWN, shortened

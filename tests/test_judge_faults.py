@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authors.classroom import model_answers
+from autograder.authors.make_believe import model_answers
 from autograder.marking import desk, many
 from autograder.marking.task import Task
 from autograder.sandbox.limits import Limits

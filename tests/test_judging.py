@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.authors.classroom import mistake, model_answers
+from autograder.authors.make_believe import mistake, model_answers
 from autograder.judging.judge import judge
 from autograder.judging.notebook import Notebook
 from autograder.judging.showing import showing_cells

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
 from autograder.nbgrader import api
 from tests.classes import marks

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.authors.classroom import fill, model_answers
+from autograder.authors.make_believe import fill, model_answers
 from autograder.course import CHECK
 from autograder.marking.many import grade_many
 from autograder.nbgrader import api

@@ -7,7 +7,7 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.authors.classroom import fill, model_answers
+from autograder.authors.make_believe import fill, model_answers
 from autograder.authors.name_mistake import name_mistake
 from autograder.course import Course
 from autograder.diagnosis.catalogue import read_catalogue

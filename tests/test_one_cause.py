@@ -13,13 +13,13 @@ import pytest
 import torch
 
 from autograder.attention.hidden.inputs import normal
-from autograder.authors.classroom import model_answers
+from autograder.authors.make_believe import model_answers
 from autograder.judging.judge import judge
 from autograder.judging.results import ABOVE, SAME, shares, told_once
 from autograder.notebook.check import examine
 from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call, Failure, Kind
-from autograder.suites import recipes
+from autograder.suites import made_by
 from autograder.suites.here import Here
 from autograder.suites.student import Function, Student
 from tests.in_process import ASSIGNMENTS, COURSE, material
@@ -330,8 +330,8 @@ def test_a_line_of_code_has_the_same_input(name, old, new):
 
 def test_a_line_has_nothing_that_did_not_come_from_the_suite():
     answer = np.random.default_rng(0).normal(size=(3, 4)) ** 2
-    assert recipes.line(Call("f", (answer,)), lambda name: ["x"]) == ""
-    assert recipes.line(Call("f", (normal(5, 3, 4), answer)), lambda name: ["x", "y"]) == ""
+    assert made_by.line(Call("f", (answer,)), lambda name: ["x"]) == ""
+    assert made_by.line(Call("f", (normal(5, 3, 4), answer)), lambda name: ["x", "y"]) == ""
     x = normal(5, 3, 4)
     made = "np.random.default_rng(5).normal(size=(3, 4))"
     for given, code in (
@@ -343,7 +343,7 @@ def test_a_line_has_nothing_that_did_not_come_from_the_suite():
         (-x.astype(np.float32), f"(-1 * {made}).astype(np.float32)"),
         (np.array([[True, False]]), "np.array([[1,0]], dtype='bool')"),
     ):
-        assert recipes.line(Call("f", (given,)), lambda name: ["x"]) == f"x = {code}"
+        assert made_by.line(Call("f", (given,)), lambda name: ["x"]) == f"x = {code}"
         assert np.allclose(eval(code, {"np": np}), given, rtol=1e-5, atol=1e-5)
 
 

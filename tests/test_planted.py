@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in
+from autograder.authors.make_believe import fill, hand_in
 from autograder.course import course_at, find_course
 from autograder.errors import CourseError
 from autograder.nbgrader import api

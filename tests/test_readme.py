@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.course import Course
 from autograder.diagnosis.catalogue import read_catalogue
 from tests import pages

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.authors.classroom import model_answers
-from autograder.authors.ready_made import Suspect, _of_some
+from autograder.authors.find_ready_made import Suspect, _of_some
+from autograder.authors.make_believe import model_answers
 from autograder.content import sandbox_setting
 from autograder.course import Course
-from autograder.sandbox.inside.ready_made import QUESTION, _empty
 from autograder.sandbox.inside.shell import student_package
+from autograder.sandbox.inside.taken_away import QUESTION, _empty
 from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.suites.ready_made import answer_in_cell, answered_in
 from tests.conftest import ROOT
@@ -149,7 +149,7 @@ def test_a_suspect_that_ends_its_process_hides_no_other():
 @pytest.mark.slow
 def test_what_is_found_by_its_behaviour_is_taken_out():
     """In a Python of its own: it imports all of PyTorch."""
-    ask = "from autograder.authors.ready_made import search; from autograder.content import sandbox_setting as s\n"
+    ask = "from autograder.authors.find_ready_made import search; from autograder.content import sandbox_setting as s\n"
     ask += "print('\\n'.join(f'{one.covered} {one.name}' for one in search(s())[0]))"
     done = subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

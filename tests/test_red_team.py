@@ -32,7 +32,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authors.classroom import mistake, model_answers
+from autograder.authors.make_believe import mistake, model_answers
 from autograder.course import Course
 from autograder.judging.notebook import CUT
 from autograder.sandbox import landlock

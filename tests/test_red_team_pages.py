@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.nbgrader import api
 from tests.attacks import ATTACKS
 from tests.browser import lab

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, model_answers
+from autograder.authors.make_believe import fill, hand_in, model_answers
 from autograder.marking.many import grade_many
 from autograder.nbgrader import api
 from autograder.submission import find_submissions, grade_id

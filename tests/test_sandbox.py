@@ -722,7 +722,7 @@ def test_no_ready_made_convolution(sandbox):
 
 def test_questions_cost_little():
     """What multiplies is refused before it is made; what a suite's calls lead to is answered."""
-    from autograder.suites.cost import is_small
+    from autograder.suites.question_cost import is_small
 
     def question(*args, **kwargs):
         return Call("f", args, kwargs)

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from autograder.authors.classroom import fill, model_answers
+from autograder.authors.make_believe import fill, model_answers
 from autograder.judging.notebook import Notebook
 from autograder.judging.showing import Showing, last, showing_cells
 from autograder.submission import code_cells

@@ -8,7 +8,7 @@ import sys
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.authors.classroom import fill, hand_in, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
 from autograder.submission import code_cells, find_submissions, read_notebook
 from tests.classes import marks

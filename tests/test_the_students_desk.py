@@ -8,7 +8,7 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.authors.classroom import fill, model_answers
+from autograder.authors.make_believe import fill, model_answers
 from tests.browser import Desk
 from tests.conftest import ROOT
 from tests.in_process import COURSE

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbgrader.validator import Validator
 
-from autograder.authors.classroom import fill, mistake, model_answers
+from autograder.authors.make_believe import fill, mistake, model_answers
 from autograder.commands.check_notebook import read, verdicts
 from autograder.suites.shown import ASKS, WENT_IN
 from tests.conftest import ROOT

@@ -20,8 +20,8 @@ from autograder.sandbox.protocol.objects import NoField, Record, Table
 from autograder.suites.alike import equal
 from autograder.suites.expect import kind_of
 from autograder.suites.here import Here
+from autograder.suites.quoted import fit_to_print
 from autograder.suites.suite import Suite
-from autograder.suites.words import fit_to_print
 
 
 def over(value):

@@ -13,7 +13,7 @@ import shutil
 
 import pytest
 
-from autograder.authors.classroom import model_answers
+from autograder.authors.make_believe import model_answers
 from tests.browser import Desk
 from tests.conftest import ROOT
 from tests.in_process import COURSE

@@ -9,7 +9,7 @@ import torch
 from autograder.attention.hidden.inputs import normal, tensor
 from autograder.judging.results import ABOVE
 from autograder.sandbox.protocol.calls import Call
-from autograder.suites import recipes
+from autograder.suites import made_by
 from tests.in_process import COURSE, judged_alone
 
 
@@ -99,7 +99,7 @@ def test_a_head_too_narrow_is_asked_how_much_fits_through():
 
 def test_many_arrays_are_made_in_a_shorter_line():
     given = [tensor(0.5 * normal(seed, 3, 4)) for seed in (5, 6, 7)]
-    line = recipes.line(Call("f", tuple(given)), lambda name: ["x", "y", "z"])
+    line = made_by.line(Call("f", tuple(given)), lambda name: ["x", "y", "z"])
     assert line.count("default_rng") == 1
     names = {"np": np, "torch": torch}
     exec(line, names)

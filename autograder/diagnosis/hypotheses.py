@@ -18,7 +18,7 @@ import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.differences import Asked
-from autograder.diagnosis.index import Prints, digest
+from autograder.diagnosis.kept_prints import Prints, digest
 from autograder.diagnosis.prints import alike, apart, print_of
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of

@@ -34,9 +34,9 @@ from autograder.diagnosis.hypotheses import SMALLEST, Compared, Hypotheses, is_o
 from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
 from autograder.suites.alike import arrays, same
+from autograder.suites.quoted import coarse
 from autograder.suites.rehearsal import Heard
 from autograder.suites.student import Recorded
-from autograder.suites.words import coarse
 
 ENOUGH = 2  # answers that tell much, to tell of a mistake that is made in some calls only
 # Relations that are a cause of their own beside a mistake. At the edges a mistake may do as it likes.

@@ -16,6 +16,7 @@ from autograder.suites.alike import equal, same
 from autograder.suites.example import Example
 from autograder.suites.expect import Mismatch
 from autograder.suites.here import CallsHere, Here
+from autograder.suites.quoted import fit_to_print
 from autograder.suites.rehearsal import Heard, Place, Rehearsal
 from autograder.suites.student import (
     Calls,
@@ -32,7 +33,6 @@ from autograder.suites.student import (
     names_of,
 )  # fmt: skip
 from autograder.suites.suite import Outcome, Suite, Test
-from autograder.suites.words import fit_to_print
 
 NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
 ONCE_MORE = 2  # calls of tests that failed

@@ -23,7 +23,7 @@ from typing import Any
 
 from autograder import content
 from autograder.course import Assignment, Course, Exercise, ModelPlan
-from autograder.diagnosis import index
+from autograder.diagnosis import kept_prints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
@@ -98,7 +98,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     names = vars(module)
     _check_names(assignment, suite, names)
     rehearsal = rehearse(suite, names)
-    kept = index.read(assignment.content) if keeps else {}
+    kept = kept_prints.read(assignment.content) if keeps else {}
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, rehearsal.plans, kept)
     examples = content.pictures(assignment.content, [exercise.name for exercise in assignment.exercises])
     return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples)

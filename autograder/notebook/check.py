@@ -18,7 +18,7 @@ from autograder.judging.judge import Material, judge
 from autograder.notebook.calls import CodeOf, exercises_below, in_kernel
 from autograder.notebook.check_result import CheckResult, Progress, passed
 from autograder.report import ExerciseResult
-from autograder.reports.show import name_of
+from autograder.reports.html import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.suites.here import CallsHere, Here
 from autograder.suites.questions import Questions

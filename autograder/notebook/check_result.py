@@ -15,7 +15,7 @@ from autograder.report import ExerciseResult, Picture, TestResult
 from autograder.reports import plain, rubric
 from autograder.reports.beside import beside, differing, in_words
 from autograder.reports.heatmap import Heatmap, side_by_side
-from autograder.reports.show import block, paragraph, with_code
+from autograder.reports.html import block, paragraph, with_code
 
 BAR = 24  # characters
 WIDTH = 80  # characters; nbgrader cuts what is longer when it prints a failed cell

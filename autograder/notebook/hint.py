@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.content import Visible, visible_around
-from autograder.reports.show import block, name_of, paragraph, with_code
+from autograder.reports.html import block, name_of, paragraph, with_code
 
 LEVELS = 3
 # How often each was asked for in this session, so that the next level is known. Nothing writes it down.

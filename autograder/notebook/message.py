@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from html import escape
 
-from autograder.reports.show import with_code
+from autograder.reports.html import with_code
 from autograder.suites.shown import ASKS, WENT_IN
 
 LONG = 160  # characters; what went in is folded away from there on

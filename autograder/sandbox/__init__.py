@@ -23,8 +23,8 @@ and no submission but its own. If it crashes, blocks or is filled up, that costs
 did it, with the reason.
 
 In the code, `inside.warm` forks hosts, `inside.host` is a host, `inside.notebook` what is behind
-the students' wall, `inside.walls`, `inside.fence` and `inside.seccomp` what it cannot get past.
-`outside` starts and ends processes, and `limits` has the numbers.
+the students' wall, `inside.walls`, `inside.landlock_wall` and `inside.seccomp` what it cannot get
+past. `outside` starts and ends processes, and `limits` has the numbers.
 
 There are two walls. bubblewrap gives namespaces: users, mounts, processes and a network of one's
 own. Landlock is a wall that a process builds around itself, without namespaces and without rights,
@@ -107,7 +107,7 @@ Not covered, in words so that nobody relies on it:
   of its own.
 - What a report says. An exception's text, a type's name and a traceback's lines are quoted only if
   the reference has answered nothing in that exercise, and with numbers cut to two digits (see
-  `suites.words`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
+  `suites.quoted`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
   that hides an input in them can show some of it.
 - What a student's process says of itself. Gradients, and arguments after a call, are values that it
   reports. They are judged against the function on the trusted side, and whoever forges right ones

@@ -18,7 +18,7 @@ from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, StandIn
 from autograder.sandbox.protocol.values import Handle
 from autograder.suites import ready_made
-from autograder.suites.cost import is_small
+from autograder.suites.question_cost import is_small
 
 MAX_QUESTIONS = 500  # in one call; an honest one asks a few
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second

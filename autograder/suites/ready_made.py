@@ -1,4 +1,4 @@
-"""What the judge answers when student code calls something ready-made: see `sandbox.inside.ready_made`.
+"""What the judge answers when student code calls something ready-made: see `sandbox.inside.taken_away`.
 
 In a cell, a self-check may compare with it. A few public functions of the libraries' are answered for, by their
 documented arguments; they check shapes themselves, which the kernels below them do not.
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.sandbox.inside.perform import perform
-from autograder.sandbox.inside.ready_made import NOT_HERE, QUESTION
+from autograder.sandbox.inside.taken_away import NOT_HERE, QUESTION
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
-from autograder.suites import cost
+from autograder.suites import question_cost
 
 MAX_ITEMS = 2**20  # of attention, which costs no more than its scores
 MAX_SIZES = 3  # numbers in a list that says how far to go along each axis, such as a stride
@@ -36,7 +36,7 @@ def answered_in(what: Mapping[str, Any]) -> dict[str, Answered]:
     """
     always = {name: Answered(module, MAX_ITEMS) for name, module in what["answered"].items()}
     others = [one["answered"] for one in what["where_watched"].values()]
-    return always | {name: Answered(module, cost.MAX_ITEMS) for one in others for name, module in one.items()}
+    return always | {name: Answered(module, question_cost.MAX_ITEMS) for one in others for name, module in one.items()}
 
 
 def name_in(question: Call) -> str | None:
@@ -49,7 +49,7 @@ def answer_in_cell(question: Call, answered: Mapping[str, Answered]) -> Reply | 
     name = name_in(question) or ""
     known = answered.get(name.partition(".")[0])  # an operator's overloads stand behind a dot
     may_ask = known is not None and question.instance is None and not question.has_handle()
-    if known is None or not may_ask or not cost.is_small(_spread(question), known.items):
+    if known is None or not may_ask or not question_cost.is_small(_spread(question), known.items):
         return Failure(Kind.REFUSED, f"the ready-made {name} {NOT_HERE}", "RuntimeError")
     function = getattr(importlib.import_module(known.module), name.partition(".")[0])
     return perform({question.name: function}, question)

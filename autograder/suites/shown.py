@@ -16,7 +16,7 @@ import numpy as np
 
 from autograder.suites import expect
 from autograder.suites.expect import Mismatch
-from autograder.suites.in_words import told
+from autograder.suites.shape_errors import told
 from autograder.suites.student import Raised
 
 FOUR_DIGITS = 1e-4  # the literals of a visible check are rounded to four digits after the point

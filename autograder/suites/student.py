@@ -23,7 +23,7 @@ import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
 from autograder.suites.alike import numbers
-from autograder.suites.in_words import told
+from autograder.suites.shape_errors import told
 from autograder.text import raised
 
 READY_MADE = (

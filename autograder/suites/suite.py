@@ -22,7 +22,7 @@ import pytest
 from autograder import content
 from autograder.errors import CourseError, MachineError
 from autograder.sandbox.protocol.objects import NoField
-from autograder.suites import recipes
+from autograder.suites import made_by
 from autograder.suites.expect import Mismatch
 from autograder.suites.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
 from autograder.suites.whose_fault import truly
@@ -241,8 +241,8 @@ class _Plugin:
             return Outcome(test, self.error, where=where)
         if isinstance(self.error, Mismatch) and student.calls.has_elsewhere(self.error.got, self.error.wanted):
             self.error.cause = ORDER
-        made_by = recipes.line(call, names_of(student)) if isinstance(self.error, Mismatch) else ""
-        return Outcome(test, self.error, as_written(call, names_of(student)), made_by, where)
+        inputs = made_by.line(call, names_of(student)) if isinstance(self.error, Mismatch) else ""
+        return Outcome(test, self.error, as_written(call, names_of(student)), inputs, where)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 def nothing(*args, **kwargs):
     raise RuntimeError("patched")
 
-ours = sys.modules["autograder.sandbox.inside.ready_made"]
+ours = sys.modules["autograder.sandbox.inside.taken_away"]
 gc.unfreeze()  # what is frozen is not listed
 for thing in gc.get_referrers(vars(ours)):
     if isinstance(thing, types.FunctionType) and thing.__name__ != "answered_by":

@@ -20,7 +20,7 @@ from autograder.attention.hidden.inputs import normal, tensor
 from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.attention.hidden.unbatched import Unbatched
 from autograder.suites import expect
-from autograder.suites.recipes import note
+from autograder.suites.made_by import note
 
 LOUD = 1e6  # far above every number in `whole`, so that what moved is seen
 BY_HAND = "Take one token of a small example by hand: where are its numbers before, and where in your result?"

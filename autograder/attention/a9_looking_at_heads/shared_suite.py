@@ -13,7 +13,7 @@ import numpy as np
 
 from autograder.attention.hidden.properties import responds
 from autograder.suites import expect
-from autograder.suites.recipes import note
+from autograder.suites.made_by import note
 
 ATOL = 1e-5  # honest float64 work is within 1e-14 of the reference, the mildest known mistake 0.005 away
 LAYOUT = "Is memory read in the order of the axes?"

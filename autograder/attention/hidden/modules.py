@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.attention.hidden.inputs import normal, tensor
-from autograder.attention.hidden.naming import Shapes, expect_names, own_names
+from autograder.attention.hidden.parameter_names import Shapes, expect_names, own_names
 from autograder.suites import expect
 from autograder.suites.student import Function, Gradients, Raised
 

@@ -17,7 +17,7 @@ import socket
 from typing import Any, Protocol
 
 from autograder.sandbox import landlock
-from autograder.sandbox.inside import fence, seccomp, walls
+from autograder.sandbox.inside import landlock_wall, seccomp, walls
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.wall import Wall
 
@@ -55,7 +55,7 @@ def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict
     held = walls.held()
     if not guest.STRANGERS and wall.in_namespaces:
         walls.cover("/proc")  # judges see no process, neither of each other nor of students
-    fence.around_host(wall, guest.STRANGERS)
+    landlock_wall.around_host(wall, guest.STRANGERS)
     if not guest.STRANGERS:
         walls.keep_private()  # guests of its own user get at none of it
         if wall.in_namespaces:
@@ -88,14 +88,14 @@ def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict
     finally:
         for pid in children.values():
             _end(pid, wall)
-        fence.leave_nothing(wall)
+        landlock_wall.leave_nothing(wall)
 
 
 def _watch(control: socket.socket, wall: Wall, children: dict[int, int], scratch: dict[int, int]) -> None:
     """Until there is a message: nobody fills the disk. Where mounts keep scratch small, there is nothing to watch."""
-    while scratch and not select.select([control], [], [], fence.OFTEN)[0]:
+    while scratch and not select.select([control], [], [], landlock_wall.OFTEN)[0]:
         for number, limit in list(scratch.items()):
-            if not children[number] or not fence.keep_small(wall, children[number], limit):
+            if not children[number] or not landlock_wall.keep_small(wall, children[number], limit):
                 _end(children[number], wall)
                 children[number] = 0
                 del scratch[number]
@@ -123,19 +123,19 @@ def _open(
             return pid
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         control.close()
-        limits = message["limits"] | {"held": held, "around": fence.tasks_of_user() if wall.scratch else 0}
+        limits = message["limits"] | {"held": held, "around": landlock_wall.tasks_of_user() if wall.scratch else 0}
         if guest.STRANGERS:
             os.setsid()
             walls.die_with_parent()
             walls.first_to_go()
         elif wall.kind:
-            fence.leave_root(wall)
+            landlock_wall.leave_root(wall)
         if in_namespaces:
             walls.private_places(int(limits["scratch"]))
             walls.drop_capabilities()
         landlock.no_new_privileges()
         if guest.STRANGERS:
-            fence.around_notebook(wall)
+            landlock_wall.around_notebook(wall)
         else:
             walls.keep_private()
         seccomp.apply(wall, alone=not guest.STRANGERS)
@@ -166,7 +166,7 @@ def _end(pid: int, wall: Wall) -> None:
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
     if wall.scratch:
-        fence.clear(wall, pid)
+        landlock_wall.clear(wall, pid)
 
 
 def silence() -> None:

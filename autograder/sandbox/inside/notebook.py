@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.sandbox import landlock
-from autograder.sandbox.inside import ready_made, walls
+from autograder.sandbox.inside import taken_away, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, names_used, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
@@ -72,14 +72,14 @@ class _State:
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
         sys.modules["autograder"] = student_package()
-        ready_made.answered_by(lambda question: _ask(self.sock, question))
+        taken_away.answered_by(lambda question: _ask(self.sock, question))
         frames.send(self.sock, {"ready": True})
         while True:
             message, descriptors = frames.receive_with_descriptors(self.sock)
             if message["op"] == "without":
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
                 for name in set(message["watched"]) & set(_where_watched):
-                    ready_made.take_away(_where_watched[name])
+                    taken_away.take_away(_where_watched[name])
             elif message["op"] == "names":
                 frames.send(self.sock, {"names": sorted(looked_up(message["sources"]))})
             elif message["op"] == "uses":
@@ -188,7 +188,7 @@ class _Exercise:
             flush()
             return _ask(self.sock, question)
 
-        ready_made.answered_by(ask)
+        taken_away.answered_by(ask)
         for body in calls:
             self.printed.clear()
             answer = perform(_shell.user_ns, call_of(body), ask, self.behind, self.watched)

@@ -12,7 +12,7 @@ import sys
 import types
 from typing import Any
 
-from autograder.sandbox.inside import ready_made, walls
+from autograder.sandbox.inside import taken_away, walls
 
 
 def warm_shell(setting: dict[str, Any]) -> Any:
@@ -34,10 +34,10 @@ def warm_shell(setting: dict[str, Any]) -> Any:
     if torch := sys.modules.get("torch"):
         # A self-check with `nn.MultiheadAttention` then goes by the one function that is answered for.
         torch.backends.mha.set_fastpath_enabled(False)
-    walls.put(ready_made.emptied_sources(setting["ready_made"]["python"]))
-    ready_made.take_away(setting["ready_made"])
+    walls.put(taken_away.emptied_sources(setting["ready_made"]["python"]))
+    taken_away.take_away(setting["ready_made"])
     for what in setting["ready_made"]["where_watched"].values():
-        ready_made.kernels_named(tuple(what["kernels"]))  # looked up once: no submission pays for it
+        taken_away.kernels_named(tuple(what["kernels"]))  # looked up once: no submission pays for it
     walls.hide(setting["ready_made"]["hidden"])
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late

@@ -1,7 +1,7 @@
 """The walls that the kernel keeps, as this room builds them: user, namespaces, places, rights, limits.
 
-`warm` and `host` say in which process, and in which order; `launch` builds the outer wall with bubblewrap, `fence` the
-one that needs none.
+`warm` and `host` say in which process, and in which order; `launch` builds the outer wall with bubblewrap,
+`landlock_wall` the one that needs none.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
-from autograder.attention.hidden.naming import expect_names, own_names
+from autograder.attention.hidden.parameter_names import expect_names, own_names
 from autograder.attention.hidden.properties import gradients_match
 from autograder.attention.hidden.worth import worth
 from autograder.suites import expect

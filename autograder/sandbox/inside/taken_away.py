@@ -138,7 +138,7 @@ def _empty(function: Any, name: str) -> None:
         f"def around({around}):\n"
         f"    def {function.__name__}(*args, **kwargs):\n"
         f"        if not args and not kwargs: ({around})\n"
-        f"        from autograder.sandbox.inside.ready_made import asked\n"
+        f"        from autograder.sandbox.inside.taken_away import asked\n"
         f"        return asked({name!r}, {order!r}, args, kwargs)\n"
         f"    return {function.__name__}\n"
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.suites.in_words import told
+from autograder.suites.shape_errors import told
 
 z, t = np.zeros, torch.zeros
 CASES = [

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
-from autograder.sandbox.inside import ready_made
+from autograder.sandbox.inside import taken_away
 
 PACKAGES = ("numpy", "torch")
 # Importing these does something: they are programs, or want a graphics card.
@@ -90,9 +90,9 @@ def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
 
 def _without(setting: Mapping[str, Any], suspects: Sequence[Suspect]) -> dict[str, str]:
     """What they do in a process that is like the students'."""
-    ready_made.take_away(setting["ready_made"])
+    taken_away.take_away(setting["ready_made"])
     for what in setting["ready_made"]["where_watched"].values():
-        ready_made.take_away(what)
+        taken_away.take_away(what)
     return _behaviour(suspects)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
 from autograder.sandbox.protocol.values import Other
-from autograder.suites.words import coarse, fit_to_print
+from autograder.suites.quoted import coarse, fit_to_print
 
 CELLS = [
     "import numpy as np\n\ndef softmax(x):\n    return helper(x)\n",
