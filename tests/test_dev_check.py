@@ -102,12 +102,7 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
         (a1.solution, "is not what", "Run `autograder dev sync`."),
         (a1.root / "assignments", "is not what", "Run `autograder dev sync`."),
         (scores, "suite.py: cell 'attention_scores, test_odd'", "fails this hidden test (", "this is unfair", "Mend"),
-        (
-            scores,
-            "visible.py: cell 'attention_scores'",
-            "no visible check",
-            "Write a class marked @pytest.mark.exercise",
-        ),
+        (scores, "visible.py: cell 'attention_scores'", "no visible check", "Write a class marked @pytest.mark"),
         (scores, "visible.py", "a class is marked attention_score, and its folder is attention_scores", "Give both"),
         (a1.content / "old", "the notebook has no exercise of that name", "typo?"),
         (catalogue, "'harmless'", "has no hint", "Ask what to look at"),
