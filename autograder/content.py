@@ -21,7 +21,7 @@ import importlib
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -36,7 +36,7 @@ PLACES = ("content", "autograder/attention")  # below a course's root: its own, 
 READY_MADE: dict[str, Any] = {
     "kernels": [], "python": [], "c": [], "answered": {}, "watched": [], "hidden": [], "where_watched": {},
 }  # fmt: skip
-PACKAGE = "content_of"  # how the names of loaded modules begin
+PACKAGE = "content of "  # how the names of loaded modules begin
 _HEADING = re.compile(r'^section = "(\d+)', re.MULTILINE)
 
 
@@ -102,7 +102,8 @@ class Visible:
 
     def example_for(self, exercise: str) -> Any:
         """The example (`Example`) to draw for an exercise; None if it has none. Raises `UnknownExercise`."""
-        return pictures(self.folder / self.assignment_of(exercise), [exercise]).get(exercise)
+        path = self.folder / self.assignment_of(exercise) / exercise / "picture.py"
+        return load(path).PICTURE if path.is_file() else None
 
 
 def visible_around(folder: Path, exercise: str) -> Visible:
@@ -138,12 +139,6 @@ def _place(exercise: Path) -> int:
     path = exercise / "hint.toml"
     number = _HEADING.search(path.read_text(encoding="utf-8", errors="replace")) if path.is_file() else None
     return int(number[1]) if number else 0
-
-
-def pictures(folder: Path, exercises: Sequence[str]) -> Mapping[str, Any]:
-    """The examples to draw (`Example`) for those of an assignment's exercises that have one."""
-    paths = {name: folder / name / "picture.py" for name in exercises}
-    return {name: load(path).PICTURE for name, path in paths.items() if path.is_file()}
 
 
 def saved_model_policy(root: Path) -> Callable[[Any, Any, ModuleType], str]:
@@ -196,5 +191,5 @@ def forget(folder: Path) -> None:
 
 
 def _package(folder: Path) -> str:
-    """A name that nothing else has, whatever an exercise is called."""
-    return PACKAGE + re.sub(r"\W", "_", str(folder))
+    """A name that nothing else has, whatever an exercise is called; a dot would begin another name."""
+    return PACKAGE + str(folder).replace(".", "\N{ONE DOT LEADER}")

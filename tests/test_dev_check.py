@@ -102,8 +102,8 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
         (a1.solution, "is not what", "Run `autograder dev sync`."),
         (a1.root / "assignments", "is not what", "Run `autograder dev sync`."),
         (scores, "suite.py: cell 'attention_scores, test_odd'", "fails this hidden test (", "this is unfair", "Mend"),
-        (scores, "visible.py: cell 'attention_scores'", "no visible check", "a class there marked @pytest.mark.exerc"),
-        (scores, "visible.py", "its class is marked attention_score, and its folder is attention_scores", "Give both"),
+        (scores, "visible.py: cell 'attention_scores'", "no visible check", "Write a class marked @pytest.mark"),
+        (scores, "visible.py", "a class is marked attention_score, and its folder is attention_scores", "Give both"),
         (a1.content / "old", "the notebook has no exercise of that name", "typo?"),
         (catalogue, "'harmless'", "has no hint", "Ask what to look at"),
         (catalogue, "'harmless'", "the hidden tests of softmax accept it", "Add a test"),
@@ -203,11 +203,12 @@ def test_a_held_name_that_is_no_slip_of_its_recipe_is_an_error_that_says_where(a
 
 def test_a_suite_and_a_notebook_that_do_not_fit_are_found(a1):
     replace(a1.content / "softmax" / "suite.py", 'exercise("softmax")', 'exercise("soft_max")')
-    (a1.content / "attention_scores" / "suite.py").unlink()
     found = [str(finding) for finding in dev_check.suite_covers(a1)]
     assert any("'softmax': the exercise has no hidden tests" in line for line in found)
-    assert any("'attention_scores': the exercise has no hidden tests" in line for line in found)
-    assert any("its class is marked soft_max, and its folder is softmax. Give both" in line for line in found)
+    assert any("'soft_max': a class is marked soft_max, and its folder is softmax. Give both" in line for line in found)
+    (a1.content / "attention_scores" / "suite.py").unlink()
+    (checked,) = dev_check.check_course(Course(a1.root), [A1])
+    assert "attention_scores/suite.py: no such suite. Mend this first." in str(checked.findings[-1])
 
 
 def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):

@@ -12,8 +12,7 @@ import re
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -249,36 +248,29 @@ def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
 
 def suite_covers(assignment: Assignment) -> Iterator[Finding]:
     """Each exercise has hidden tests, in its folder."""
-    with _opened(assignment.suites) as suite:
-        yield from _without_tests(assignment.suites, suite, "hidden tests")
+    with Suite(assignment.suites) as suite:
+        yield from _in_their_folders(suite, "hidden tests")
 
 
 def visible_checks(assignment: Assignment) -> Iterator[Finding]:
     """Each exercise has checks that students can run, in its folder, and the solution passes them."""
-    with _opened(assignment.visible) as suite:
-        yield from _without_tests(assignment.visible, suite, "visible check")
-        for exercise, path in zip(assignment.exercises, assignment.visible, strict=True):
-            if suite is not None and exercise.name in suite.exercises():
+    with Suite(assignment.visible) as suite:
+        yield from _in_their_folders(suite, "visible check")
+        for exercise, path in zip(assignment.exercises, suite.paths, strict=True):
+            if exercise.name in suite.exercises():
                 (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercise])
                 yield from _lost(path, result, "the solution fails this visible check")
 
 
-def _opened(paths: Sequence[Path]) -> AbstractContextManager[Suite | None]:
-    found = [path for path in paths if path.is_file()]
-    return Suite(found) if found else nullcontext()
-
-
-def _without_tests(paths: Sequence[Path], suite: Suite | None, what: str) -> Iterator[Finding]:
-    """Exercises without tests, and tests whose marker is not the name of the folder where a person looks for them."""
-    for path in paths:
-        name = path.parent.name
-        if suite is None or name not in suite.exercises():
+def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
+    """A class's marker says which exercise it judges, the folder where a person looks for it."""
+    for path in suite.paths:
+        name, marked = path.parent.name, {test.exercise for test, place in suite.path_of.items() if place == path}
+        for other in sorted(marked - {name}):
+            yield Finding(path, other, f"a class is marked {other}, and its folder is {name}", "Give both one name.")
+        if name not in marked:
             remedy = f'Write a class marked @pytest.mark.exercise("{name}") there.'
             yield Finding(path, name, f"the exercise has no {what}", remedy)
-    for test, path in suite.path_of.items() if suite else ():
-        if test.exercise != path.parent.name:
-            marked = f"its class is marked {test.exercise}, and its folder is {path.parent.name}"
-            yield Finding(path, f"{test.exercise}, {test.name}", marked, "Give both the exercise's name.")
 
 
 def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:

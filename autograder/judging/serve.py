@@ -100,7 +100,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     rehearsal = rehearse(suite, names)
     kept = kept_prints.read(assignment.content) if keeps else {}
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, rehearsal.plans, kept)
-    examples = content.pictures(assignment.content, [exercise.name for exercise in assignment.exercises])
+    examples = {p.parent.name: content.load(p).PICTURE for p in assignment.files("picture.py") if p.is_file()}
     return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples)
 
 

@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 import pytest
@@ -160,7 +159,7 @@ class Suite:
 class _Module(pytest.Module):
     """A file of the content. Several are called suite.py, and they share files; see `content.load`."""
 
-    def _getobj(self) -> ModuleType:
+    def _getobj(self) -> Any:
         return content.load(self.path)
 
 
