@@ -30,7 +30,7 @@ class Attention(nn.Module):
         return self.W_O((weights @ value).transpose(-3, -2).flatten(-2)), weights
 
 
-class _Block(nn.Module):
+class RightBlock(nn.Module):
     """A right block in small steps; each mistake below gets one of them wrong."""
 
     def __init__(self, d_model, num_heads, d_ff):

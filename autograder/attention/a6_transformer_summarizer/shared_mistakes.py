@@ -3,7 +3,7 @@
 import torch
 
 
-def _logits(model, token_ids):
+def logits_of(model, token_ids):
     """(L, V)"""
     with torch.no_grad():
         return model(torch.tensor([token_ids]))[0]

@@ -9,7 +9,7 @@ from autograder.attention.hidden import decisions
 NUMPY = decisions.numpy_ways()
 
 
-def _speeds(x, base):
+def right_speeds(x, base):
     d = x.shape[-1]
     return base ** (-np.arange(0, d, 2) / d)
 
@@ -30,7 +30,7 @@ def rotation(
     pairs=side_by_side,
     joined=woven,
     turn=right_turn,
-    speeds=_speeds,
+    speeds=right_speeds,
     angle=lambda positions, speed: positions[:, None] * speed,
     chosen=lambda base: base,
 ):

@@ -26,7 +26,7 @@ HINTS = {
 }
 
 
-def _columns(W, h):
+def columns_of(W, h):
     """Each head's columns, (h, d_model, d)."""
     return W.reshape(W.shape[0], h, -1).swapaxes(0, 1)
 

@@ -5,7 +5,7 @@ import torch.nn as nn
 
 from autograder.diagnosis.catalogue import Catalogue
 
-from ..shared_mistakes import _Block
+from ..shared_mistakes import RightBlock
 
 mistake = Catalogue()
 
@@ -13,7 +13,7 @@ mistake = Catalogue()
 @mistake(
     "residual-from-the-normalised", hint="What is each branch added to: x as it came, or what the norm made of it?"
 )
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def forward(self, x, padding=None):
         x = self.norm_1(x)
         x = x + self.attend(x, padding)
@@ -22,21 +22,21 @@ class DecoderBlock(_Block):
 
 
 @mistake("no-residuals", hint="If both branches gave zeros, what would be left of x?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def forward(self, x, padding=None):
         x = self.attend(self.norm_1(x), padding)
         return self.feed_forward(self.norm_2(x))
 
 
 @mistake("feed-forward-first", hint="Which of the two branches comes first?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def forward(self, x, padding=None):
         x = x + self.feed_forward(self.norm_2(x))
         return x + self.attend(self.norm_1(x), padding)
 
 
 @mistake("padding-hides-queries", hint="Does padding say who may look, or who may be looked at? Which axis is that?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def mask(self, L, padding):
         return self.causal(L) if padding is None else self.causal(L) & padding.unsqueeze(-3).transpose(-2, -1)
 
@@ -44,20 +44,20 @@ class DecoderBlock(_Block):
 @mistake(
     "padding-without-an-axis-for-heads", hint="Scores are (B, h, L, L). Which shape has your mask, and which axes meet?"
 )
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def mask(self, L, padding):
         return self.causal(L) if padding is None else self.causal(L) & padding
 
 
 @mistake("relu-behind-the-second-layer", hint="May the feed-forward network lower a number?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__(d_model, num_heads, d_ff)
         self.feed_forward.append(nn.ReLU())
 
 
 @mistake("no-bias-in-feed-forward", hint="Which four parameters have the two linear layers?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__(d_model, num_heads, d_ff)
         self.feed_forward = nn.Sequential(
@@ -66,19 +66,19 @@ class DecoderBlock(_Block):
 
 
 @mistake("d_ff-ignored", hint="How wide is the layer between for DecoderBlock(8, 2, 30)?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__(d_model, num_heads, 4 * d_model)
 
 
 @mistake("num_heads-ignored", hint="How many heads has the attention of DecoderBlock(12, 3, 20)?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__(d_model, 1, d_ff)
 
 
 @mistake("one-more-norm", hint="Count the norms. Which of them has the formula not?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__(d_model, num_heads, d_ff)
         self.norm_3 = nn.LayerNorm(d_model)
@@ -88,7 +88,7 @@ class DecoderBlock(_Block):
 
 
 @mistake("other-names", hint="Which names does the table give the two norms?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__(d_model, num_heads, d_ff)
         self.ln1, self.ln2 = self._modules.pop("norm_1"), self._modules.pop("norm_2")
@@ -99,7 +99,7 @@ class DecoderBlock(_Block):
 
 
 @mistake("weights-given-back-too", hint="How many things does forward give back?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def forward(self, x, padding=None):
         attended, weights = self.attention(self.norm_1(x), self.mask(x.shape[-2], padding))
         x = x + attended
@@ -110,19 +110,19 @@ class DecoderBlock(_Block):
     "detached-attention",
     hint="Print requires_grad of what the attention gives you. Which of your lines turns it False?",
 )
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def attend(self, x, padding):
         return super().attend(x, padding).detach()
 
 
 @mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def forward(self, x, padding=None):
         return super().forward(x, padding).float()
 
 
 @mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
-class DecoderBlock(_Block):
+class DecoderBlock(RightBlock):
     def forward(self, x, padding=None):
         attended = self.attend(self.norm_1(x), padding)
         with torch.no_grad():
@@ -260,7 +260,7 @@ def DecoderBlock(
     allowed=torch.tril, join=lambda causal, padding: causal & padding, curve=nn.ReLU, last=lambda block, x: x,
     start=lambda before, after: after, reads=lambda before, after: after,
 ):  # fmt: skip
-    class Block(_Block):
+    class Block(RightBlock):
         def __init__(self, d_model, num_heads, d_ff):
             super().__init__(d_model, num_heads, d_ff)
             self.feed_forward[1] = curve()

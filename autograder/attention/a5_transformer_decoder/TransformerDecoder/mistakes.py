@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from autograder.diagnosis.catalogue import Catalogue
 
-from ..shared_mistakes import _Block
+from ..shared_mistakes import RightBlock
 
 mistake = Catalogue()
 
@@ -27,7 +27,7 @@ class _Decoder(nn.Module):
         self.d_model = d_model
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.register_buffer("positions", _positions(max_length, d_model))
-        self.blocks = nn.ModuleList(_Block(d_model, num_heads, d_ff) for _ in range(num_layers))
+        self.blocks = nn.ModuleList(RightBlock(d_model, num_heads, d_ff) for _ in range(num_layers))
         self.norm = nn.LayerNorm(d_model)
         self.output = nn.Linear(d_model, vocab_size)
 
@@ -147,7 +147,7 @@ class TransformerDecoder(_Decoder):
     def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
         super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
         del self.blocks
-        self.blocks = [_Block(d_model, num_heads, d_ff) for _ in range(num_layers)]
+        self.blocks = [RightBlock(d_model, num_heads, d_ff) for _ in range(num_layers)]
 
 
 @mistake("blocks-added-up", hint="The residual is inside the block. What do you add once more?")

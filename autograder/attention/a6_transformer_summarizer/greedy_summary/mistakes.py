@@ -4,13 +4,13 @@ import torch
 
 from autograder.diagnosis.catalogue import Catalogue
 
-from ..shared_mistakes import CONTEXTS, WORDS, _logits
+from ..shared_mistakes import CONTEXTS, WORDS, logits_of
 
 mistake = Catalogue()
 
 
 def _next(model, token_ids):
-    return int(_logits(model, token_ids)[-1].argmax())
+    return int(logits_of(model, token_ids)[-1].argmax())
 
 
 @mistake("end-left-out-and-on", hint="After the end, does your loop stop, or does it go on without it?")
@@ -79,7 +79,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
 
 @mistake("all-at-once", hint="One look at the article gives logits at every place. Are those the words of a summary?")
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
-    words = _logits(model, [*article_ids, separator_id]).argmax(dim=-1).tolist()
+    words = logits_of(model, [*article_ids, separator_id]).argmax(dim=-1).tolist()
     return words[words.index(end_id) + 1 :][:max_new_tokens] if end_id in words else words[:max_new_tokens]
 
 
@@ -98,7 +98,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     summary = []
     for _ in range(max_new_tokens):
-        logits = _logits(model, [*article_ids, separator_id, *summary])[-1].clone()
+        logits = logits_of(model, [*article_ids, separator_id, *summary])[-1].clone()
         logits[summary] = -torch.inf
         token = int(logits.argmax())
         if token == end_id:
@@ -137,7 +137,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     summary = []
     for _ in range(max_new_tokens):
-        token = int(_logits(model, [*article_ids, separator_id, *summary])[-1].argmin())
+        token = int(logits_of(model, [*article_ids, separator_id, *summary])[-1].argmin())
         if token == end_id:
             break
         summary.append(token)

@@ -4,14 +4,14 @@ import torch
 
 from autograder.diagnosis.catalogue import Catalogue
 
-from ..shared_mistakes import CONTEXTS, WORDS, _logits
+from ..shared_mistakes import CONTEXTS, WORDS, logits_of
 
 mistake = Catalogue()
 
 
 @mistake("middle-position", hint="At which place has the model read the whole text?")
 def next_token(model, token_ids):
-    return int(_logits(model, token_ids)[len(token_ids) // 2].argmax())
+    return int(logits_of(model, token_ids)[len(token_ids) // 2].argmax())
 
 
 @mistake(
@@ -19,22 +19,22 @@ def next_token(model, token_ids):
     hint="Your answer is what the model says before it has read the last word. Where does that word get lost?",
 )
 def next_token(model, token_ids):
-    return int(_logits(model, token_ids)[-2].argmax())
+    return int(logits_of(model, token_ids)[-2].argmax())
 
 
 @mistake("argmax-over-positions", hint="Is the largest logit looked for among words, or among places?")
 def next_token(model, token_ids):
-    return int(_logits(model, token_ids).argmax(dim=0)[-1])
+    return int(logits_of(model, token_ids).argmax(dim=0)[-1])
 
 
 @mistake("tensor-instead-of-int", hint="How do you get the number out of a tensor that holds one?")
 def next_token(model, token_ids):
-    return _logits(model, token_ids)[-1].argmax()
+    return logits_of(model, token_ids)[-1].argmax()
 
 
 @mistake("text-changed", hint="Print token_ids before and after the call. Which of your lines makes that list longer?")
 def next_token(model, token_ids):
-    token = int(_logits(model, token_ids)[-1].argmax())
+    token = int(logits_of(model, token_ids)[-1].argmax())
     token_ids.append(token)
     return token
 
@@ -43,7 +43,7 @@ def next_token(model, token_ids):
     "probabilities-rounded", hint="What is exp(-400) in numbers of 32 bits, and what is the largest of many zeros?"
 )
 def next_token(model, token_ids):
-    return int(torch.exp(_logits(model, token_ids)[-1].float()).argmax())
+    return int(torch.exp(logits_of(model, token_ids)[-1].float()).argmax())
 
 
 @mistake.recipe(

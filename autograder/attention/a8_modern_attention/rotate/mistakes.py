@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue
 
-from ..shared_mistakes import _speeds, right_turn, rotation, side_by_side, woven
+from ..shared_mistakes import right_speeds, right_turn, rotation, side_by_side, woven
 
 mistake = Catalogue()
 
@@ -57,14 +57,14 @@ def rotate(x, positions, base=1000.0):
 
 @mistake("heads-for-words", hint="Which axis of x holds the words when there is a batch in front? Count from the end.")
 def rotate(x, positions, base=10000.0):
-    angles = positions[: x.shape[0]].reshape(-1, *[1] * (x.ndim - 1)) * _speeds(x, base)
+    angles = positions[: x.shape[0]].reshape(-1, *[1] * (x.ndim - 1)) * right_speeds(x, base)
     turned = right_turn(*side_by_side(x), np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype))
     return woven(*turned)
 
 
 @mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def rotate(x, positions, base=10000.0):
-    angles = positions[:, None] * _speeds(x, base)
+    angles = positions[:, None] * right_speeds(x, base)
     return woven(*right_turn(*side_by_side(x), np.cos(angles), np.sin(angles)))
 
 
@@ -78,7 +78,7 @@ def _angles_of_other_pairs(halves):
     """`rotate` with pairs side by side and the angles of halves, or the other way round."""
 
     def rotate(x, positions, base=10000.0):
-        angles = positions[:, None] * _speeds(x, base)
+        angles = positions[:, None] * right_speeds(x, base)
         angles = np.repeat(angles, 2, axis=-1) if halves else np.tile(angles, 2)
         (first, second), joined = (_in_halves(x), _behind) if halves else (side_by_side(x), woven)
         return (x * np.cos(angles) + joined(-second, first) * np.sin(angles)).astype(x.dtype)
@@ -87,7 +87,7 @@ def _angles_of_other_pairs(halves):
 
 
 def _added(x, positions, base=10000.0):
-    angles = positions[:, None] * _speeds(x, base)
+    angles = positions[:, None] * right_speeds(x, base)
     return (x + woven(np.sin(angles), np.cos(angles))).astype(x.dtype)
 
 
@@ -129,8 +129,8 @@ SPEEDS = {
     "exponent-without-the-2": [{"speeds": lambda x, base: base ** (-np.arange(x.shape[-1] // 2) / x.shape[-1])}],
     "exponent-doubled": [{"speeds": lambda x, base: base ** (-2 * np.arange(0, x.shape[-1], 2) / x.shape[-1])}],
     "exponent-up-to-1": [{"speeds": lambda x, base: base ** -np.linspace(0, 1, x.shape[-1] // 2)}],
-    "exponent-of-the-wrong-sign": [{"speeds": lambda x, base: 1 / _speeds(x, base)}],
-    "slowest-pair-first": [{"speeds": lambda x, base: _speeds(x, base)[::-1]}],
+    "exponent-of-the-wrong-sign": [{"speeds": lambda x, base: 1 / right_speeds(x, base)}],
+    "slowest-pair-first": [{"speeds": lambda x, base: right_speeds(x, base)[::-1]}],
     "speeds-from-the-second": [{"speeds": lambda x, base: base ** (-(np.arange(0, x.shape[-1], 2) + 2) / x.shape[-1])}],
     "base-ignored": [{"chosen": lambda base: 10000.0}],
 }

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue
 
-from ..shared_mistakes import BY_H, HINTS, PRODUCTS, _columns, strided
+from ..shared_mistakes import BY_H, HINTS, PRODUCTS, columns_of, strided
 
 mistake = Catalogue()
 
@@ -59,7 +59,7 @@ def _rows(W, h):
         "rows-interleaved": [{"rows": lambda W, h: strided(W.T, h).swapaxes(-2, -1)}],
         "reshaped-not-split": [{"columns": lambda W, h: W.reshape(h, W.shape[0], -1)}],
         "first-rows-for-all": [{"rows": lambda W, h: _rows(W, h)[:1]}],
-        "values-of-all-heads": [{"columns": lambda W, h: _columns(W, h).sum(axis=0)}],
+        "values-of-all-heads": [{"columns": lambda W, h: columns_of(W, h).sum(axis=0)}],
         "heads-mixed": [
             {"rows": lambda W, h: _rows(W, h)[::-1]},
             {"rows": lambda W, h: np.roll(_rows(W, h), -1, axis=0)},
@@ -85,7 +85,7 @@ def _rows(W, h):
     ),
 )  # fmt: skip
 def ov_circuit(
-    columns=_columns,
+    columns=columns_of,
     rows=_rows,
     product=lambda values, out: values @ out,
     turn=lambda M: M,

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue
 
-from ..shared_mistakes import BY_H, HINTS, PRODUCTS, _columns, strided
+from ..shared_mistakes import BY_H, HINTS, PRODUCTS, columns_of, strided
 
 mistake = Catalogue()
 
@@ -63,7 +63,7 @@ def qk_circuit(W_Q, W_K, num_heads):
         "head-0-for-all", "averaged", "one-head-too-few",
     ),
 )  # fmt: skip
-def qk_circuit(cut=_columns, operands=lambda Q, K: (Q, K), product=lambda Q, K: Q @ K.swapaxes(-2, -1),
+def qk_circuit(cut=columns_of, operands=lambda Q, K: (Q, K), product=lambda Q, K: Q @ K.swapaxes(-2, -1),
                end=lambda M: M, factor=lambda h, d, width: 1.0):  # fmt: skip
     def circuit(W_Q, W_K, num_heads):
         Q, K = operands(cut(W_Q, num_heads), cut(W_K, num_heads))
