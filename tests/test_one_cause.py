@@ -132,6 +132,22 @@ def test_nor_does_it_hide_a_known_mistake():
     assert handed_in("torch_scaled_dot_product_attention", form).diagnosis == "another-kind"
 
 
+@pytest.mark.parametrize("turned", [False, True], ids=["as in NumPy", "as in nn.Linear"])
+def test_matrices_that_are_no_layers_cost_one_test(turned):
+    """nn.Parameter in place of nn.Linear, either way round; where d_model is h * d_head, no shape tells which."""
+    made, used = ("torch.randn({1}, {0})", "{0} @ {1}.T") if turned else ("torch.randn({0}, {1})", "{0} @ {1}")
+    width, changes = "num_heads * d_head", []
+    for key, sizes in (("Q", ("d_model", width)), ("K", ("d_model", width)), ("V", ("d_model", width)),
+                       ("O", (width, "d_model"))):  # fmt: skip
+        layer, parameter = f"nn.Linear({sizes[0]}, {sizes[1]}, bias=False)", f"nn.Parameter({made.format(*sizes)})"
+        given = "heads.flatten(-2)" if key == "O" else "x"
+        changes.append((f"self.W_{key} = {layer}", f"self.W_{key} = {parameter}"))
+        changes.append((f"self.W_{key}({given})", used.format(given, f"self.W_{key}")))
+    (lost,) = failed(handed_in("MultiHeadAttention", *changes, names_causes=False))
+    assert lost.name == "test_parameters"
+    assert "there is no member W_Q.weight; there is W_Q" in lost.message
+
+
 NORMS = [("self.norm_1", "self.ln1"), ("self.norm_2", "self.ln2")]
 
 

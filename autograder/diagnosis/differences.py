@@ -333,14 +333,24 @@ def _inputs_changed(one: Asked) -> str:
     return "The answer is right, but after the call an argument is no longer what it was."
 
 
+def _both_gradients(one: Asked) -> list[list[Any]]:
+    """The student's and the right ones, if the values are right; else none."""
+    answers = [one.got, one.wanted] if _same_value(one) else []
+    return [[*(a.gradients or ()), *a.parameters.values()] for a in answers if isinstance(a, Reply)]
+
+
+def _nan_gradients(one: Asked) -> str:
+    for mine, right in [_both_gradients(one)] if _same_value(one) else []:
+        both = [(numbers(a), numbers(b)) for a, b in zip(mine, right, strict=False) if a is not None and b is not None]
+        found = sum(bool(np.isnan(a).any() and not np.isnan(b).any()) for a, b in both)
+        if found:
+            return f"The values are right, but {found} of {len(right)} gradients are NaN."
+    return ""
+
+
 def _gradients(one: Asked) -> str:
-    if not _same_value(one):
-        return ""
-    got, wanted = one.got, one.wanted
-    assert isinstance(got, Reply) and isinstance(wanted, Reply)
-    mine = [*(got.gradients or ()), *got.parameters.values()]
-    right = [*(wanted.gradients or ()), *wanted.parameters.values()]
-    if not right or equal(mine, right):
+    mine, right = _both_gradients(one) or ([], [])
+    if not right or equal(mine, right) or _nan_gradients(one):
         return ""
     kinds = [
         "none" if a is None else "zero" if not numbers(a).any() else "wrong"
@@ -357,7 +367,7 @@ def _gradients(one: Asked) -> str:
 
 def of_form(one: Asked) -> str:
     """What is wrong with an answer whose numbers are right: its kind, its dtype, what it left behind. Else empty."""
-    found = (find(one) for find in (_kind, _dtype, _inputs_changed, _gradients))
+    found = (find(one) for find in (_kind, _dtype, _inputs_changed, _nan_gradients, _gradients))
     return next((said for said in found if said), "")
 
 
@@ -385,5 +395,9 @@ OF_ONE: dict[str, tuple[Callable[[Asked], str], str]] = {
     "another-error": (_another_error, "Which exception does the docstring name?"),
     "error-missing": (_no_error, "For which arguments is there no right answer, and who is told?"),
     "inputs-changed": (_inputs_changed, "Print the arguments before and after the call. Which line writes into one?"),
+    "nan-in-the-gradient": (
+        _nan_gradients,
+        "Where could a 0 / 0 or an inf - inf hide, even if its result is replaced later?",
+    ),
     "gradient-missing": (_gradients, "Which step on the way gives a tensor that autograd knows nothing of?"),
 }

@@ -40,7 +40,15 @@ from autograder.suites.student import Recorded
 
 ENOUGH = 2  # answers that tell much, to tell of a mistake that is made in some calls only
 # Relations that are a cause of their own beside a mistake. At the edges a mistake may do as it likes.
-BESIDE = ("one-batch-layout", "another-dtype", "another-kind", "another-shape", "inputs-changed", "gradient-missing")
+BESIDE = (
+    "one-batch-layout",
+    "another-dtype",
+    "another-kind",
+    "another-shape",
+    "inputs-changed",
+    "nan-in-the-gradient",
+    "gradient-missing",
+)
 NEAREST = 4  # mistakes whose rest is compared with relations
 
 

@@ -130,9 +130,15 @@ def lays_out_otherwise(one: Asked) -> bool:
     return len(shapes) < 2 or shapes[0] != shapes[1]
 
 
+def _axes_of_input(call: Call) -> int:
+    """Of the first array; if all come by name, in no order, of the one that has most and is no mask."""
+    given = _given(call)[:1] if call.args else [a for a in _given(call) if a.dtype.kind != "b"]
+    return max((a.ndim for a in given), default=0)
+
+
 def _one_layout(asked: Sequence[Asked], wrong: frozenset[int], right: frozenset[int]) -> Iterator[Relation]:
     """Right for one number of axes only."""
-    axes = [max((a.ndim for a in _given(one.call)[:1]), default=0) for one in asked]
+    axes = [_axes_of_input(one.call) for one in asked]
     good = {axes[i] for i in right if isinstance(asked[i].wanted, Reply)}
     missed = frozenset(i for i in wrong if axes[i] not in good)
     if len(good) == 1 and 0 not in good and missed:

@@ -412,7 +412,8 @@ class MultiHeadAttention(nn.Module):
         mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None: everywhere
 
         Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L), both in the dtype of the
-        parameters. x and mask stay as they are.
+        parameters. A query that may attend to nothing gets weights 0 and output 0; large scores give finite numbers.
+        x and mask stay as they are.
         """
         ### BEGIN SOLUTION
         def split(projected):

@@ -637,7 +637,7 @@ def ablate(weights, layer, head, num_heads):
 # is to **draw** the next word: each word as often as it is likely. Three knobs turn that towards the safe side or the wild one, in this order:
 #
 # 1. **Temperature** $T$: logits are divided by it before the softmax. Below 1 the likely gets likelier still, above 1 the unlikely gets a chance.
-# 2. **`top_k`**: only the $k$ likeliest words stay; of two that are equally likely, either may. They share everything anew, in the same proportions, so that they sum to 1 again.
+# 2. **`top_k`**: only the $k$ likeliest words stay. If several are equally likely at the end of the list, keep any of them, or all. They share everything anew, in the same proportions, so that they sum to 1 again.
 # 3. **`top_p`** ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751)): only as few of the likeliest words stay as *together* have a probability of `top_p` or more. The word
 #    with which it is reached is still in. They, too, share everything anew. A model that is sure has few words to choose from, one that is not has many.
 #

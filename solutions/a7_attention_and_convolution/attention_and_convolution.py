@@ -452,7 +452,7 @@ def convolution_by_attention(X, kernel):
 # - **The borders.** Near the ends a layer with zero padding meets zeros; after moving, other rows meet them. That is no
 #   fault of the layer. So rows closer than `margin` to either end are not compared: both $i$ and $i + s$ must lie between
 #   `margin` and `L - 1 - margin`. For a kernel of `k` taps `margin = k // 2` is enough.
-# - **Rounding.** Two ways to the same number may differ in the last digits. A difference below a millionth is none, one of a hundredth is one.
+# - **Rounding.** Two ways to the same number may differ in the last digits. Of numbers around 1, a difference below a millionth is none, and a hundredth is one.
 #
 # By hand: a layer that triples, $f(X) = 3 X$, on $X = (1, 5, 2, 7)$ and $s = 1$. $X' = (7, 1, 5, 2)$, so $f(X) = (3, 15, 6, 21)$ and
 # $f(X') = (21, 3, 15, 6)$. With margin 0 we compare $f(X)_0, f(X)_1, f(X)_2 = 3, 15, 6$ with

@@ -185,7 +185,8 @@ def induction_score(weights, period):
         period < L <= 2 * period
 
     Returns one number a head, (h,), in the dtype of the weights: over all words of the second round the mean weight on
-    the word after the same word in the first round. The weights stay as they are.
+    the word after the same word in the first round; for the last of the first round that is the word at place period.
+    The weights stay as they are.
     """
     ### BEGIN SOLUTION
     query = np.arange(period, weights.shape[-1])      # the second round

@@ -428,7 +428,7 @@ edit(
 edit(
     GPTJ,
     "batch first",
-    "positions-by-text",
+    "positions-by-text one-batch-layout",  # it is right without a batch alone
     ("np.outer(positions, inv_freq)", "np.outer(positions, inv_freq)[: x.shape[0]]"),
     form=True,
 )

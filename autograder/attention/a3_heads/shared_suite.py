@@ -182,7 +182,7 @@ class SplitTests(Heads):
         self.looks_like_an_attempt(student)
         function = self.function(student)
         hint = "How could the function notice, before it cuts, that columns would be left over?"
-        for X, h in ((whole(16, 6, 10), 4), (whole(17, 3, 8), 16)):
+        for X, h in ((whole(16, 8, 10), 4), (whole(17, 3, 8), 16)):  # once it divides the words
             expect.raises(ValueError, lambda X=X, h=h: function(self.give(X), h), hint)
 
     @pytest.mark.weight(0.15)

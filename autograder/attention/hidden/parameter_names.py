@@ -36,6 +36,11 @@ def expect_names(own: Mapping[str, str], hint: str) -> None:
         expect.fail(f"there is no member {member}; there is {instead}.", hint)
 
 
+def is_bare(name: str) -> bool:
+    """Is it a parameter of the module's own, such as `W_Q`, where a layer's is asked for, as `W_Q.weight`?"""
+    return name.rpartition(".")[2] not in ("weight", "bias")
+
+
 def _kind(name: str) -> str:
-    """`weight` or `bias`."""
-    return name.rpartition(".")[2]
+    """`weight` or `bias`; a bare parameter is a weight."""
+    return "weight" if is_bare(name) else name.rpartition(".")[2]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.attention.hidden.inputs import normal, tensor
-from autograder.attention.hidden.parameter_names import expect_names, own_names
+from autograder.attention.hidden.parameter_names import expect_names, is_bare, own_names
 from autograder.attention.hidden.properties import gradients_match
 from autograder.attention.hidden.worth import worth
 from autograder.suites import expect
@@ -21,8 +21,8 @@ def given(x, mask=None):
 class Layer:
     """A student's module with given matrices, called like a function of x and the four matrices.
 
-    The matrices are written as in NumPy, (in, out); nn.Linear keeps them as (out, in). A bias that should not be
-    there is set to 0, and layers are found under other names, since one test judges that already.
+    The matrices are written as in NumPy, (in, out); nn.Linear keeps them as (out, in), a bare parameter either way. A
+    bias that should not be there is set to 0, and layers are found under other names, since one test judges that.
     """
 
     def __init__(self, student, d_model, num_heads, d_head):
@@ -31,12 +31,21 @@ class Layer:
         self.construct = (d_model, num_heads) if width == d_model else (d_model, num_heads, d_head)
         self.shapes = self.module.build(*self.construct)
         wanted = {f"{key}.weight": (width, d_model) for key in KEYS[:3]} | {"W_O.weight": (d_model, width)}
-        own = own_names(wanted, self.shapes)
+        bare = [name for name in self.shapes if is_bare(name)]
+        # Where no matrix is square, shapes say which way they lie.
+        told = list(self.module.build(12, 3, 5).values()) if bare else []
+        self.as_in_numpy = bare if told.count((12, 15)) > told.count((15, 12)) else []
+        lying = {name: shape[::-1] if name in self.as_in_numpy else shape for name, shape in self.shapes.items()}
+        own = own_names(wanted, lying)
         self.names = [own.get(name, name) for name in wanted]  # what is missing, the message will name
+
+    def turned(self, name, W):
+        """A matrix (in, out) as the module keeps it, or its gradient as (in, out)."""
+        return W if name in self.as_in_numpy else W.T
 
     def parameters(self, matrices):
         """The student's parameters by name, with these matrices in them."""
-        given = {name: tensor(W.T) for name, W in zip(self.names, matrices, strict=True)}
+        given = {name: tensor(self.turned(name, W)) for name, W in zip(self.names, matrices, strict=True)}
         biases = {name: shape for name, shape in self.shapes.items() if name.endswith("bias")}
         return given | {name: tensor(np.zeros(shape, dtype=matrices[0].dtype)) for name, shape in biases.items()}
 
@@ -67,8 +76,8 @@ class Differentiable:
     def gradients(self, x, *matrices, seeds):
         seeds = seeds[::-1] if self.swapped else seeds
         got = self.layer.run(x.numpy(), [W.numpy() for W in matrices], self.mask, seeds=seeds)
-        of_matrices = [got.parameters.get(name) for name in self.layer.names]
-        turned = [g.T if hasattr(g, "detach") and g.ndim == 2 else g for g in of_matrices]
+        found = [(name, got.parameters.get(name)) for name in self.layer.names]
+        turned = [self.layer.turned(n, g) if hasattr(g, "detach") and g.ndim == 2 else g for n, g in found]
         value = in_order(x, expect.pair(got.value))
         return Gradients(value, [*(got.inputs or [None])[:1], *turned])
 

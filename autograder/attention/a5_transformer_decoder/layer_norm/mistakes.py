@@ -71,7 +71,7 @@ def _root_of(variance, eps):
 
 @mistake.recipe(
     {
-        "normalised-over-the-batch": [{"axis": 0}],
+        "normalised-over-the-batch": [{"axis": 0}, {"axis": (-5, -4, -3, -2)}],
         "normalised-over-the-sentence": [{"axis": (-2, -1)}, {"axis": -2}],
         "normalised-over-everything": [{"axis": None}],
         "divided-by-n-minus-1": [{"ddof": 1}],
@@ -138,7 +138,7 @@ def layer_norm(
 ):  # fmt: skip
     def norm(x, gamma, beta, eps=1e-5):
         along = tuple(a for a in axis if -a <= x.ndim) if isinstance(axis, tuple) else axis
-        along = -1 if axis in (0, -2) and x.ndim == 1 else along
+        along = -1 if along == () or (axis in (0, -2) and x.ndim == 1) else along
         mean = middle(x, axis=along, keepdims=True)
         along = along if spread_axis == -1 or x.ndim == 1 else spread_axis
         squares = of(x, mean) ** 2

@@ -172,7 +172,15 @@ class TestCrossAttention:
         )
         hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way?"
         given = [*map(tensor, self.GIVEN), 3]
-        gradients_match(student.cross_attention, given, seeds if in_order else seeds[::-1], hint, self.NAMES)
+        seeds = seeds if in_order else seeds[::-1]
+        gradients_match(student.cross_attention, given, seeds, hint, self.NAMES)
+        # With a memory of nothing but padding, too. What is wrong without gradients, or raises, other tests tell.
+        of_nothing = lambda: student.cross_attention.gradients(*given, tensor(NOTHING_REAL), seeds=seeds)  # noqa: E731
+        if expect.holds(of_nothing) and expect.holds(lambda: self.test_nothing_real(student)):
+            hint = "Where could a 0 / 0 or an inf - inf hide, even if its result is replaced later?"
+            for name, gradient in zip(self.NAMES, of_nothing().inputs, strict=False):
+                if gradient is not None:
+                    expect.finite(gradient, hint, f"with a memory of nothing but padding, the gradient of {name}")
 
     @pytest.mark.weight(0.07)
     def test_dtype(self, student):

@@ -29,6 +29,14 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     return summary
 
 
+@mistake("any-end-ends-it", hint="An article may hold the end's number, too. Where does your loop look for it?")
+def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+    token_ids = [*article_ids, separator_id]
+    while end_id not in token_ids and len(token_ids) < len(article_ids) + 1 + max_new_tokens:
+        token_ids.append(_next(model, token_ids))
+    return [token for token in token_ids[len(article_ids) + 1 :] if token != end_id]
+
+
 @mistake("separator-before-every-word", hint="How many separators does the model read when it writes the third word?")
 def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     summary = []

@@ -81,8 +81,12 @@ class TestGreedySummary:
 
     @pytest.mark.weight(0.3)
     def test_ends(self, student):
-        """Where the model says end, the summary stops there, however many words were allowed."""
+        """Where the model says end, the summary stops there, however many words were allowed, and nowhere else."""
         self.looks_like_a_summary(student)
+        article = [*ARTICLES[3][:2], END, *ARTICLES[3][2:]]
+        if not self.summary(student, SHORT, article):
+            hint = "The end's number stands in the article here. Whose end does your loop look for?"
+            expect.fail("the summary is empty, and the model has something to say.", hint)
         hint = "What happens in your loop when the likeliest token is end_id?"
         for model in (SHORT, LONG):
             some, more = (self.summary(student, model, ARTICLES[3], most) for most in (20, 40))
