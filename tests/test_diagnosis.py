@@ -264,6 +264,23 @@ def test_who_gives_the_answers_is_looked_up(exercise, name):
     assert (found.diagnosis, ran) == (name, [])
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+def test_numbers_beside_the_arrays_tell_mistakes_apart_with_kept_prints_and_without(keeps):
+    """A tap too few gives the right matrices, and so does a mistake whose offsets are others; its offsets tell."""
+    assignment = COURSE.assignment("a7_attention_and_convolution")
+    ready = material_of(assignment, keeps=keeps)
+    right = ready.reference["convolution_heads"]
+
+    def convolution_heads(kernel):
+        offsets, W_V, W_O = right(kernel)
+        left = (len(offsets) - 1) // 2
+        return list(range(-left, left + 1)), W_V, W_O
+
+    names = Here({**ready.reference, "convolution_heads": convolution_heads})
+    exercises = [one for one in assignment.exercises if one.name == "convolution_heads"]
+    assert judge(ready, names, exercises)[0].diagnosis == "one-tap-too-few"
+
+
 def test_two_names_that_fit_are_told_as_the_one_or_the_other():
     assignment = COURSE.assignment("a3_heads")
     ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)

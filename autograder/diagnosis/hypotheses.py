@@ -23,10 +23,10 @@ from autograder.diagnosis.prints import alike, apart, print_of
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.values import Other
-from autograder.suites.alike import arrays, close, same
+from autograder.suites.alike import arrays, close, equal, same
 from autograder.suites.here import answering, quiet
 from autograder.suites.rehearsal import Heard
-from autograder.suites.student import Recorded, has_chance
+from autograder.suites.student import Recorded, has_chance, parts_of
 
 Key = tuple[bytes, tuple[Any, ...]]
 Stands = Callable[[Mistake], bool]  # whatever else is asked of who gives the same answers
@@ -355,11 +355,12 @@ def _size(answer: Answer) -> int:
 
 
 def _same_where_finite(one: Answer, other: Answer) -> bool:
-    """Are the arrays of two replies the same wherever the first has finite numbers?"""
+    """Are the arrays of two replies the same wherever the first has finite numbers, and all else in them?"""
     if not isinstance(one, Reply) or not isinstance(other, Reply):
         return False
+    plain = [[part for part in parts_of(reply.value) if not hasattr(part, "dtype")] for reply in (one, other)]
     ours, theirs = arrays(one.value), arrays(other.value)
-    if not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
+    if not equal(*plain) or not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
         return False
     masks = [np.isfinite(a) for a in ours]
     return all(a.dtype == b.dtype and close(a[m], b[m]) for a, b, m in zip(ours, theirs, masks, strict=True))
