@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import nbformat
 from bs4 import BeautifulSoup
-from jupyter_client.manager import start_new_kernel
+from jupyter_client.manager import KernelManager
+from traitlets.config import Config
+
+# By files and not by ports: of two kernels that start at once, both may find the same port free, and one dies.
+BY_FILES = Config({"KernelManager": {"transport": "ipc"}})
 
 
 class Kernel:
     """A kernel, which has imported PyTorch once, and the cells of the notebook that it runs."""
 
     def __init__(self):
-        self._manager, self._client = start_new_kernel(kernel_name="python3")
+        self._manager = KernelManager(kernel_name="python3", config=BY_FILES)
+        self._manager.start_kernel()
+        self._client = self._manager.client()
+        self._client.start_channels()
+        self._client.wait_for_ready(timeout=60)
 
     def open(self, path):
         """From now on run the cells of this notebook, in its folder, where no name is defined yet."""
