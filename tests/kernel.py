@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import nbformat
 from bs4 import BeautifulSoup
-from jupyter_client.manager import KernelManager
-from traitlets.config import Config
+from jupyter_client.manager import start_new_kernel
 
-# By files and not by ports: of two kernels that start at once, both may find the same port free, and one dies.
-BY_FILES = Config({"KernelManager": {"transport": "ipc"}})
+
+def once_more(start):
+    """What `start` gives. Of two kernels that start at once both may find the same port free, and one of them dies."""
+    try:
+        return start()
+    except RuntimeError as error:
+        if "Kernel died" not in str(error):
+            raise
+        return start()
 
 
 class Kernel:
     """A kernel, which has imported PyTorch once, and the cells of the notebook that it runs."""
 
     def __init__(self):
-        self._manager = KernelManager(kernel_name="python3", config=BY_FILES)
-        self._manager.start_kernel()
-        self._client = self._manager.client()
-        self._client.start_channels()
-        self._client.wait_for_ready(timeout=60)
+        self._manager, self._client = once_more(lambda: start_new_kernel(kernel_name="python3"))
 
     def open(self, path):
         """From now on run the cells of this notebook, in its folder, where no name is defined yet."""

@@ -7,7 +7,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.browser import Desk
-from tests.kernel import BY_FILES
+from tests.kernel import once_more
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, 
     notebook = nbformat.v4.new_notebook()
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     notebook.cells = [nbformat.v4.new_code_cell(code) for code in (PICTURES, *MORE.values())]
-    NotebookClient(notebook, kernel_name="python3", config=BY_FILES).execute()
+    once_more(NotebookClient(notebook, kernel_name="python3").execute)
     nbformat.write(notebook, course.root / "received.ipynb")
     desk = Desk(chromium, address, "received.ipynb")
     try:

@@ -19,7 +19,7 @@ from autograder.attention.workshop.plain_decoder import PlainDecoder
 from autograder.submission import Submission, model_beside
 from tests.conftest import ROOT
 from tests.in_process import COURSE, judged
-from tests.kernel import BY_FILES
+from tests.kernel import once_more
 
 A6 = COURSE.assignment("a6_transformer_summarizer")
 SIZES = {"vocab_size": len(news.WORDS), "d_model": 16, "num_heads": 2, "d_ff": 32, "num_layers": 2, "max_length": 64}
@@ -305,7 +305,7 @@ def run_notebook(notebook, folder):
     clock = "import time\nprint(time.process_time())"
     notebook.cells.append(nbformat.v4.new_code_cell(clock, id="clock"))
     where = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=900, kernel_name="python3", resources=where, config=BY_FILES).execute()
+    once_more(NotebookClient(notebook, timeout=900, kernel_name="python3", resources=where).execute)
     texts = {}
     for cell in notebook.cells:
         outputs = cell.get("outputs", [])
