@@ -333,23 +333,24 @@ def _inputs_changed(one: Asked) -> str:
     return "The answer is right, but after the call an argument is no longer what it was."
 
 
-def _both_gradients(one: Asked) -> list[list[Any]]:
+def _both_gradients(one: Asked) -> tuple[list[Any], list[Any]]:
     """The student's and the right ones, if the values are right; else none."""
-    answers = [one.got, one.wanted] if _same_value(one) else []
-    return [[*(a.gradients or ()), *a.parameters.values()] for a in answers if isinstance(a, Reply)]
+    if not _same_value(one):
+        return [], []
+    assert isinstance(one.got, Reply) and isinstance(one.wanted, Reply)
+    mine, right = ([*(a.gradients or ()), *a.parameters.values()] for a in (one.got, one.wanted))
+    return mine, right
 
 
 def _nan_gradients(one: Asked) -> str:
-    for mine, right in [_both_gradients(one)] if _same_value(one) else []:
-        both = [(numbers(a), numbers(b)) for a, b in zip(mine, right, strict=False) if a is not None and b is not None]
-        found = sum(bool(np.isnan(a).any() and not np.isnan(b).any()) for a, b in both)
-        if found:
-            return f"The values are right, but {found} of {len(right)} gradients are NaN."
-    return ""
+    mine, right = _both_gradients(one)
+    both = [(numbers(a), numbers(b)) for a, b in zip(mine, right, strict=False) if a is not None and b is not None]
+    found = sum(bool(np.isnan(a).any() and not np.isnan(b).any()) for a, b in both)
+    return f"The values are right, but {found} of {len(right)} gradients are NaN." if found else ""
 
 
 def _gradients(one: Asked) -> str:
-    mine, right = _both_gradients(one) or ([], [])
+    mine, right = _both_gradients(one)
     if not right or equal(mine, right) or _nan_gradients(one):
         return ""
     kinds = [

@@ -50,7 +50,7 @@ def what_is_unsafe(kind: str, root: Path) -> str | None:
     """
     chosen, reason = isolates(kind)
     if not chosen:
-        reason = reason or "asked for by the sandbox's kind"
+        reason = reason or "that is what was asked for"
         reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
     elif place := launch.shown_with(root):
         reason = f"student code can read the course, since it lies in {place}, with the libraries"
