@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
 from autograder.report import CellResult, Report
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.outside.host import Host, isolates
+from autograder.sandbox.outside.host import FreshGuests, Host, isolates
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
 from autograder.suites import ready_made
 from autograder.suites.questions import Questions
@@ -78,14 +77,9 @@ class Opened(Notebook):
         watched: Sequence[str],
         showing: Mapping[str, Showing] | None = None,
     ) -> None:
-        self._guests = contextlib.ExitStack()
-        self._wall = wall
+        self._guests = FreshGuests(wall.students, limits)
         answered = ready_made.answered_in(sandbox_setting()["ready_made"])
-        super().__init__(cells, limits, self._guest, watched, answered, showing)
-
-    def _guest(self) -> socket.socket:
-        self._guests.close()
-        return self._guests.enter_context(self._wall.students.open(self.limits)).sock
+        super().__init__(cells, limits, self._guests, watched, answered, showing)
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)

@@ -9,7 +9,6 @@ import ast
 import contextlib
 import inspect
 import re
-import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from autograder.notebook.check_result import CheckResult, Progress
 from autograder.report import CellResult
 from autograder.reports.plain import MARKS
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.outside.host import Guest, Host, isolates
+from autograder.sandbox.outside.host import FreshGuests, Host, isolates
 from autograder.sandbox.outside.warm import Warm
 from autograder.submission import Cell, code_cells, grade_id, read_notebook
 from autograder.text import raised
@@ -87,13 +86,8 @@ def verdicts(notebook: SavedNotebook, sandbox: Host) -> Iterator[CheckResult]:
     signatures = _signatures(notebook.cells)
     code_of = in_cells(cell.source for cell in notebook.cells)
     with contextlib.ExitStack() as opened:
-
-        def open_() -> socket.socket:
-            opened.close()
-            guest: Guest = opened.enter_context(sandbox.open(Limits()))
-            return guest.sock
-
-        running = opened.enter_context(Notebook([cell.source for cell in notebook.cells], Limits(), open_))
+        fresh = opened.enter_context(FreshGuests(sandbox, Limits()))
+        running = opened.enter_context(Notebook([cell.source for cell in notebook.cells], Limits(), fresh))
         for name in notebook.exercises:
             first_step = _first_step(name, notebook.owners, running.results)
             yield judged(name, running, first_step, notebook.visible, code_of, signatures)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
 from autograder.errors import MachineError
 from autograder.judging.showing import Showing, last
@@ -25,6 +27,7 @@ from autograder.sandbox.protocol.calls import (
     answer_of,
     call_of,
 )  # fmt: skip
+from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
 from autograder.suites import ready_made
 from autograder.suites.questions import Questions
 
@@ -34,10 +37,21 @@ ATTEMPTS = 2  # a state process that was lost is made again once, by running the
 CUT = 100  # characters that say that the rest was cut
 IN_A_ROW = 2  # calls that were stopped: the next is hardly waited for
 MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
+MAX_KEPT = 64 * 2**20  # bytes of answers to these, for cells that run once more; honest ones have some kB
 OUT_OF_TIME = "it ran out of time and was stopped"
+GONE_IN_CALL = "the Python process ended during the call"
 
 Found = TypeVar("Found")
-Open = Callable[[], socket.socket]  # a fresh state process, in namespaces of its own; ends the one before
+
+
+class Fresh(Protocol):
+    """Where state processes come from; each has namespaces of its own, and has run nobody's code."""
+
+    def open(self) -> socket.socket:
+        """The socket of a fresh one; ends the one before. Raises `MachineError`."""
+
+    def ending(self, ends: bool = True) -> Ending:
+        """How the one that was opened last has ended. With `ends` unset it may go on, and nobody waits for its end."""
 
 
 # A map of one pair whose key is this word: how a question begins.
@@ -46,6 +60,10 @@ QUESTION = frames.body({"question": None})[:-1]
 
 class Gone(Exception):
     """The notebook's process ends before an exercise can start."""
+
+
+class EndedFromOutside(Exception):
+    """A process ended, and not by the student's doing; the text says what is known."""
 
 
 class Notebook:
@@ -60,17 +78,21 @@ class Notebook:
         self,
         cells: Sequence[str],
         limits: Limits,
-        open_: Open,
+        fresh: Fresh,
         watched: Sequence[str] = (),
         answered: Mapping[str, ready_made.Answered] | None = None,
         showing: Mapping[str, Showing] | None = None,
     ) -> None:
         self.cells, self.limits, self.watched, self._answered = list(cells), limits, tuple(watched), answered or {}
-        self._open, self._showing = open_, showing or {}
+        self._fresh, self._showing = fresh, showing or {}
         self._ends_at = time.monotonic() + limits.submission_seconds
         self._allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
         self._questions = 0
+        self._kept = dict[bytes, bytes]()  # answers to questions of cells
+        self._kept_bytes = 0
+        self._was_asked = False  # has an exercise's process been given a call?
+        self._ended_from_outside = 0  # times that cells were lost so
         self._sock: socket.socket | None = None
         self._results: dict[int, CellResult] = {}
         self._last: frozenset[int] | None = None  # not known yet
@@ -96,7 +118,7 @@ class Notebook:
         """
         while True:
             self.close()
-            self._sock = self._open()
+            self._sock = self._fresh.open()
             self._wait_until_ready()
             if self._last is None and not self._find_last():
                 continue
@@ -166,28 +188,65 @@ class Notebook:
         return frozenset(word for word in uses if isinstance(word, str))
 
     def fork(self, questions: Questions) -> socket.socket:
-        """A process for an exercise. Raises `Gone`."""
+        """A process for an exercise. Raises `Gone`, or `MachineError` if there is no room for one."""
+        self._was_asked = True
         return self._again(lambda: self._fork(questions))
 
     def _again(self, ask: Callable[[], Found]) -> Found:
-        """What the state process gives; if it is lost, cells are run once more. Raises `Gone`."""
+        """What the state process gives; if it is lost, cells are run once more.
+
+        Raises `Gone`, or `MachineError` if it was lost twice and the last time not by the student's doing.
+        """
+        why = ""
         for _ in range(ATTEMPTS):
             if self._sock is None:
                 self.renew()
-            with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
+            try:
                 return ask()
+            except frames.Closed:
+                ending = self._fresh.ending()
+                why = "" if ending.is_students else str(ending)
+            except EndedFromOutside as error:
+                why = str(error)
+            except (frames.Deadline, frames.WireError):
+                why = ""
             self.close()
+        if why:
+            raise MachineError(f"the notebook's process did not go on, twice: {why}")
         raise Gone
+
+    def ending(self) -> Ending:
+        """How the process of the last exercise ended, as its parent says, or as its parent itself did.
+
+        The parent has run student code. What it says in its favour is no more than that the machine was at fault, and
+        then nothing is graded.
+        """
+        if self._sock is None:
+            return Ending()
+        try:
+            until = time.monotonic() + END_SECONDS + FORK_SECONDS
+            frames.send(self._sock, {"op": "ending"}, until)
+            ending = ending_in(frames.receive(self._sock, until, self._allowance).get("ending"))
+        except frames.Deadline:
+            return Ending(running=True)  # it does not listen, as in a loop
+        except (frames.Closed, frames.WireError):
+            return self._fresh.ending()
+        if ending.is_students:
+            return ending
+        return replace(ending, out_of_memory=self._fresh.ending(ends=False).out_of_memory)
 
     def _fork(self, questions: Questions) -> socket.socket:
         assert self._sock is not None
-        outer, inner = socket.socketpair()
+        outer, inner = frames.pair()
         behind = [[one.name, one.module, list(one.order)] for one in questions.behind]
         message = {"op": "exercise", "behind": behind, "watched": list(self.watched)}
         try:
             with inner:
                 frames.send_with_descriptors(self._sock, message, [inner.fileno()], time.monotonic() + FORK_SECONDS)
-            if "begun" not in frames.receive(outer, time.monotonic() + FORK_SECONDS, frames.Allowance(100, 100)):
+            said = frames.receive(outer, time.monotonic() + FORK_SECONDS, frames.Allowance(200, 200))
+            if "failed" in said:
+                raise EndedFromOutside(f"no process could be started ({str(said['failed'])[:100]})")
+            if "begun" not in said:
                 raise frames.WireError("it has not begun")
             return outer
         except BaseException:
@@ -213,7 +272,7 @@ class Notebook:
             if number not in self._skip:
                 result = self._run_cell(self.cells[number], self._seconds(number, ran_out), cells_end)
                 if isinstance(result, Exception):
-                    self._skip[number] = CellResult(stopped=_how(result))
+                    self._leave_out(number, result)
                     return False
                 results[number] = result
             else:
@@ -221,6 +280,19 @@ class Notebook:
             ran_out = ran_out or results[number].ran_out_of_time
         self._results = results | self._results
         return True
+
+    def _leave_out(self, number: int, stop: Exception) -> None:
+        """Leave a cell out from now on that took its process along.
+
+        If it did not, all cells run once more. Raises `MachineError` if that happens again.
+        """
+        ending = self._fresh.ending() if isinstance(stop, frames.Closed) else Ending(running=True)
+        if ending.is_students:
+            self._skip[number] = CellResult(stopped=ending.limit or _how(stop))
+            return
+        self._ended_from_outside += 1
+        if self._ended_from_outside >= ATTEMPTS:
+            raise MachineError(f"the notebook's process ended while a cell ran, twice: {ending}")
 
     def _seconds(self, number: int, ran_out: bool) -> float:
         """How long a cell may take: less if one before it, or it itself when it ran before, ran out of time.
@@ -260,11 +332,24 @@ class Notebook:
         )
 
     def _answer(self, question: Any) -> bytes:
-        """The answer to a cell's question, of which only a few are answered."""
+        """The answer to a cell's question, of which only a few are answered.
+
+        Once a call has been made, nothing new is answered: a cell that runs again might have learned what hidden tests
+        pass, and ask for the answers. A self-check asks again what it asked before.
+        """
         self._questions += 1
         if self._questions > MAX_QUESTIONS or not isinstance(question, bytes):
             raise frames.WireError("too many questions, or none")
-        return answer_bytes(ready_made.answer_in_cell(call_of(question), self._answered))
+        digest = hashlib.sha256(question).digest()
+        if digest in self._kept:
+            return self._kept[digest]
+        if self._was_asked:
+            return answer_bytes(ready_made.too_late(call_of(question)))
+        answer = answer_bytes(ready_made.answer_in_cell(call_of(question), self._answered))
+        self._kept_bytes += len(answer)
+        if self._kept_bytes <= MAX_KEPT:
+            self._kept[digest] = answer
+        return answer
 
 
 class CallsOutside:
@@ -286,8 +371,23 @@ class CallsOutside:
     def ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
         """An answer to each of `calls`, in order, unread (see `read`); it ends with the first `NoAnswer`.
 
-        With a call goes what it is as bytes, if that is known.
+        With a call goes what it is as bytes, if that is known. Raises `MachineError` if the process is lost twice, and
+        not by the student's doing: then there is no mark, and never a lower one.
         """
+        left, why = list(calls), ""
+        for _ in range(ATTEMPTS):
+            try:
+                for answer in self._ask(list(left)):
+                    del left[:1]
+                    yield answer
+                return
+            except EndedFromOutside as error:
+                why = str(error)
+                self.close()
+        raise MachineError(f"the process of an exercise ended during a call, twice: {why}")
+
+    def _ask(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
+        """As `ask`, once. Raises `EndedFromOutside`."""
         if not calls:
             return
         limits, allowance = self._notebook.limits, self._notebook._allowance
@@ -314,8 +414,10 @@ class CallsOutside:
             elif self._notebook.has_loop:
                 self._stopped = IN_A_ROW  # most likely it is the same loop
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)}")
-        except (frames.Closed, Gone):
-            yield self._lost(Why.GONE, "the Python process ended during the call")
+        except frames.Closed:
+            yield self._lost_by(self._notebook.ending())
+        except Gone:
+            yield self._lost(Why.GONE, GONE_IN_CALL)
         except (frames.WireError, RecursionError, ValueError, KeyError, TypeError) as error:
             text = str(error) if isinstance(error, frames.WireError) else type(error).__name__
             yield self._lost(Why.UNREADABLE, text[:200])
@@ -334,6 +436,11 @@ class CallsOutside:
         """A call of ready-made attention is known on this side, whatever the process says of it."""
         name = self.questions.ready_made
         return Failure(Kind.READY_MADE, name) if name else None
+
+    def _lost_by(self, ending: Ending) -> Failure | NoAnswer:
+        if not ending.is_students:
+            raise EndedFromOutside(str(ending))
+        return self._lost(Why.OVER_LIMIT, ending.limit) if ending.limit else self._lost(Why.GONE, GONE_IN_CALL)
 
     def _lost(self, why: Why, text: str) -> Failure | NoAnswer:
         self.close()

@@ -5,7 +5,7 @@ talks to the student's process, and gives back one verdict of a fixed form. It m
 write nowhere; when it is done it ends, with all that it has read.
 
     worker -> judge   the task: cells, points; and, each time it asks for one, a socket to a fresh notebook
-    judge -> worker   {"open": true}, and last {"verdict": ...}
+    judge -> worker   {"open": true}, {"ending": ...} if it wants to know how that ended, and last {"verdict": ...}
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from autograder.sandbox.inside import walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.ending import Ending, ending_in
 from autograder.sandbox.wall import Wall
 from autograder.submission import ModelFile
 from autograder.suites import ready_made
@@ -144,6 +145,8 @@ def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
     sys.stdin = open(os.devnull)  # noqa: SIM115
     try:
         message: dict[str, Any] = {"verdict": asdict(_judged(sock, frames.receive(sock)))}
+    except frames.Exhausted as error:
+        message = {"broken": [MachineError.__name__, str(error)]}
     except (CourseError, MachineError) as error:
         message = {"broken": [type(error).__name__, str(error)]}
     except Exception as error:
@@ -161,14 +164,8 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
     material = ready.material if task["for_page"] else replace(ready.material, examples={})
     limits = Limits(**task["limits"])
 
-    def open_() -> socket.socket:
-        frames.send(sock, {"open": True})
-        message, descriptors = frames.receive_with_descriptors(sock)
-        if not descriptors:
-            raise MachineError(str(message.get("failed", "no sandbox could be opened")))
-        return socket.socket(fileno=descriptors[0])
-
-    with Notebook(task["cells"], limits, open_, material.suite.watched, _answered, ready.showing) as notebook:
+    fresh = _FromTheWorker(sock)
+    with Notebook(task["cells"], limits, fresh, material.suite.watched, _answered, ready.showing) as notebook:
         results = judge(material, notebook, exercises)
         if task["for_page"]:
             notebook.show()
@@ -179,6 +176,26 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
         said = content.saved_model_policy(_course.root)
         extra = said(ModelFile(*model), plan, ready.reference)
     return Verdict(results, cells, extra)
+
+
+class _FromTheWorker:
+    """Fresh notebooks' processes, which the worker opens."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+
+    def open(self) -> socket.socket:
+        """The socket of a fresh one. Raises `MachineError`."""
+        frames.send(self._sock, {"open": True})
+        message, descriptors = frames.receive_with_descriptors(self._sock)
+        if not descriptors:
+            raise MachineError(str(message.get("failed", "no sandbox could be opened")))
+        return socket.socket(fileno=descriptors[0])
+
+    def ending(self, ends: bool = True) -> Ending:
+        """How the last one ended."""
+        frames.send(self._sock, {"ending": ends})
+        return ending_in(frames.receive(self._sock).get("ending"))
 
 
 def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:

@@ -5,7 +5,6 @@ Here a submission is bytes. What the student's code said is read by the judge al
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from pathlib import Path
@@ -18,13 +17,14 @@ from autograder.marking.task import Marked, Task, failed
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import Report, Verdict
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.outside.host import JUDGES, Guest, Host
+from autograder.sandbox.outside.host import JUDGES, FreshGuests, Guest, Host
 from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
 
 GRACE_SECONDS = 60.0  # for loading a suite, and for a judge to say what came of it
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
-MAX_OPENINGS = 60  # notebooks for one submission: each exercise twice, and some cells that end Python
+# Of a judge: notebooks for one submission, each exercise twice, and some cells that end Python; and how some ended.
+MAX_REQUESTS = 120
 TOO_LONG = "the judge of this submission did not come to an end in time. Does its code wait for something?"
 OUTSIDE = "the judge of this submission {how}. It was tried twice; no other submission is touched"
 
@@ -93,10 +93,10 @@ class Desk:
             return Marked(failed(task, task.problem, points))
         try:
             verdict = self._verdict(task, assignment, exercises)
-        except MachineError as error:
-            return Marked(failed(task, f"this machine could not run it: {error}"))
+        except (MachineError, frames.Exhausted) as error:
+            return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
-            return Marked(failed(task, str(error)))
+            return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
         report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
         self.judges.learn(report)
         return Marked(report, verdict.cells)
@@ -123,20 +123,25 @@ class Desk:
             "by_author": task.by_author,
         }
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
-        notebook: Guest | None = None
-        with self.judges.open(assignment, task.version, limits) as judge, contextlib.ExitStack() as opened:
+        with (
+            self.judges.open(assignment, task.version, limits) as judge,
+            FreshGuests(self.students, limits) as notebooks,
+        ):
             try:
                 frames.send(judge.sock, order, ends_at)
-                for opening in range(MAX_OPENINGS):
+                for asked in range(MAX_REQUESTS):
                     message = frames.receive(judge.sock, ends_at, allowance)
-                    if "open" not in message:
+                    if "open" in message:
+                        _open(judge, notebooks, ends_at)
+                    elif "ending" in message:
+                        frames.send(
+                            judge.sock, {"ending": notebooks.ending(bool(message["ending"])).as_message()}, ends_at
+                        )
+                    else:
                         # Both end while the verdict is read.
-                        for guest in (notebook, judge):
-                            if guest is not None:
-                                guest.begin_to_end()
-                        return _verdict_in(message, exercises, len(task.cells), untouched=opening == 0)
-                    opened.close()  # one notebook at a time
-                    notebook = self._open(judge, limits, opened, ends_at)
+                        notebooks.begin_to_end()
+                        judge.begin_to_end()
+                        return _verdict_in(message, exercises, len(task.cells), untouched=asked == 0)
             except frames.Deadline:
                 raise _TooLong(TOO_LONG) from None
             except frames.Closed:
@@ -145,16 +150,16 @@ class Desk:
                 raise _Lost(OUTSIDE.format(how=f"said what is no verdict ({error!s:.100})")) from None
         raise _Lost(OUTSIDE.format(how="opened the notebook again and again"))
 
-    def _open(self, judge: Guest, limits: Limits, opened: contextlib.ExitStack, ends_at: float) -> Guest | None:
-        """A fresh notebook for a judge; its socket goes to the judge, and nothing that is said there comes here."""
-        try:
-            notebook = opened.enter_context(self.students.open(limits))
-        except MachineError as error:
-            frames.send(judge.sock, {"failed": str(error)}, ends_at)
-            return None
-        frames.send_with_descriptors(judge.sock, {"opened": True}, [notebook.sock.fileno()], ends_at)
-        notebook.sock.close()
-        return notebook
+
+def _open(judge: Guest, notebooks: FreshGuests, ends_at: float) -> None:
+    """A fresh notebook for a judge; its socket goes to the judge, and nothing that is said there comes here."""
+    try:
+        sock = notebooks.open()
+    except MachineError as error:
+        frames.send(judge.sock, {"failed": str(error)}, ends_at)
+        return
+    frames.send_with_descriptors(judge.sock, {"opened": True}, [sock.fileno()], ends_at)
+    sock.close()
 
 
 class _Lost(Exception):

@@ -34,10 +34,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Marked:
-    """What comes back: the report, and what running each cell gave."""
+    """What comes back: the report, and what running each cell gave. Did the machine fail, and nothing else?"""
 
     report: Report
     cells: tuple[CellResult, ...] = ()
+    machine_failed: bool = False
 
 
 def as_task(submission: Submission, version: str) -> Task:

@@ -19,12 +19,14 @@ class Wall:
     abi: version of the kernel's Landlock, 0 if there is none
     readable: places that what is behind the wall may read, and start programs from
     scratch: without mounts, the folder in which each submission gets one of its own; else ""
+    user: the kernel's user that root's processes become here, which nothing else has; 0: they stay who they are
     """
 
     kind: str = NONE
     abi: int = 0
     readable: tuple[str, ...] = ()
     scratch: str = ""
+    user: int = 0
 
     @property
     def by_landlock(self) -> bool:

@@ -55,6 +55,11 @@ def answer_in_cell(question: Call, answered: Mapping[str, Answered]) -> Reply | 
     return perform({question.name: function}, question)
 
 
+def too_late(question: Call) -> Failure:
+    """The answer to a cell that asks something new after exercises were judged."""
+    return Failure(Kind.REFUSED, f"the ready-made {name_in(question) or ''} {NOT_HERE}", "RuntimeError")
+
+
 def _spread(question: Call) -> Call:
     """The question with short lists of numbers spread out: padding along two axes costs the product of both."""
     args = [item for value in (*question.args, *question.kwargs.values()) for item in _sizes(value)]

@@ -33,6 +33,7 @@ READY_MADE = (
 STOPPED = {
     Why.TOO_SLOW: "{text}. Is there a loop that never ends?",
     Why.GONE: "{text}. Does the code exit, or use far more memory than its input?",
+    Why.OVER_LIMIT: "{text}, so it was stopped.",
     Why.UNREADABLE: "what came back could not be read ({text}).",
 }
 

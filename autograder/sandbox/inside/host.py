@@ -2,8 +2,8 @@
 
 The warm process forks it (`inside.warm`). There are two kinds of host, which differ in the guest (a `GuestModule`): one
 for student code (`inside.notebook`), one for judges (`judging.serve`). The control socket brings "open" with the
-descriptor that the guest will talk on, "close", and "prepare"; messages travel on sockets of their own, so what anybody
-prints disturbs nothing.
+descriptor that the guest will talk on, "close", "ending" (how a guest ended), and "prepare"; messages travel on sockets
+of their own, so what anybody prints disturbs nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import os
 import select
 import signal
 import socket
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autograder.sandbox import landlock
-from autograder.sandbox.inside import landlock_wall, seccomp, walls
+from autograder.sandbox.inside import landlock_wall, scratch_watch, seccomp, walls
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.ending import END_SECONDS, GRADER_FAILED, Ending, ending_of
 from autograder.sandbox.wall import Wall
 
 # Of root's: to give it up in the forks, to read a course that only its owner may read, to end the forks.
@@ -48,7 +50,7 @@ def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict
     control, wall = socket.socket(fileno=descriptor), Wall(**around)
     guest: GuestModule = importlib.import_module(guest_name)  # type: ignore[assignment]
     if guest.STRANGERS and wall.in_namespaces:
-        walls.leave_root()
+        walls.leave_root(wall.user)
         walls.drop_capabilities()
     guest.warm_up(setting)
     walls.gather_pages()
@@ -60,8 +62,8 @@ def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict
         walls.keep_private()  # guests of its own user get at none of it
         if wall.in_namespaces:
             walls.drop_capabilities(JUDGES_HOST_KEEPS if os.getuid() == 0 else 0)
-    children: dict[int, int] = {}
-    scratch: dict[int, int] = {}  # bytes that a guest may have, where somebody must watch it
+    forked: dict[int, _Forked] = {}
+    watch = scratch_watch.Watch(wall)
     if wall.by_landlock:
         # Nothing but this process ends what guests have started. It is told so by its socket's end, at a good moment.
         signal.signal(signal.SIGTERM, lambda *_: control.shutdown(socket.SHUT_RDWR))
@@ -69,36 +71,51 @@ def main(descriptor: int, around: dict[str, Any], guest_name: str, setting: dict
         frames.send(control, {"ready": True})
         while True:
             try:
-                _watch(control, wall, children, scratch)
+                _watch(control, wall, watch, forked)
                 message, descriptors = frames.receive_with_descriptors(control)
             except frames.Closed:
                 break
             if message["op"] == "open":
-                children[message["id"]] = _open(guest, control, descriptors[0], message, held, wall)
-                if wall.scratch:
-                    scratch[message["id"]] = int(message["limits"]["scratch"])
+                pid = _open(guest, control, descriptors[0], message, held, wall)
+                forked[message["id"]] = _Forked(pid, int(message["limits"]["scratch"]))
                 os.close(descriptors[0])
+            elif message["op"] == "ending":
+                frames.send(control, {"ending": _ending(forked.get(message["id"]), message["ends"]).as_message()})
             elif message["op"] == "close":
-                _end(children.pop(message["id"], 0), wall)
-                scratch.pop(message["id"], None)
+                _end(forked.pop(message["id"], None), wall)
                 frames.send(control, {"closed": message["id"]})
             elif message["op"] == "prepare":
                 with contextlib.suppress(Exception):  # said to the guest that needs it
                     guest.prepare(message)
     finally:
-        for pid in children.values():
-            _end(pid, wall)
+        for one in forked.values():
+            _end(one, wall)
         landlock_wall.leave_nothing(wall)
 
 
-def _watch(control: socket.socket, wall: Wall, children: dict[int, int], scratch: dict[int, int]) -> None:
+@dataclass
+class _Forked:
+    """A guest's first process, 0 if there is none any more; the bytes it may have in scratch; which limit it met."""
+
+    pid: int
+    scratch: int
+    over_limit: str = ""
+
+
+def _watch(control: socket.socket, wall: Wall, watch: scratch_watch.Watch, forked: dict[int, _Forked]) -> None:
     """Until there is a message: nobody fills the disk. Where mounts keep scratch small, there is nothing to watch."""
-    while scratch and not select.select([control], [], [], landlock_wall.OFTEN)[0]:
-        for number, limit in list(scratch.items()):
-            if not children[number] or not landlock_wall.keep_small(wall, children[number], limit):
-                _end(children[number], wall)
-                children[number] = 0
-                del scratch[number]
+    while wall.scratch and forked and not select.select([control], [], [], scratch_watch.GLANCE)[0]:
+        for one in forked.values() if watch.is_due() else ():
+            if one.pid and (words := watch.over_limit(one.pid, one.scratch)):
+                one.over_limit = words
+                _end(one, wall)
+
+
+def _ending(one: _Forked | None, ends: bool) -> Ending:
+    """How a guest ended; what it has started is still to be cleared away. ends: see `outside.host`."""
+    if one is None or not (one.pid or one.over_limit):
+        return Ending()
+    return Ending(limit=one.over_limit) if one.over_limit else ending_of(one.pid, END_SECONDS if ends else 0)
 
 
 def _open(
@@ -139,16 +156,24 @@ def _open(
         else:
             walls.keep_private()
         seccomp.apply(wall, alone=not guest.STRANGERS)
-        walls.set_limits(limits)
+        if guest.STRANGERS:
+            seccomp.keep_from_ending_itself()
+        walls.set_limits(limits if guest.STRANGERS else limits | {"open_files": walls.most_open_files()})
     except BaseException as error:
         _say(descriptor, {"broken": [type(error).__name__, str(error)]})
         if os.getpid() == host:
             return 0
         os._exit(1)
+    code = GRADER_FAILED
     try:
         guest.serve(socket.socket(fileno=descriptor), limits, wall)
+        code = 0
+    except frames.Closed:  # by the other side, which is done
+        code = 0
+    except MemoryError:  # it has met its limit
+        code = 1
     finally:
-        os._exit(0)
+        os._exit(code)
 
 
 def _say(descriptor: int, message: dict[str, Any]) -> None:
@@ -156,17 +181,18 @@ def _say(descriptor: int, message: dict[str, Any]) -> None:
         frames.send(socket.socket(fileno=os.dup(descriptor)), message)
 
 
-def _end(pid: int, wall: Wall) -> None:
+def _end(one: _Forked | None, wall: Wall) -> None:
     """Kill a guest with all that it started: of a pid namespace all end with its first, else of its process group."""
-    if not pid:
+    if one is None or not one.pid:
         return
     for end in (os.killpg, os.kill):  # it may not have a group yet
         with contextlib.suppress(ProcessLookupError):
-            end(pid, signal.SIGKILL)
+            end(one.pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, 0)
+        os.waitpid(one.pid, 0)
     if wall.scratch:
-        landlock_wall.clear(wall, pid)
+        landlock_wall.clear(wall, one.pid)
+    one.pid = 0
 
 
 def silence() -> None:

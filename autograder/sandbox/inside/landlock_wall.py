@@ -3,7 +3,7 @@
 Where bubblewrap works, the same rules stand inside it, so that one fault opens nothing. Where it does not, there are no
 mounts, no private users and no private process numbers, so:
 
-- a submission's scratch is a folder, which the host watches, and removes when all has ended;
+- a submission's scratch is a folder, which the host watches (`scratch_watch`), and removes when all has ended;
 - a submission is one process group, which it cannot leave (`seccomp`), so one signal ends all of it;
 - started by root, each host has a user of its own, so that limits on processes are its own, too.
 """
@@ -13,21 +13,15 @@ from __future__ import annotations
 import contextlib
 import linecache
 import os
-import resource
-import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.machinery import SourceFileLoader
 
 from autograder.sandbox import landlock
 from autograder.sandbox.inside import walls
 from autograder.sandbox.wall import Wall, open_to_all
 
-USERS = range(61184, 65520)  # systemd sets these aside for users made on the fly; they are nobody else's
-OFTEN = 0.1  # seconds; a disk takes some 100 MiB in that time
-MOST_FILES = 4096  # as in the mounts that bubblewrap's wall has
-BLOCK = 512  # bytes, the unit of st_blocks
 _rules: list[landlock.Rule] = []
 
 
@@ -44,7 +38,7 @@ def around_host(wall: Wall, of_strangers: bool) -> None:
         rules += [("/proc", landlock.READ | landlock.WRITE_FILE), (wall.scratch, landlock.WRITE)]
         leave_nothing(wall)  # of warming up, while it is still root's
         walls.adopt_orphans()
-        leave_root(wall, USERS[os.getpid() % len(USERS)])
+        leave_root(wall)
         _stand_for(walls.emptied())
     landlock.no_new_privileges()
     landlock.restrict(rules, wall.abi)
@@ -65,12 +59,12 @@ def _stand_for(files: Mapping[str, str]) -> None:
     SourceFileLoader.get_data = get_data  # type: ignore[assignment,method-assign]
 
 
-def leave_root(wall: Wall, user: int = walls.NOBODY) -> None:
-    """Become `user` if root started this. If Python lies where root alone may go, looking up paths stays allowed."""
+def leave_root(wall: Wall) -> None:
+    """Become the wall's user if root started this. If Python lies where root alone may go, it may look up paths."""
     if os.getuid() == 0 and wall.scratch:
-        os.chown(wall.scratch, user, user)
+        os.chown(wall.scratch, wall.user, wall.user)
     reachable = all(open_to_all(place) for place in (sys.prefix, sys.base_prefix, wall.scratch))
-    walls.leave_root(user, keep=walls.CAP_DAC_READ_SEARCH if wall.by_landlock and not reachable else 0)
+    walls.leave_root(wall.user, keep=walls.CAP_DAC_READ_SEARCH if wall.by_landlock and not reachable else 0)
 
 
 def tasks_of_user() -> int:
@@ -109,59 +103,6 @@ def _cannot_signal(pid: int) -> None:
 def scratch_of(wall: Wall, pid: int) -> str:
     """The scratch folder of the submission whose first process this is."""
     return os.path.join(wall.scratch, str(pid))
-
-
-def keep_small(wall: Wall, pid: int, limit: int) -> bool:
-    """Past its limit a submission may write no more; False if it must be ended."""
-    files, size = _held(scratch_of(wall, pid), 2 * limit)
-    members = list(_members(pid))
-    size += sum(_deleted(member, wall.scratch) for member in members)
-    if size > limit:
-        for member in members:
-            with contextlib.suppress(OSError):
-                resource.prlimit(member, resource.RLIMIT_FSIZE, (0, 0))
-    return files <= MOST_FILES and size <= 2 * limit
-
-
-def _held(folder: str, enough: int) -> tuple[int, int]:
-    """Files below a folder and bytes on disk; counting ends when it is enough."""
-    files = size = 0
-    waiting = [os.fsencode(folder)]
-    while waiting and files <= MOST_FILES and size <= enough:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                files += 1
-                size += entry.stat(follow_symlinks=False).st_blocks * BLOCK
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(os.fsencode(entry.path))
-                if files > MOST_FILES:
-                    break
-    return files, size
-
-
-def _members(pid: int) -> Iterator[int]:
-    """Processes of a submission: all of the session that its first process began, and that none can leave."""
-    for name in os.listdir("/proc"):
-        with contextlib.suppress(OSError):
-            if name.isdigit() and os.getsid(int(name)) == pid:
-                yield int(name)
-
-
-def _deleted(pid: int, scratch: str) -> int:
-    """Bytes of files that a process still holds and no folder names any more: open, or in its memory."""
-    size = 0
-    with contextlib.suppress(OSError):
-        for number in os.listdir(f"/proc/{pid}/fd"):
-            with contextlib.suppress(OSError):
-                status = os.stat(f"/proc/{pid}/fd/{number}")
-                if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
-                    size += status.st_blocks * BLOCK
-        with open(f"/proc/{pid}/maps", "rb") as file:
-            for line in file:
-                if b"(deleted)" in line and os.fsencode(scratch) in line:
-                    first, end = (int(address, 16) for address in line.split(b" ", 1)[0].split(b"-"))
-                    size += end - first
-    return size
 
 
 def clear(wall: Wall, pid: int) -> None:

@@ -22,12 +22,13 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.sandbox import landlock
-from autograder.sandbox.inside import taken_away, walls
+from autograder.sandbox.inside import seccomp, taken_away, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, names_used, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, StandIn, answer_bytes, answer_of, call_of
+from autograder.sandbox.protocol.ending import GRADER_FAILED, Ending, ending_of
 from autograder.sandbox.wall import Wall
 
 STRANGERS = True
@@ -89,7 +90,11 @@ class _State:
             elif message["op"] == "cell":
                 frames.send(self.sock, self._run_cell(message["source"], message["seconds"]))
             elif message["op"] == "exercise":
+                if not descriptors:  # it came, and there was no room for it: the cells have opened all they may
+                    raise MemoryError
                 self._fork_exercise(descriptors[0], message)
+            elif message["op"] == "ending":
+                frames.send(self.sock, {"ending": self._ending().as_message()})
 
     def _run_cell(self, source: str, seconds: float) -> dict[str, Any]:
         """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
@@ -108,47 +113,72 @@ class _State:
     def _fork_exercise(self, descriptor: int, message: dict[str, Any]) -> None:
         """End the exercise before, with whatever it started, and fork the next."""
         self._end_exercise()
-        self.exercise, self.end = self._fork()
+        try:
+            self.exercise, self.end = self._fork()
+        except OSError as error:
+            with contextlib.suppress(frames.Closed):
+                frames.send(socket.socket(fileno=descriptor), {"failed": str(error)})
+            return
         if self.exercise:
             os.close(descriptor)
             return
+        code = GRADER_FAILED
         try:
             walls.die_with_parent()  # without a pid namespace, nothing else ends it if it loops when all is over
             if not self.wall.by_landlock:
                 os.setpgid(0, 0)
             elif self.alone:  # it stays in the group by which all is ended, and cannot end the one that forks
                 landlock.keep_signals_in()
+            seccomp.keep_from_ending_itself()
             self.sock.close()
             _Exercise(socket.socket(fileno=descriptor), self.printed, message).serve()
+            code = 0
+        except frames.Closed:  # by the judge, who has what it asked for
+            code = 0
+        except MemoryError:  # it has met its limit
+            code = 1
         finally:
-            os._exit(0)
+            os._exit(code)
 
     def _fork(self) -> tuple[int, int]:
-        if not self.wall.by_landlock:
-            return os.fork(), -1
+        """Raises `OSError` if there is no room for another process, though all that cells have left behind is ended."""
         until = time.monotonic() + FORK_SECONDS
         while True:
             try:
-                return (os.fork(), -1) if self.alone else walls.fork_with_descriptor()
+                return (os.fork(), -1) if self.alone or not self.wall.by_landlock else walls.fork_with_descriptor()
             except OSError:
-                # Processes are counted by user, and another submission of the same one may just have too many.
+                # What a cell has started may fill this submission's share. What others of this user have, goes by.
                 if time.monotonic() > until:
                     raise
+                if self.alone:
+                    self._end_others()
                 time.sleep(0.05)
+
+    def _ending(self) -> Ending:
+        """How the exercise's process ended."""
+        return ending_of(self.exercise) if self.exercise else Ending()
 
     def _end_exercise(self) -> None:
         if not self.exercise:
             return
+        if self.alone:
+            self._end_others()
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self.alone:
-                os.kill(-1, signal.SIGKILL)  # all of this pid namespace, or of Landlock's scope, but this process
-            elif self.wall.by_landlock:
+            if self.wall.by_landlock:
                 walls.end_by_descriptor(self.end)
             else:
                 os.killpg(self.exercise, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
-            while True:  # without a namespace, what the cells have started goes on
-                os.waitpid(-1 if self.alone else self.exercise, 0)
+            os.waitpid(self.exercise, 0)  # what the cells have started goes on
+
+    def _end_others(self) -> None:
+        """End all of this pid namespace, or of Landlock's scope, but this process."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(-1, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
 
 
 def _interrupt(signum: int, frame: Any) -> None:

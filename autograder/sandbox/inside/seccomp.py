@@ -4,6 +4,11 @@ Tracing and reading other processes, keyrings, new namespaces and mounts, kernel
 (bpf, io_uring, userfaultfd), memory that no limit on processes counts (memfd, System V), and every family of sockets
 but the ordinary ones: a virtual machine's AF_VSOCK belongs to no network namespace and would reach the host.
 
+What all submissions share could carry a word from one to another: which pages of a library are in memory (`preadv2`
+with RWF_NOWAIT, `mincore`, `cachestat`), who has locked, leased or opened a file (locks, leases, inotify), a hint that
+a file keeps. So none of these can be asked for, or left behind. Descriptors that one process sends another are counted
+by user (unix(7)), and a judge sends some, so student code sends none.
+
 Where Landlock is the whole wall there are no namespaces, so more is refused there: every socket but a pair, what
 changes a file without opening it, leaving the process group by which a submission is ended, and what reaches other
 processes of the same user.
@@ -17,6 +22,7 @@ import os
 import signal
 import struct
 import sys
+from collections.abc import Iterable
 
 from autograder.sandbox.inside.walls import PR_SET_DUMPABLE, PR_SET_PDEATHSIG
 from autograder.sandbox.landlock import SCOPE_ABI
@@ -50,8 +56,11 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "clock_adjtime": (305, 266), "sethostname": (170, 161), "setdomainname": (171, 162), "iopl": (172, None),
     "ioperm": (173, None), "modify_ldt": (154, None), "quotactl": (179, 60), "personality": (135, 92),
     "syslog": (103, 116), "mbind": (237, 235), "set_mempolicy": (238, 237), "migrate_pages": (256, 238),
-    "move_pages": (279, 239),
+    "move_pages": (279, 239), "mincore": (27, 232), "cachestat": (451, 451), "flock": (73, 32),
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27), "mq_unlink": (241, 181),
 }  # fmt: skip
+# A judge passes a socket to the notebook's process; student code passes nothing on.
+SENDING: dict[str, tuple[int | None, int | None]] = {"sendmsg": (46, 211), "sendmmsg": (307, 269)}
 # If Landlock has no word on signals, none may be sent; the notebook ends an exercise by a descriptor that it has.
 SIGNALS: dict[str, tuple[int | None, int | None]] = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
@@ -74,9 +83,9 @@ FENCED: dict[str, tuple[int | None, int | None]] = {
     "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5),
     "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15),
     "fremovexattr": (199, 16), "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
-    "truncate": (76, 45), "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
+    "truncate": (76, 45), "fallocate": (285, 47),
     "shmat": (30, 196), "shmctl": (31, 195), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
-    "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "mq_unlink": (241, 181), "setsid": (112, 157),
+    "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "setsid": (112, 157),
     "setpgid": (109, 154), "setpriority": (141, 140), "ioprio_set": (251, 30),
 }  # fmt: skip
 # Of one's own these may be set, of others not; the first argument is the process, 0 for one's own.
@@ -87,9 +96,20 @@ OWN_ALONE = {
 BY_DESCRIPTOR = "pidfd_send_signal"
 # Limits of another process end it, and so does a signal that a socket of ours is told to send it.
 FCNTL, IOCTL = (72, 25), (16, 29)
-SECOND_ARGUMENT = 24
+SECOND_ARGUMENT, THIRD_ARGUMENT, SIXTH_ARGUMENT = 24, 32, 56
 OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
 OWNERS_BY_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
+# F_GETLK, F_SETLK, F_SETLKW; F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW; F_SETLEASE, F_GETLEASE, F_NOTIFY; and of a write's
+# lifetime F_GET_RW_HINT, F_SET_RW_HINT, F_GET_FILE_RW_HINT, F_SET_FILE_RW_HINT. Also of /dev/null, which all share.
+SHARED_BY_FCNTL = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026, 1035, 1036, 1037, 1038)
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks for. File systems have others, by which a
+# file takes gigabytes at once (FS_IOC_RESVSP, FS_IOC_FSSETXATTR).
+IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+RWF_NOWAIT = 8
+PREADV2, PWRITEV2 = (327, 286), (328, 287)
+# Calls that send a signal, each with the place of its number among the arguments. `kill` takes a process or a group.
+KILL, SENT_BY = (62, 129), (((200, 130), SECOND_ARGUMENT), ((234, 131), THIRD_ARGUMENT), ((129, 138), SECOND_ARGUMENT),
+                            ((297, 240), THIRD_ARGUMENT))  # fmt: skip
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, audit architecture
 CLONE, CLONE3, SOCKET, SOCKETPAIR, PRCTL = (56, 220), (435, 435), (41, 198), (53, 199), (157, 167)
 # Bits of a socket's kind: only stream (1) and seqpacket (5) have no address to send to.
@@ -105,7 +125,33 @@ def apply(wall: Wall, *, alone: bool = False) -> None:
     """
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         return
-    program = _program(*MACHINES[os.uname().machine], wall, alone)
+    _install(_program(*MACHINES[os.uname().machine], wall, alone))
+
+
+def keep_from_ending_itself() -> None:
+    """From now on this process gets no SIGKILL and no SIGTERM that it, or what it starts, has sent to it.
+
+    Then these two come from outside, and are no fault of the student's (`protocol.ending`). Raises `OSError`.
+    """
+    if sys.platform != "linux" or os.uname().machine not in MACHINES:
+        return
+    column, architecture = MACHINES[os.uname().machine]
+    refuse = ERRNO | errno.EPERM
+    own = [line for pid in (os.getpid(), 0, -os.getpgrp()) for line in _if(JUMP_EQUAL, pid & 0xFFFFFFFF, refuse)]
+    targets = [(LOAD, 0, 0, FIRST_ARGUMENT), *own, (RETURN, 0, 0, ALLOW)]
+    lines = _beginning(architecture)
+    lines += _only_for(KILL[column], SECOND_ARGUMENT, [*_unless_it_ends(), *targets])
+    for numbers, argument in SENT_BY:
+        lines += _only_for(numbers[column], argument, [*_unless_it_ends(), (RETURN, 0, 0, refuse)])
+    _install(_packed([*lines, (RETURN, 0, 0, ALLOW)]))
+
+
+def _unless_it_ends() -> list[Line]:
+    """Allow every signal but those by which a process is ended from outside; those go on to the next lines."""
+    return [(JUMP_EQUAL, 2, 0, signal.SIGKILL), (JUMP_EQUAL, 1, 0, signal.SIGTERM), (RETURN, 0, 0, ALLOW)]
+
+
+def _install(program: bytes) -> None:
     code = ctypes.create_string_buffer(program)
     filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -116,8 +162,7 @@ def apply(wall: Wall, *, alone: bool = False) -> None:
 def refused(wall: Wall, alone: bool) -> dict[str, tuple[int | None, int | None]]:
     """Calls that are refused whatever their arguments, by name."""
     calls: dict[str, tuple[int | None, int | None]] = {**REFUSED}
-    if alone:
-        calls |= ALONE
+    calls |= ALONE if alone else SENDING
     if wall.by_landlock:
         calls |= FENCED
         if wall.abi < SCOPE_ABI:
@@ -128,13 +173,7 @@ def refused(wall: Wall, alone: bool) -> dict[str, tuple[int | None, int | None]]
 
 def _program(column: int, architecture: int, wall: Wall, alone: bool) -> bytes:
     refuse = ERRNO | errno.EPERM
-    lines = [
-        (LOAD, 0, 0, ARCHITECTURE),
-        (JUMP_EQUAL, 1, 0, architecture),
-        (RETURN, 0, 0, KILL_PROCESS),
-        (LOAD, 0, 0, NUMBER),
-        *_if(JUMP_ABOVE, X32, refuse),
-    ]
+    lines = [*_beginning(architecture), *_if(JUMP_ABOVE, X32, refuse)]
     for numbers in refused(wall, alone).values():
         if numbers[column] is not None:
             lines += _if(JUMP_EQUAL, numbers[column] or 0, refuse)
@@ -142,9 +181,15 @@ def _program(column: int, architecture: int, wall: Wall, alone: bool) -> bytes:
         for numbers in OWN_ALONE.values():
             own = [*_if(JUMP_EQUAL, 0, ALLOW), (RETURN, 0, 0, refuse)]
             lines += _only_for(numbers[column], FIRST_ARGUMENT, own)
-        for call, words in ((FCNTL, OWNERS), (IOCTL, OWNERS_BY_IOCTL)):
-            others = [line for word in words for line in _if(JUMP_EQUAL, word, refuse)]
-            lines += _only_for(call[column], SECOND_ARGUMENT, [*others, (RETURN, 0, 0, ALLOW)])
+    by_fcntl = (*SHARED_BY_FCNTL, *(OWNERS if alone or wall.by_landlock else ()))
+    lines += _only_for(FCNTL[column], SECOND_ARGUMENT, [*_each(by_fcntl, refuse), (RETURN, 0, 0, ALLOW)])
+    if wall.by_landlock and not alone:
+        understood = [*_each(IOCTLS, ALLOW), (RETURN, 0, 0, ERRNO | errno.ENOTTY)]
+        lines += _only_for(IOCTL[column], SECOND_ARGUMENT, understood)
+    elif alone:
+        lines += _only_for(IOCTL[column], SECOND_ARGUMENT, [*_each(OWNERS_BY_IOCTL, refuse), (RETURN, 0, 0, ALLOW)])
+    for call in (PREADV2, PWRITEV2):
+        lines += _only_for(call[column], SIXTH_ARGUMENT, [*_if(JUMP_BITS, RWF_NOWAIT, refuse), (RETURN, 0, 0, ALLOW)])
     if wall.by_landlock:
         kind = [*_if(JUMP_BITS, NOT_OF_A_PAIR, refuse), *_if(JUMP_BITS, CONNECTED, ALLOW), (RETURN, 0, 0, refuse)]
         pair = [(JUMP_EQUAL, 1, 0, AF_UNIX), (RETURN, 0, 0, refuse), (LOAD, 0, 0, SECOND_ARGUMENT), *kind]
@@ -153,10 +198,27 @@ def _program(column: int, architecture: int, wall: Wall, alone: bool) -> bytes:
     lines += _if(JUMP_EQUAL, CLONE3[column], ERRNO | errno.ENOSYS)
     lines += _only_for(CLONE[column], FIRST_ARGUMENT, [*_if(JUMP_BITS, NEW_NAMESPACES, refuse), (RETURN, 0, 0, ALLOW)])
     lines += _only_for(PRCTL[column], FIRST_ARGUMENT, _what_prctl_may(wall, refuse))
-    families = [line for family in FAMILIES for line in _if(JUMP_EQUAL, family, ALLOW)]
-    lines += _only_for(SOCKET[column], FIRST_ARGUMENT, [*families, (RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT)])
-    lines += [(RETURN, 0, 0, ALLOW)]
+    families = [*_each(FAMILIES, ALLOW), (RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT)]
+    lines += _only_for(SOCKET[column], FIRST_ARGUMENT, families)
+    return _packed([*lines, (RETURN, 0, 0, ALLOW)])
+
+
+def _beginning(architecture: int) -> list[Line]:
+    """Lines that end a process with calls of another processor's numbering, and load the call's number."""
+    return [
+        (LOAD, 0, 0, ARCHITECTURE),
+        (JUMP_EQUAL, 1, 0, architecture),
+        (RETURN, 0, 0, KILL_PROCESS),
+        (LOAD, 0, 0, NUMBER),
+    ]
+
+
+def _packed(lines: list[Line]) -> bytes:
     return b"".join(struct.pack("HBBI", *line) for line in lines)
+
+
+def _each(values: Iterable[int], then: int) -> list[Line]:
+    return [line for value in values for line in _if(JUMP_EQUAL, value, then)]
 
 
 def _what_prctl_may(wall: Wall, refuse: int) -> list[Line]:

@@ -22,10 +22,11 @@ CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND = 1, 2, 4, 32, 4096
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_CHILD_SUBREAPER = 1, 4, 8, 36
 CLONE_PIDFD = 0x1000
-NOBODY = 65534
 KEYCTL_JOIN_SESSION_KEYRING = 1
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID = 1 << 2, 1 << 5, 1 << 6, 1 << 7
 MADV_COLLAPSE, HUGE_PAGE = 25, 2 << 20
+SIGNALS_PENDING = 64  # that a user's processes have not taken yet; a notebook has none, and timers take one each
+CPU_GRACE = 5  # seconds of processor time between SIGXCPU and SIGKILL
 SYSCALLS = {"x86_64": (250, 126), "aarch64": (219, 91)}  # numbers of keyctl and capset
 CLONE = {"x86_64": 56, "aarch64": 220}
 SEND_BY_DESCRIPTOR = 424  # pidfd_send_signal
@@ -42,8 +43,8 @@ def _prctl(option: int, value: int) -> None:
         libc.prctl(option, value, 0, 0, 0)
 
 
-def leave_root(user: int = NOBODY, keep: int = 0) -> None:
-    """Started by root, student code still runs as nobody: limits on processes do not bind root.
+def leave_root(user: int, keep: int = 0) -> None:
+    """Started by root, become `user`: limits on processes do not bind root.
 
     keep: the capabilities that this process keeps, as bits; programs that it starts have none
     """
@@ -53,7 +54,7 @@ def leave_root(user: int = NOBODY, keep: int = 0) -> None:
         _prctl(PR_SET_KEEPCAPS, int(keep != 0))
         os.setresuid(user, user, user)
         set_capabilities(keep)
-        _prctl(PR_SET_DUMPABLE, 1)  # so that its /proc/self files belong to nobody, too
+        _prctl(PR_SET_DUMPABLE, 1)  # so that its /proc/self files belong to that user, too
 
 
 def gather_pages() -> None:
@@ -239,7 +240,7 @@ def keep_private() -> None:
 
 def set_limits(limits: dict[str, Any]) -> None:
     """Per-process limits. Memory counts on top of what Python and PyTorch hold already."""
-    soft = {
+    wanted = {
         resource.RLIMIT_DATA: int(limits["held"]["data"] + limits["memory"]),
         # Shared mappings, too; address space that is reserved and never used needs some room.
         resource.RLIMIT_AS: int(limits["held"]["space"] + 2 * limits["memory"]),
@@ -248,9 +249,24 @@ def set_limits(limits: dict[str, Any]) -> None:
         resource.RLIMIT_FSIZE: int(limits["scratch"]),
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_CPU: int(limits["submission_seconds"]) + 1,
+        # What the kernel counts for a user, who may be the grader's own: no queues, no pages that stay in memory, and
+        # of signals that wait no more than a few.
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_SIGPENDING: SIGNALS_PENDING,
     }
-    for limit, value in soft.items():
+    for limit, value in wanted.items():
         _, lower = resource.getrlimit(limit)  # a machine's keeper may allow less; it cannot be raised again
         value = value if lower == resource.RLIM_INFINITY else min(value, lower)
-        resource.setrlimit(limit, (value, value))
+        # Who uses up the processor is told so by SIGXCPU. The kernel's SIGKILL would look like somebody else's.
+        hard = value + CPU_GRACE if limit == resource.RLIMIT_CPU and lower == resource.RLIM_INFINITY else value
+        resource.setrlimit(limit, (value, hard))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def most_open_files() -> int:
+    """As many open files as this machine allows. By this limit the kernel also counts a user's descriptors in flight.
+
+    For judges, who send some to notebooks: whatever a user's other processes hold in flight, theirs are to go through.
+    """
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -40,6 +40,19 @@ class ControlGroup:
         """Bytes in use now."""
         return int(self._read("memory.current", "memory.usage_in_bytes"))
 
+    def killed_for_memory(self) -> int:
+        """How often the kernel has ended a process of the group, since all together had reached its limit on memory.
+
+        That the whole machine was short of memory does not count: version 2 says so (`oom`). Version 1 counts both, so
+        there it must have been at its limit, too.
+        """
+        with contextlib.suppress(OSError, StopIteration):
+            words = dict(line.split() for line in self._read("memory.events", "memory.oom_control").splitlines())
+            if "oom" in words:
+                return int(words["oom"])
+            return int(words.get("oom_kill", 0)) if int(self._read("memory.failcnt")) else 0
+        return 0
+
     def limit(self, memory: int, processes: int) -> None:
         """At most `memory` bytes and `processes` tasks for all together, no swap, one processor."""
         self._write("memory.max", "memory.limit_in_bytes", str(memory))

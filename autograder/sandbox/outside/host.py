@@ -17,6 +17,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside import cgroup, launch
 from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.ending import Ending, ending_in
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the host is lost
@@ -117,15 +118,16 @@ class Host:
                 except frames.Closed as error:
                     said = f": {error}"
                     continue
-                outer, inner = socket.socketpair()
+                outer, inner = frames.pair()
                 number = next(self._ids)
+                killed = self._killed_for_memory()
                 asked = {"op": "open", "id": number, "limits": vars(self._within(limits)), **message}
                 try:
                     with inner:
                         frames.send_with_descriptors(
                             control, asked, [inner.fileno()], time.monotonic() + PREPARE_SECONDS
                         )
-                    return Guest(self, number, outer)
+                    return Guest(self, number, outer, killed)
                 except (frames.Closed, frames.Deadline):
                     outer.close()
                     self.close()
@@ -177,6 +179,38 @@ class Host:
         self._group.limit(memory, limits.processes + OWN_PROCESSES)
         return limits
 
+    def ending(self, number: int, killed_before: int, ends: bool) -> Ending:
+        """How a guest's first process ended; nobody knows if the host is lost, too.
+
+        ends: is it about to, so that its end is waited for a moment?
+        killed_before: what `_killed_for_memory` said before the guest was opened
+        """
+        with self._lock:
+            try:
+                if self._control is not None:
+                    frames.send(
+                        self._control, {"op": "ending", "id": number, "ends": ends}, time.monotonic() + FORK_SECONDS
+                    )
+                    while "ending" not in (said := self._receive()):
+                        pass
+                    killed = self._killed_for_memory() > killed_before
+                    return replace(ending_in(said["ending"]), out_of_memory=killed)
+            except (frames.Closed, frames.Deadline, frames.WireError):
+                self.close()
+        return Ending()
+
+    def _killed_for_memory(self) -> int:
+        """How often the kernel has ended a process, since all of this host together had reached its limit on memory."""
+        return self._group.killed_for_memory() if self._group else 0
+
+    def _receive(self) -> dict[str, Any]:
+        """The next message; one that tells of a guest's end is noted."""
+        assert self._control is not None
+        # Before an answer there may be a whole assignment to load for another guest.
+        said = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS)
+        self._ending.discard(said.get("closed"))
+        return said
+
     def begin_to_end(self, number: int) -> None:
         """Ask for a guest's end, and do not wait for it."""
         with self._lock:
@@ -192,9 +226,7 @@ class Host:
         with self._lock:
             try:
                 while self._control is not None and number in self._ending:
-                    # Before the answer there may be a whole assignment to load for another guest.
-                    said = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS)
-                    self._ending.discard(said.get("closed"))
+                    self._receive()
             except (frames.Closed, frames.Deadline, frames.WireError):
                 self.close()
 
@@ -202,8 +234,8 @@ class Host:
 class Guest:
     """One fork of a host, and the socket that it talks on."""
 
-    def __init__(self, host: Host, number: int, sock: socket.socket) -> None:
-        self._host, self._number = host, number
+    def __init__(self, host: Host, number: int, sock: socket.socket, killed_before: int) -> None:
+        self._host, self._number, self._killed_before = host, number, killed_before
         self._ending = False
         self.sock = sock
 
@@ -212,6 +244,10 @@ class Guest:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    def ending(self, ends: bool = True) -> Ending:
+        """How its first process ended; see `Host.ending`."""
+        return self._host.ending(self._number, self._killed_before, ends) if self._number else Ending()
 
     def begin_to_end(self) -> None:
         """Have all processes of this guest ended, and go on; `close` then waits for it."""
@@ -226,3 +262,38 @@ class Guest:
         if self._number:
             self._host.wait_for_end(self._number)
             self._number = 0
+
+
+class FreshGuests:
+    """One guest of a host at a time, each fresh: opening one ends the one before."""
+
+    def __init__(self, host: Host, limits: Limits) -> None:
+        self._host, self._limits = host, limits
+        self._guest: Guest | None = None
+
+    def __enter__(self) -> FreshGuests:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def open(self) -> socket.socket:
+        """The socket of a fresh guest. Raises `MachineError`."""
+        self.close()
+        self._guest = self._host.open(self._limits)
+        return self._guest.sock
+
+    def ending(self, ends: bool = True) -> Ending:
+        """How the guest that was opened last has ended; see `Host.ending`."""
+        return self._guest.ending(ends) if self._guest else Ending()
+
+    def begin_to_end(self) -> None:
+        """Have the last guest's processes ended, and go on."""
+        if self._guest:
+            self._guest.begin_to_end()
+
+    def close(self) -> None:
+        """End the last guest."""
+        if self._guest:
+            self._guest.close()
+            self._guest = None

@@ -19,6 +19,7 @@ from typing import Any
 
 from autograder.errors import MachineError
 from autograder.sandbox import landlock
+from autograder.sandbox.outside.users import Reserved
 from autograder.sandbox.wall import BUBBLEWRAP, LANDLOCK, NONE, Wall
 
 KIT = Path(__file__).resolve().parents[2]
@@ -72,6 +73,7 @@ class Launch:
     modules: tuple[str, ...] = ()
     places: tuple[Path, ...] = ()
     _scratch: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False)
+    _users: dict[int, Reserved] = field(default_factory=dict, init=False)  # by the number of the host
 
     def start(self, control: socket.socket) -> subprocess.Popen[bytes]:
         """Start the warm process with `control` as its control socket."""
@@ -100,7 +102,7 @@ class Launch:
         process.wait()
 
     def view(self, judges: bool, number: int) -> dict[str, Any]:
-        """What a host is told of its wall.
+        """What a host is told of its wall. Raises `MachineError` if root has no user for it.
 
         around: the wall, see `Wall`
         kit: where the whole kit is, if it needs that and the warm process has the sandbox alone
@@ -116,8 +118,15 @@ class Launch:
             "read_only": ["/tmp"] if judging else [],  # noqa: S108
         }
 
+    def release(self, number: int) -> None:
+        """The host of this number has ended."""
+        if number in self._users:
+            self._users.pop(number).release()
+
     def clean_up(self) -> None:
         """Remove what a host without mounts of its own has left."""
+        for number in list(self._users):
+            self.release(number)
         if self._scratch is not None:
             self._scratch.cleanup()
             self._scratch = None
@@ -140,7 +149,8 @@ class Launch:
         if self._scratch and not judges:
             scratch = os.path.join(self._scratch.name, str(number))
             os.mkdir(scratch, 0o700)
-        return Wall(self.wall, landlock.abi(), (*SYSTEM, *_python_places(), *own), scratch)
+        user = self._users.setdefault(number, Reserved()).number if os.getuid() == 0 else 0
+        return Wall(self.wall, landlock.abi(), (*SYSTEM, *_python_places(), *own), scratch, user)
 
 
 def bubblewrap_arguments(places: Sequence[Path] = ()) -> list[str]:

@@ -50,7 +50,7 @@ class Warm:
                 raise MachineError("the run was ended")
             if self._process is None or self._process.poll() is not None:
                 self._close()
-                self._control, inside = socket.socketpair()
+                self._control, inside = frames.pair()
                 with inside:
                     self._process = self.launch.start(inside)
 
@@ -67,7 +67,7 @@ class Warm:
                 self.start()
                 assert self._control is not None
                 number = next(self._ids)
-                outer, inner = socket.socketpair()
+                outer, inner = frames.pair()
                 view = self.launch.view(judges, number)
                 asked = {"op": "host", "id": number, "guest": guest, "setting": setting, **view}
                 try:
@@ -84,6 +84,7 @@ class Warm:
     def end_host(self, number: int) -> None:
         """Kill a host with all that it has forked, and do not wait."""
         with self._lock:
+            self.launch.release(number)
             if self._control is not None:
                 try:
                     frames.send(self._control, {"op": "end", "id": number}, time.monotonic() + ASK_SECONDS)

@@ -38,6 +38,7 @@ class Why(Enum):
 
     TOO_SLOW = "too slow"
     GONE = "gone"  # the process ended
+    OVER_LIMIT = "over limit"  # the supervisor ended it, and says for what
     UNREADABLE = "unreadable"  # what came was not of the agreed form
 
 

@@ -5,18 +5,24 @@ A frame is four bytes of length (big endian) and a msgpack body, which is a map.
 
 from __future__ import annotations
 
+import errno
+import functools
 import select
 import socket
 import struct
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import msgpack
 
 MAX_ITEMS = 100_000  # things in one message; an honest one has some hundred
 MAX_DESCRIPTORS = 8  # with one message: a socket, and the files of a control group
 _LENGTH = struct.Struct(">I")
+# What the kernel says when the machine, or this user, has no more of something. That is nobody's fault who hands in.
+SCARCE = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
+AGAIN_SECONDS = 0.05  # between two tries
+Made = TypeVar("Made")
 
 
 class WireError(Exception):
@@ -29,6 +35,32 @@ class Deadline(Exception):
 
 class Closed(Exception):
     """The other side is gone."""
+
+
+class Exhausted(Exception):
+    """The machine has no more of something, such as open files, and waiting did not help; the text says of what."""
+
+
+def once_there_is_room(act: Callable[[], Made], deadline: float | None = None) -> Made:
+    """What `act` gives. While the machine is short of something it is tried again; raises `Exhausted` at last.
+
+    deadline: `time.monotonic` of the last try; None: 10 s from now
+    """
+    deadline = time.monotonic() + 10 if deadline is None else deadline
+    while True:
+        try:
+            return act()
+        except OSError as error:
+            if error.errno not in SCARCE:
+                raise
+            if time.monotonic() > deadline:
+                raise Exhausted(f"{error.strerror} (errno {error.errno})") from None
+        time.sleep(AGAIN_SECONDS)
+
+
+def pair() -> tuple[socket.socket, socket.socket]:
+    """Two sockets that are connected. Raises `Exhausted`."""
+    return once_there_is_room(socket.socketpair)
 
 
 def body(message: dict[str, Any]) -> bytes:
@@ -82,12 +114,13 @@ def send(sock: socket.socket, message: dict[str, Any], deadline: float | None = 
 
 def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) -> None:
     """Send all of `data`, never blocking past `deadline`."""
-    rest = memoryview(data)
+    rest, flags = memoryview(data), socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT
     while rest:
         _in_time(deadline)
         try:
             # Never raise SIGPIPE, and never block: the other side may have stopped reading.
-            rest = rest[sock.send(rest, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT) :]
+            sent = once_there_is_room(functools.partial(sock.send, rest, flags), deadline)
+            rest = rest[sent:]
         except BlockingIOError:
             _wait(sock, select.POLLOUT, deadline)
         except OSError as error:
@@ -131,10 +164,13 @@ def receive_with_descriptors(sock: socket.socket) -> tuple[dict[str, Any], list[
 
 
 def send_with_descriptors(sock: socket.socket, message: dict[str, Any], passed: Sequence[int], deadline: float) -> None:
-    """Send a frame whose first byte carries descriptors; never blocks past `deadline`."""
-    frame = pack(message)
+    """Send a frame whose first byte carries descriptors; never blocks past `deadline`.
+
+    Raises `Exhausted` if this user has too many descriptors in flight until then (unix(7): ETOOMANYREFS).
+    """
+    frame, flags = pack(message), socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT
     try:
-        socket.send_fds(sock, [frame[:1]], list(passed), socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+        once_there_is_room(lambda: socket.send_fds(sock, [frame[:1]], list(passed), flags), deadline)
     except BlockingIOError:
         raise Deadline from None
     except OSError as error:

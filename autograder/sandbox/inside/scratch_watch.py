@@ -1,0 +1,163 @@
+"""Scratch where no mount keeps it small: the students' host watches the folders that submissions write in.
+
+Free space on the disk tells within milliseconds that somebody writes, at the price of one system call. Then the
+submission is stopped for a moment and counted, so that nothing moves meanwhile. Beside that it is counted ten times a
+second as it runs: on a disk that others use, too, free space alone tells little.
+
+What counts are blocks on disk, those of removed files that a process still holds among them. Student code cannot hide
+a file in a socket, allocate blocks without writing them, or leave its session (`seccomp`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import stat
+import time
+from collections.abc import Iterator
+
+from autograder.sandbox.inside.landlock_wall import scratch_of
+from autograder.sandbox.wall import Wall
+
+GLANCE = 0.005  # seconds between two looks at free space: two processors write some 25 MB in that time
+LOOK = 0.1  # seconds between two counts, whatever free space says
+SUDDEN = 16 * 2**20  # bytes by which free space fell since the last look: somebody writes fast
+ENOUGH = 1.5  # times its limit, at which a submission is ended; past the limit itself its files grow no more
+MOST_FILES = 4096  # as in the mounts that bubblewrap's wall has
+BLOCK = 512  # bytes, the unit of st_blocks
+MIB = 2**20
+
+
+class Watch:
+    """What a host remembers between two looks."""
+
+    def __init__(self, wall: Wall) -> None:
+        self._wall = wall
+        self._free = _free(wall.scratch)
+        self._next_look = 0.0
+        self._sudden = False
+
+    def is_due(self) -> bool:
+        """Is it time to count?"""
+        free = _free(self._wall.scratch)
+        self._sudden = free < self._free - SUDDEN
+        due = self._sudden or time.monotonic() >= self._next_look
+        if due:
+            self._free, self._next_look = free, time.monotonic() + LOOK
+        return due
+
+    def over_limit(self, pid: int, limit: int) -> str:
+        """Why the submission that began with this process must be ended, in words; empty if it need not.
+
+        limit: bytes; past it no file of the submission's may grow
+        """
+        if self._sudden:
+            _send(pid, signal.SIGSTOP)
+        try:
+            return _over_limit(scratch_of(self._wall, pid), pid, limit)
+        except _Unlistable as error:
+            return f"it made {error} that cannot be looked into"
+        finally:
+            if self._sudden:
+                _send(pid, signal.SIGCONT)
+
+
+class _Unlistable(Exception):
+    """What cannot be counted; the text says what it is."""
+
+
+def _over_limit(folder: str, pid: int, limit: int) -> str:
+    files, size = _held(folder, int(ENOUGH * limit))
+    members = list(_members(pid))
+    size += sum(_removed_and_held(member, folder) for member in members)
+    if files > MOST_FILES:
+        return f"it made more than {MOST_FILES} files"
+    if size > ENOUGH * limit:
+        return f"it wrote more than {limit // MIB} MB of files"
+    if size > limit:
+        for member in members:
+            with contextlib.suppress(OSError):
+                resource.prlimit(member, resource.RLIMIT_FSIZE, (0, 0))
+    return ""
+
+
+def _held(folder: str, enough: int) -> tuple[int, int]:
+    """Files below a folder and bytes on disk; counting ends when it is enough. Raises `_Unlistable`."""
+    files = size = 0
+    waiting = [os.fsencode(folder)]
+    while waiting and files <= MOST_FILES and size <= enough:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    files += 1
+                    size += entry.stat(follow_symlinks=False).st_blocks * BLOCK
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(os.fsencode(entry.path))
+                    if files > MOST_FILES:
+                        break
+        except (FileNotFoundError, NotADirectoryError):  # it has moved since
+            continue
+        except OSError:  # no right to it, or a path too long to be named
+            raise _Unlistable("a folder") from None
+    return files, size
+
+
+def _members(pid: int) -> Iterator[int]:
+    """Processes of a submission: all of the session that its first process began, and that none can leave."""
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and os.getsid(int(name)) == pid:
+                yield int(name)
+
+
+def _removed_and_held(pid: int, scratch: str) -> int:
+    """Bytes of files that a process holds and no folder names any more: open, or in its memory.
+
+    Raises `_Unlistable` for a program that was made so that nobody may read it.
+    """
+    for last in (False, True):
+        try:
+            return _by_descriptors(pid) + _by_maps(pid, os.fsencode(scratch))
+        except PermissionError:
+            if last:
+                raise _Unlistable("a process") from None
+            time.sleep(0.01)  # it may just be ending
+        except OSError:  # it has ended
+            break
+    return 0
+
+
+def _by_descriptors(pid: int) -> int:
+    size = 0
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            status = os.stat(f"/proc/{pid}/fd/{number}")
+            if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                size += status.st_blocks * BLOCK
+    return size
+
+
+def _by_maps(pid: int, scratch: bytes) -> int:
+    size = 0
+    with open(f"/proc/{pid}/maps", "rb") as file:
+        for line in file:
+            if b"(deleted)" in line and scratch in line:
+                first, end = (int(address, 16) for address in line.split(b" ", 1)[0].split(b"-"))
+                size += end - first
+    return size
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    """A signal to all processes of a submission."""
+    with contextlib.suppress(OSError):
+        os.killpg(pid, number)
+
+
+def _free(folder: str) -> int:
+    """Free bytes on a folder's disk; 0 if it does not say."""
+    with contextlib.suppress(OSError):
+        found = os.statvfs(folder)
+        return found.f_bfree * found.f_frsize
+    return 0

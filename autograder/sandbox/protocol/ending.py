@@ -1,0 +1,84 @@
+"""How a process of a submission ended, and whose fault that is.
+
+A mark may be lowered only if the end is the student's: the code's own exit, a signal of its own, a limit that it met.
+`inside.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, by which the kernel short of memory, its
+helpers and people end processes. So these two signals are the machine's, unless the submission's own memory limit was
+met.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+GRADER_FAILED = 121  # exit code of a process in which the grader's own code, and not the student's, has failed
+FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM})
+END_SECONDS = 1.0  # a socket closes a moment before its process can be waited for; under load perhaps a tenth
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended; nothing is set if nobody knows.
+
+    exit_code, signal: as `os.waitid` says it
+    running: it has not ended, and has only closed its socket
+    limit: what the supervisor ended it for, in words that begin a sentence; empty if it did not
+    out_of_memory: the submission met its limit on memory, and the kernel ended a process for it
+    """
+
+    exit_code: int | None = None
+    signal: int | None = None
+    running: bool = False
+    limit: str = ""
+    out_of_memory: bool = False
+
+    @property
+    def is_students(self) -> bool:
+        """Is the end the student's own doing, as far as it shows?"""
+        if self.limit or self.running:
+            return True
+        if self.signal is not None:
+            return self.signal not in FROM_OUTSIDE or (self.out_of_memory and self.signal == signal.SIGKILL)
+        return self.exit_code is not None and self.exit_code != GRADER_FAILED
+
+    def __str__(self) -> str:
+        """In words, for a report that says why a submission was not graded."""
+        if self.signal is not None:
+            names = {one.value: one.name for one in signal.Signals}
+            return f"it was ended by {names.get(self.signal, f'signal {self.signal}')} from outside"
+        if self.exit_code == GRADER_FAILED:
+            return "the grader's own code failed in it"
+        return "nobody knows how it ended"
+
+    def as_message(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def ending_in(message: Any) -> Ending:
+    """The ending in a message; one that nobody knows if it is of another form."""
+    kinds = {"exit_code": int | None, "signal": int | None, "running": bool, "limit": str, "out_of_memory": bool}
+    if not isinstance(message, dict) or set(message) != set(kinds):
+        return Ending()
+    if not all(isinstance(message[name], kind) for name, kind in kinds.items()):
+        return Ending()
+    return Ending(**message)
+
+
+def ending_of(pid: int, seconds: float = END_SECONDS) -> Ending:
+    """How a child of this process ended. It is not reaped, so its number stays its own. Waits so many seconds."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            info = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+        except ChildProcessError:
+            return Ending()
+        if info is not None:
+            exited = info.si_code == os.CLD_EXITED
+            return Ending(exit_code=info.si_status) if exited else Ending(signal=info.si_status)
+        if time.monotonic() > until:
+            return Ending(running=True)
+        time.sleep(0.002)
