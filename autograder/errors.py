@@ -4,6 +4,7 @@
     ├── CourseError      the teacher's files are wrong: names file, cell and remedy
     ├── SubmissionError  the student's file cannot be read: becomes a result, never a crash
     └── MachineError     this machine could not run it: never the student's fault
+        └── UnfitMachine it can run nothing: the run ends, and nobody's mark is lower for it
 
 An `OSError` of a kind that a machine's keeper can mend, and a gradebook that does not answer, are said in words, too
 (`in_words`). Anything else that escapes is a bug of the kit and shows its traceback.
@@ -60,3 +61,7 @@ class SubmissionError(AutograderError):
 
 class MachineError(AutograderError):
     """The machine could not run a submission; trying again, or elsewhere, may help."""
+
+
+class UnfitMachine(MachineError):
+    """The machine runs nothing, not even the course's own solution, so a run ends here."""

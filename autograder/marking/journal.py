@@ -45,8 +45,9 @@ class Journal:
             known = self._known.get(stamp)
             if known is None:
                 known = next(fresh)
-                self._file.write(json.dumps({"stamp": stamp, "report": known.to_dict()}) + "\n")
-                self._file.flush()
+                if known.status == "graded":  # what failed is tried again: it may have been the machine's fault
+                    self._file.write(json.dumps({"stamp": stamp, "report": known.to_dict()}) + "\n")
+                    self._file.flush()
             yield known
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
-from autograder.errors import CourseError, MachineError
+from autograder.errors import CourseError, MachineError, UnfitMachine
 from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Marked, Task, as_task, failed
 from autograder.report import Report
@@ -38,6 +38,13 @@ CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
 MANY = 60  # from this many submissions on, a desk a core is worth the seconds it takes to start
 BREAKS = 3  # a task that was under way when its worker was lost is tried this often
 WORKER_SECONDS, LAST_WORKER_SECONDS = 10, 50  # until a word, and then until the end, if a cluster has no worker
+# In a row. Then the course's own solution is graded: if it cannot be, either, the machine is not fit to grade.
+MACHINE_FAILURES = 3
+UNFIT = (
+    "{count} submissions in a row could not be run, and neither could the course's own solution: {reason}. "
+    "No mark is lower for it. What was graded before is kept: mend the machine (`autograder doctor` helps), then "
+    "run the same command again"
+)
 LOST = "its grading process was ended from outside, three times; is the machine out of memory?"
 
 
@@ -71,6 +78,8 @@ class Workers:
         self._jobs = jobs
         self._hire = functools.partial(_cluster, scheduler) if scheduler else functools.partial(_threads, jobs)
         self._hired: _Hired | None = None
+        self._solution_of = functools.cache(lambda name: Course(root).assignment(name).solution)
+        self._failures = 0  # of the machine's, in a row
         self._window = CLUSTER_WINDOW if scheduler else 2 if jobs == 1 else WINDOW + 2 * jobs
 
     def close(self) -> None:
@@ -82,7 +91,10 @@ class Workers:
             self._office.close()
 
     def mark(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Marked]]:
-        """Each task with its result, in order. A lost worker's tasks are done by another."""
+        """Each task with its result, in order. A lost worker's tasks are done by another.
+
+        Raises `UnfitMachine` if the machine fails again and again, also with a solution of the course's own.
+        """
         waiting: deque[_Waiting] = deque()
         begun = False
         for task in tasks:
@@ -117,7 +129,7 @@ class Workers:
                 self._hired.look()
                 one.breaks += 1
                 if one.breaks >= BREAKS:
-                    marked = Marked(failed(one.task, LOST))
+                    marked = Marked(failed(one.task, LOST), machine_failed=True)
                     break
                 for other in waiting:  # hand out again what was lost
                     if other.future is None or other.lost():
@@ -125,12 +137,31 @@ class Workers:
             except CourseError:
                 raise
             except Exception as error:  # a worker's fault, such as a version of the kit that is not ours
-                marked = Marked(failed(one.task, f"no worker could grade it: {error}"))
+                marked = Marked(failed(one.task, f"no worker could grade it: {error}"), machine_failed=True)
                 break
             else:
                 break
         waiting.popleft()
+        self._note(one.task, marked)
         return one.task, marked
+
+    def _note(self, task: Task, marked: Marked) -> None:
+        """Count failures of the machine in a row, and see whether it is fit. Raises `UnfitMachine` if it is not.
+
+        Three submissions could fail so on purpose, and end a run. The course's own solution could not.
+        """
+        self._failures = self._failures + 1 if marked.machine_failed else 0
+        if self._failures < MACHINE_FAILURES:
+            return
+        cells = (self._solution_of(task.assignment).read_text(encoding="utf-8"),)
+        probe = self._submit(_Waiting(Task("the solution", task.assignment, task.version, cells, by_author=True)))
+        try:
+            tried = probe.result()
+        except _Gone:
+            raise UnfitMachine(UNFIT.format(count=self._failures, reason=LOST)) from None
+        if tried.machine_failed:
+            raise UnfitMachine(UNFIT.format(count=self._failures, reason=tried.report.reason))
+        self._failures = 0
 
 
 @dataclass

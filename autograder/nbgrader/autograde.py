@@ -29,7 +29,7 @@ from nbgrader.utils import setenv
 from traitlets import Integer, Unicode, default
 
 from autograder.course import course_at
-from autograder.errors import AutograderError, CourseError, SubmissionError, in_words
+from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
 from autograder.marking.many import Workers, worker_count
 from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.database import tables_looked_for_once
@@ -209,7 +209,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
                 self.convert_single_notebook(notebook)
             self.set_permissions(assignment, student)
             self.run_post_convert_hook()
-        except CourseError:  # nobody's fault who handed in
+        except (CourseError, UnfitMachine):  # nobody's fault who handed in, and the next would fare no better
             remove_tree(target)
             raise
         except (AutograderError, NbGraderException) as error:

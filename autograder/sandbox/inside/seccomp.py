@@ -137,8 +137,9 @@ def keep_from_ending_itself() -> None:
         return
     column, architecture = MACHINES[os.uname().machine]
     refuse = ERRNO | errno.EPERM
-    own = [line for pid in (os.getpid(), 0, -os.getpgrp()) for line in _if(JUMP_EQUAL, pid & 0xFFFFFFFF, refuse)]
-    targets = [(LOAD, 0, 0, FIRST_ARGUMENT), *own, (RETURN, 0, 0, ALLOW)]
+    # -1 stands for all but the caller, and group 1 cannot be named by its number.
+    own = {os.getpid(), 0, -os.getpgrp()} - {-1}
+    targets = [(LOAD, 0, 0, FIRST_ARGUMENT), *_each((pid & 0xFFFFFFFF for pid in own), refuse), (RETURN, 0, 0, ALLOW)]
     lines = _beginning(architecture)
     lines += _only_for(KILL[column], SECOND_ARGUMENT, [*_unless_it_ends(), *targets])
     for numbers, argument in SENT_BY:
