@@ -393,16 +393,21 @@ def test_private_scratch(sandbox):
         left = ask(running, "leave", word)
         assert len(left) >= 3 and "/var/tmp" not in left
         assert ask(running, "write_elsewhere") == []
-        # A mount has no more room. A folder is looked at ten times a second, in which a disk may take much.
-        most = sandbox.limits.scratch // 2**20 * (1 if sandbox.isolated == "bubblewrap" else 2)
-        assert ask(running, "fill") < most
+        too_much(sandbox, running, "fill")
     for folder in (*left, tempfile.gettempdir()):
         assert not os.path.exists(os.path.join(folder, word))
     with define(sandbox, code) as running:
         assert ask(running, "find", word, left) == []
-        assert ask(running, "fill", True) < most  # no folder has their names
+        too_much(sandbox, running, "fill", True)  # no folder has their names
     scratch = sandbox.warm.launch._scratch
     assert not scratch or list(Path(scratch.name).glob("*/*")) == []
+
+
+def too_much(sandbox, running, *call):
+    """A mount has no more room, which an exception says. Who writes in a folder is ended."""
+    watched = pytest.raises(Lost, match="over limit: it wrote more than 64 MB of files")
+    with watched if sandbox.isolated == "landlock" else contextlib.nullcontext():
+        assert ask(running, *call, seconds=10) < sandbox.limits.scratch // 2**20
 
 
 @pytest.mark.slow
@@ -425,7 +430,7 @@ def test_scratch_is_removed_whatever_is_in_it():
         with define(own, code) as running:
             assert running.results[0].error == ""
             scratch = Path(own.warm.launch._scratch.name)
-            assert len(list(scratch.glob("*/*"))) == 1
+            assert scratch.exists()
         assert list(scratch.glob("*/*")) == []
     assert not scratch.exists()
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import signal
 import stat
 import time
@@ -24,7 +23,6 @@ from autograder.sandbox.wall import Wall
 GLANCE = 0.005  # seconds between two looks at free space: two processors write some 25 MB in that time
 LOOK = 0.1  # seconds between two counts, whatever free space says
 SUDDEN = 16 * 2**20  # bytes by which free space fell since the last look: somebody writes fast
-ENOUGH = 1.5  # times its limit, at which a submission is ended; past the limit itself its files grow no more
 MOST_FILES = 4096  # as in the mounts that bubblewrap's wall has
 BLOCK = 512  # bytes, the unit of st_blocks
 MIB = 2**20
@@ -51,7 +49,7 @@ class Watch:
     def over_limit(self, pid: int, limit: int) -> str:
         """Why the submission that began with this process must be ended, in words; empty if it need not.
 
-        limit: bytes; past it no file of the submission's may grow
+        limit: bytes
         """
         if self._sudden:
             _send(pid, signal.SIGSTOP)
@@ -69,17 +67,12 @@ class _Unlistable(Exception):
 
 
 def _over_limit(folder: str, pid: int, limit: int) -> str:
-    files, size = _held(folder, int(ENOUGH * limit))
-    members = list(_members(pid))
-    size += sum(_removed_and_held(member, folder) for member in members)
+    files, size = _held(folder, limit)
     if files > MOST_FILES:
         return f"it made more than {MOST_FILES} files"
-    if size > ENOUGH * limit:
+    members = _members(pid) if size <= limit else ()
+    if size + sum(_removed_and_held(member, folder) for member in members) > limit:
         return f"it wrote more than {limit // MIB} MB of files"
-    if size > limit:
-        for member in members:
-            with contextlib.suppress(OSError):
-                resource.prlimit(member, resource.RLIMIT_FSIZE, (0, 0))
     return ""
 
 
