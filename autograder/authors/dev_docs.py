@@ -107,6 +107,34 @@ grades a class in such a place, as root and as an ordinary user.
 
 Grading needs Linux. On a Mac or Windows, [a container](containers.md) grades.
 
+## What all submissions share
+
+All processes of a run share the kernel. It counts some things for each user or for the whole
+machine, and keeps some where everybody can look. For each of them something parts students from
+judges, judges from one another, and one submission from the next. `tests/test_shared_resources.py`
+tries each row behind both walls. *Users* means that each host has a user of its own if root grades
+(`tests/test_endings.py`).
+
+| resource | what parts them |
+| --- | --- |
+| descriptors in flight | student code sends none (no `sendmsg`); judges may hold as many as the machine allows; users |
+| inotify | refused, so nobody learns which library another one opens |
+| keys | refused; each notebook has a session keyring of its own |
+| processes | 32 in a submission by its control group, or 8 by `RLIMIT_NPROC`; users |
+| pending signals | 64 (`RLIMIT_SIGPENDING`); users |
+| message queues | refused, and none allowed (`RLIMIT_MSGQUEUE`) |
+| pages of pipes | the kernel gives a user 64 MiB, and then smaller pipes; judges use no pipes; users |
+| locked memory | none allowed (`RLIMIT_MEMLOCK`) |
+| page cache | `preadv2` without waiting, `mincore` and `cachestat` are refused; how long a read takes tells still |
+| semaphores and System V | refused; named semaphores lie in scratch |
+| locks on files | refused, also on `/dev/null`, which all share |
+| leases, notices and hints of files | refused |
+| open files | 128 in a process |
+| pseudo-terminals | out of reach by Landlock; with bubblewrap alone (Linux before 5.13) all share the machine's |
+| names of sockets | a network namespace of its own, or no sockets but pairs |
+| scratch | a mount of its own, or a folder that is watched (`tests/test_scratch.py`) |
+| memory | a control group, or `RLIMIT_DATA` for each process (`tests/test_sandbox_hosts.py`) |
+
 """
 
 

@@ -15,12 +15,22 @@ Who takes part, and who knows what:
 
 Behind bubblewrap a host has namespaces of its own. So students' and judges' processes do not see
 each other, and a notebook, in namespaces below those, cannot uncover what is hidden from its host.
+If root started the command, each host also has a user of its own, which nothing else on the machine
+has. So what the kernel counts for a user is counted for that host alone. If an ordinary user did,
+all of it runs as that user, and a notebook cannot use up what the user's other programs need.
 
 The worker opens a judge. When the judge asks for a notebook, the worker opens one and hands over
 its socket. What the two say to each other does not pass through the worker. A judge may start no
 process, open no socket, signal nobody and write nowhere. It sees the kit and the course's sources,
-and no submission but its own. If it crashes, blocks or is filled up, that costs the submission that
-did it, with the reason.
+and no submission but its own. If it crashes, blocks or is filled up, its submission is not graded,
+and the report says why.
+
+A process that ends takes marks along only if the end is the student's own: an exit, a crash, a
+limit that was met. Student code cannot send itself SIGKILL or SIGTERM, so these two come from
+outside, as when the machine is short of memory. Then the cells or the call run once more in a fresh
+process. If that is lost, too, the submission is not graded, and the report says why. After three
+such submissions in a row the worker grades the course's own solution. If that fails, too, the run
+stops.
 
 In the code, `inside.warm` forks hosts, `inside.host` is a host, `inside.notebook` what is behind
 the students' wall, `inside.walls`, `inside.landlock_wall` and `inside.seccomp` what it cannot get
@@ -37,8 +47,8 @@ this. Each line's short name is the name of its test:
 - no secrets: it sees Python and the system's libraries, but no solutions, suites, submissions,
   gradebook, home or environment
 - no other process: it sees and signals no process but its own, and cannot harm the one that forks
-- private scratch: it has scratch space that is limited, and gone with the submission, shared memory
-  included
+- private scratch: it has scratch space that is limited, and gone with the submission's processes,
+  shared memory included
 - not root: if root started it, it runs as a user who owns nothing, with no capability and no way to
   gain one
 - no system calls that only an attack needs: tracing, mounting, keyrings, kernel interfaces with a
@@ -51,8 +61,8 @@ this. Each line's short name is the name of its test:
   it, and no others
 - deadlines are kept by the trusted side: it waits for no reply, no reader and no end of a stream
   past them
-- no state: nothing reaches another exercise; some calls are made twice, and must give the same
-  answer
+- no state: each exercise is judged in a process of its own, with what the cells have left and
+  nothing of an earlier one's memory; some calls are made twice, and must give the same answer
 - no ready made attention: PyTorch's own is not in the sandbox; a test that asks for it is known on
   the trusted side
 - no ready made convolution: nor is PyTorch's and NumPy's, for a notebook whose suite forbids it
@@ -70,16 +80,19 @@ the user can read, and use the network.
 
 Where Landlock is the whole wall, some things are done another way:
 
-- Scratch is a folder. The students' host looks at it ten times a second. Past the limit nothing
-  more can be written, past twice the limit or 4096 files the submission is ended. In a tenth of a
-  second a disk takes some 100 MB.
+- Scratch is a folder. The students' host looks at the disk's free space two hundred times a
+  second, and counts what is in the folder when that falls, or ten times a second. Past 64 MB or
+  4096 files the cell or the call is ended with that reason, and so is one that makes a folder which
+  cannot be looked into. In all that was tried, never more than 256 MB were there, and half a second
+  later less than 64 MB. Blocks cannot be allocated without being written.
 - A submission is one process group, which it cannot leave. If the warm process itself is killed
   from outside, such as for want of memory, the notebook ends with it, but a program that a cell has
   started may go on, still walled in, until somebody ends it.
 - There are no sockets but pairs, and no shared memory by name (`multiprocessing.Lock`). Nobody
   changes the mode, owner or times of a file.
 - Paths can be asked about, though not opened: whether a file is there, its size and its times. So
-  can the numbers of processes.
+  can the numbers of processes. A disk that notes when a file was last read, once a day, keeps such
+  a note for the submissions after it.
 - If root alone can get at Python (`/root/.pyenv`), student code keeps the right to look up paths,
   which says nothing of what it may open.
 - Landlock has grown with Linux. Before 6.12 it knows nothing of signals. Then student code may send
@@ -88,12 +101,15 @@ Where Landlock is the whole wall, some things are done another way:
 Not covered, in words so that nobody relies on it:
 
 - The kernel's own bugs: all submissions share the machine's kernel.
-- Timing: a submission can see the clock, and how busy the machine is.
+- Timing: a submission can see the clock, how busy the machine is, and how long it takes to read a
+  file. Two that mean to can tell each other a few bits so.
+- Locks. No file can be locked, since two submissions could tell each other a word with one. So
+  `sqlite3` works in memory, and with a file only if it is opened without locks (`nolock=1`).
 - Machine code. What is ready-made is taken out of PyTorch's dispatcher and of the libraries'
   Python, and the libraries are hidden from new processes. Its instructions are still in memory, and
   ctypes with a hand-made call would find them. So would TorchScript's `prim::mkldnn_convolution`,
-  an operator that is not in the dispatcher. Without bubblewrap, a new process has all of PyTorch
-  and NumPy.
+  an operator that is not in the dispatcher. Without a wall, a new process has all of PyTorch and
+  NumPy.
 - Source. What computes attention is emptied in the installed files, too. Whoever brings PyTorch's
   source along as text, or builds attention from its smaller parts, has written it.
 - Ready-made functions that nobody has found. `autograder dev ready-made` calls everything that a
@@ -102,9 +118,10 @@ Not covered, in words so that nobody relies on it:
 - Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make a
   convolution without heads, and no test can tell.
 - Notes that code leaves for itself. Before the reference has answered anything, all exercises are
-  judged in one place, and code that means to can hand its own values on from one to the next. They
-  tell it nothing that it was not asked. What is judged behind the reference runs anew, in a place
-  of its own.
+  judged with one scratch space, and code that means to can hand its own values on from one to the
+  next. They tell it nothing that it was not asked. What is judged behind the reference runs anew,
+  with scratch of its own. There, cells that compare with ready-made attention get the answers that
+  they had the first time, and no new ones.
 - What a report says. An exception's text, a type's name and a traceback's lines are quoted only if
   the reference has answered nothing in that exercise, and with numbers cut to two digits (see
   `suites.quoted`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
