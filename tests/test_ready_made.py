@@ -16,10 +16,12 @@ from autograder.authors.find_ready_made import Suspect, _of_some
 from autograder.authors.make_believe import model_answers
 from autograder.content import sandbox_setting
 from autograder.course import Course
+from autograder.judging.showing import showing_cells
 from autograder.sandbox.inside.shell import student_package
 from autograder.sandbox.inside.taken_away import QUESTION, _empty
 from autograder.sandbox.protocol.calls import Call, Reply
 from autograder.suites.ready_made import answer_in_cell, answered_in
+from tests.asked import ask
 from tests.conftest import ROOT
 from tests.wall import Marker
 
@@ -210,3 +212,37 @@ def convolution_by_attention(X, kernel):
     assert by_name["convolution_by_attention"].score == 0
     assert "ready-made" in by_name["convolution_by_attention"].tests[0].message
     assert by_name["translation_test"].score == by_name["translation_test"].max_score
+
+
+ASKS = """
+import os, torch
+import torch.nn.functional as F
+def compared(seed):
+    one = torch.randn(2, 4, 6, generator=torch.Generator().manual_seed(seed))
+    try:
+        F.scaled_dot_product_attention(one, one, one)
+        return "answered"
+    except RuntimeError as error:
+        return str(error)
+same, fresh = compared(1), compared(int.from_bytes(os.urandom(4), "little"))
+def told(): return same, fresh
+"""
+
+
+def test_once_an_exercise_was_asked_no_cell_gets_a_new_answer(sandbox):
+    """What an exercise was passed may have reached a cell that runs again, so it gets what it had, and no more."""
+    with sandbox.open([ASKS]) as running:
+        assert ask(running, "told") == ("answered", "answered")
+        running.renew()
+        again, new = ask(running, "told")
+        assert again == "answered"
+        assert "the ready-made scaled_dot_product_attention is answered once more for the same inputs only" in new
+
+
+def test_cells_that_only_show_something_compare_when_all_is_judged(sandbox):
+    shown = "late = compared(int.from_bytes(os.urandom(4), 'little'))\nprint(late)"
+    with sandbox.open([ASKS, shown], showing=showing_cells([shown])) as running:
+        ask(running, "told")
+        assert running.results[1].printed == ""
+        running.show()
+        assert running.results[1].printed == "answered\n"

@@ -131,7 +131,8 @@ class Notebook:
         return [self._results.get(number, CellResult()) for number in range(len(self.cells))]
 
     def show(self) -> None:
-        """Run the cells that have waited."""
+        """Run the cells that have waited. Nothing is judged after that, so they may compare with what is ready-made."""
+        self._was_asked = False
         waiting, self._last = self._last or frozenset(), frozenset()
         if self._sock is None or not self._run(sorted(waiting)):
             self.renew()

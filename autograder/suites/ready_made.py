@@ -18,6 +18,7 @@ from autograder.suites import question_cost
 
 MAX_ITEMS = 2**20  # of attention, which costs no more than its scores
 MAX_SIZES = 3  # numbers in a list that says how far to go along each axis, such as a stride
+TOO_LATE = "is answered once more for the same inputs only; this is about a self-check, not a mark"
 REFUSED = "is not to be called here: writing it is the exercise"
 
 
@@ -57,7 +58,7 @@ def answer_in_cell(question: Call, answered: Mapping[str, Answered]) -> Reply | 
 
 def too_late(question: Call) -> Failure:
     """The answer to a cell that asks something new after exercises were judged."""
-    return Failure(Kind.REFUSED, f"the ready-made {name_in(question) or ''} {NOT_HERE}", "RuntimeError")
+    return Failure(Kind.REFUSED, f"the ready-made {name_in(question) or ''} {TOO_LATE}", "RuntimeError")
 
 
 def _spread(question: Call) -> Call:
