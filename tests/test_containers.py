@@ -31,6 +31,10 @@ for place in ({kit!r}, {kit!r} + "/solutions", {kit!r} + "/autograder/attention/
     except OSError:
         pass
 assert not found
+import ctypes
+data = (ctypes.c_uint32 * 6)()
+ctypes.CDLL(None).capget((ctypes.c_uint32 * 2)(0x20080522, 0), data)
+assert not any(data), "no right is left, be it in use or not"
 subprocess.Popen(["sleep", "1234.567"])
 """
 FORGED = """

@@ -21,9 +21,9 @@ from autograder.errors import MachineError
 from autograder.sandbox.outside import users
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Failure
-from autograder.sandbox.protocol.ending import GRADER_FAILED, Ending, ending_in
+from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_in
 from tests.asked import WALLS, Lost, ask, define, slowly
-from tests.small_course import EXERCISE, small_course, submit
+from tests.small_course import EXERCISE, NAME, small_course, submit
 from tests.terminal import grade
 from tests.wall import Marker, Wall
 
@@ -326,7 +326,7 @@ def test_processes_that_cells_left_behind_leave_room_for_an_exercise(sandbox):
     [
         (Ending(exit_code=0), True),
         (Ending(exit_code=3), True),
-        (Ending(exit_code=GRADER_FAILED), False),
+        (Ending(exit_code=MACHINE_SHORT), False),
         (Ending(signal=signal.SIGSEGV), True),
         (Ending(signal=signal.SIGXCPU), True),
         (Ending(signal=signal.SIGKILL), False),
@@ -398,12 +398,34 @@ def is_a_notebooks(process):
 def test_submissions_that_end_themselves_oddly_stop_no_run(tmp_path):
     """They fail, each with its reason, and those after them are graded."""
     course = small_course(tmp_path / "course", students=["yan", "zoe"])
-    odd = f"import os\nos._exit({GRADER_FAILED})"
+    odd = f"import os\nos._exit({MACHINE_SHORT})"
     for number in range(4):
         submit(course, f"odd-{number}", {EXERCISE: odd})
     done, out, _ = grade(course, "submitted", "--json", "marks.json", "--quiet")
     assert done.returncode == 1, out
     reports = {one["student"]: one for one in json.loads((course.root / "marks.json").read_text())}
     assert [reports[f"odd-{number}"]["status"] for number in range(4)] == ["failed"] * 4
-    assert "the grader's own code failed in it" in reports["odd-0"]["reason"]
+    assert "the machine was short of something that it needs" in reports["odd-0"]["reason"]
     assert [reports[name]["score"] for name in ("yan", "zoe")] == [3, 3]
+
+
+@pytest.mark.slow
+def test_a_test_that_catches_every_exception_hides_no_failure_of_the_machine(tmp_path, sandbox):
+    """A course's own suite may; then there is still no mark."""
+    course = small_course(tmp_path / "course")
+    suite = course.assignment(NAME).content / EXERCISE / "suite.py"
+    text = suite.read_text()
+    caught = '''
+    def test_catches(self, student):
+        """Anything goes."""
+        try:
+            student.row_centred(np.ones((2, 3)) * float(np.random.default_rng(7).normal()))
+        except Exception:
+            pass
+'''
+    suite.write_text(text.rstrip("\n") + "\n" + caught)
+    marker = Marker(course.assignment(NAME), sandbox)
+    answer = f"def {EXERCISE}(X):\n{textwrap.indent(ASLEEP, '    ')}    return X - X.mean(axis=-1, keepdims=True)"
+    with ends(sandbox):
+        report, _ = marker.mark_cells("x", ["import numpy as np", answer])
+    assert report.status == "failed" and "twice: it was ended by SIGKILL from outside" in report.reason

@@ -93,6 +93,7 @@ class Notebook:
         self._kept_bytes = 0
         self._was_asked = False  # has an exercise's process been given a call?
         self._ended_from_outside = 0  # times that cells were lost so
+        self.machine_failed: MachineError | None = None  # in a call; a suite may have caught it
         self._sock: socket.socket | None = None
         self._results: dict[int, CellResult] = {}
         self._last: frozenset[int] | None = None  # not known yet
@@ -375,6 +376,16 @@ class CallsOutside:
         With a call goes what it is as bytes, if that is known. Raises `MachineError` if the process is lost twice, and
         not by the student's doing: then there is no mark, and never a lower one.
         """
+        if self._notebook.machine_failed is None:
+            try:
+                yield from self._ask_twice(calls)
+                return
+            except (MachineError, frames.Exhausted) as error:
+                self._notebook.machine_failed = MachineError(str(error))
+        raise self._notebook.machine_failed
+
+    def _ask_twice(self, calls: Sequence[tuple[Call, bytes | None]]) -> Iterator[bytes | Failure | NoAnswer]:
+        """As `ask`; what is lost, and not by the student's doing, is asked once more. Raises `MachineError`."""
         left, why = list(calls), ""
         for _ in range(ATTEMPTS):
             try:

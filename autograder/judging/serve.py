@@ -167,6 +167,8 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
     fresh = _FromTheWorker(sock)
     with Notebook(task["cells"], limits, fresh, material.suite.watched, _answered, ready.showing) as notebook:
         results = judge(material, notebook, exercises)
+        if notebook.machine_failed:
+            raise notebook.machine_failed
         if task["for_page"]:
             notebook.show()
         cells = tuple(_readable(notebook.results))

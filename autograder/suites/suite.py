@@ -228,6 +228,8 @@ class _Plugin:
         item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
         if self.error is None:
             return Outcome(test, None)
+        if isinstance(self.error, MachineError):  # nobody's answer is judged
+            raise self.error
         where = _where(self.error, self.folder)
         if isinstance(self.error, NoField):
             self.error = Mismatch(str(self.error))

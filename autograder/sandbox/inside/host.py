@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from autograder.sandbox import landlock
 from autograder.sandbox.inside import landlock_wall, scratch_watch, seccomp, walls
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.ending import END_SECONDS, GRADER_FAILED, Ending, ending_of
+from autograder.sandbox.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
 from autograder.sandbox.wall import Wall
 
 # Of root's: to give it up in the forks, to read a course that only its owner may read, to end the forks.
@@ -164,14 +164,12 @@ def _open(
         if os.getpid() == host:
             return 0
         os._exit(1)
-    code = GRADER_FAILED
+    code = 1
     try:
         guest.serve(socket.socket(fileno=descriptor), limits, wall)
         code = 0
-    except frames.Closed:  # by the other side, which is done
-        code = 0
-    except MemoryError:  # it has met its limit
-        code = 1
+    except (OSError, frames.Exhausted):
+        code = MACHINE_SHORT
     finally:
         os._exit(code)
 

@@ -63,7 +63,7 @@ def leave_root(wall: Wall) -> None:
     """Become the wall's user if root started this. If Python lies where root alone may go, it may look up paths."""
     if os.getuid() == 0 and wall.scratch:
         os.chown(wall.scratch, wall.user, wall.user)
-    reachable = all(open_to_all(place) for place in (sys.prefix, sys.base_prefix, wall.scratch))
+    reachable = all(map(open_to_all, (sys.prefix, sys.base_prefix, os.path.dirname(wall.scratch))))
     walls.leave_root(wall.user, keep=walls.CAP_DAC_READ_SEARCH if wall.by_landlock and not reachable else 0)
 
 

@@ -28,7 +28,7 @@ from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, nam
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, StandIn, answer_bytes, answer_of, call_of
-from autograder.sandbox.protocol.ending import GRADER_FAILED, Ending, ending_of
+from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
 from autograder.sandbox.wall import Wall
 
 STRANGERS = True
@@ -122,7 +122,7 @@ class _State:
         if self.exercise:
             os.close(descriptor)
             return
-        code = GRADER_FAILED
+        code = 1
         try:
             walls.die_with_parent()  # without a pid namespace, nothing else ends it if it loops when all is over
             if not self.wall.by_landlock:
@@ -133,10 +133,8 @@ class _State:
             self.sock.close()
             _Exercise(socket.socket(fileno=descriptor), self.printed, message).serve()
             code = 0
-        except frames.Closed:  # by the judge, who has what it asked for
-            code = 0
-        except MemoryError:  # it has met its limit
-            code = 1
+        except (OSError, frames.Exhausted):
+            code = MACHINE_SHORT
         finally:
             os._exit(code)
 

@@ -220,12 +220,21 @@ def drop_capabilities(kept: int = 0) -> None:
 
 
 def set_capabilities(bits: int) -> None:
-    """Have these capabilities and no others, and hand down none."""
+    """Have these capabilities, as far as this process has them, and no others; hand down none. Raises `OSError`."""
     _, capset = SYSCALLS.get(os.uname().machine, (None, None))
     if capset is not None:
+        bits &= permitted_capabilities()
         header = (ctypes.c_uint32 * 2)(0x20080522, 0)
         low, high = bits & 0xFFFFFFFF, bits >> 32
-        libc.syscall(capset, header, (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0))
+        if libc.syscall(capset, header, (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)):
+            raise OSError(ctypes.get_errno(), "capset: " + os.strerror(ctypes.get_errno()))
+
+
+def permitted_capabilities() -> int:
+    """The capabilities that this process may use, as bits."""
+    header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, data)
+    return int(data[1]) | int(data[4]) << 32
 
 
 def adopt_orphans() -> None:

@@ -14,7 +14,9 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-GRADER_FAILED = 121  # exit code of a process in which the grader's own code, and not the student's, has failed
+# Exit code of a process in which the machine was short of something that the grader needs. Any other error of the
+# grader's code is the student's end: it runs in the student's process, where everything can be changed.
+MACHINE_SHORT = 121
 FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM})
 END_SECONDS = 1.0  # a socket closes a moment before its process can be waited for; under load perhaps a tenth
 
@@ -42,15 +44,15 @@ class Ending:
             return True
         if self.signal is not None:
             return self.signal not in FROM_OUTSIDE or (self.out_of_memory and self.signal == signal.SIGKILL)
-        return self.exit_code is not None and self.exit_code != GRADER_FAILED
+        return self.exit_code is not None and self.exit_code != MACHINE_SHORT
 
     def __str__(self) -> str:
         """In words, for a report that says why a submission was not graded."""
         if self.signal is not None:
             names = {one.value: one.name for one in signal.Signals}
             return f"it was ended by {names.get(self.signal, f'signal {self.signal}')} from outside"
-        if self.exit_code == GRADER_FAILED:
-            return "the grader's own code failed in it"
+        if self.exit_code == MACHINE_SHORT:
+            return "the machine was short of something that it needs"
         return "nobody knows how it ended"
 
     def as_message(self) -> dict[str, Any]:
