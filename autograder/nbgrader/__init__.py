@@ -21,6 +21,7 @@ from autograder.nbgrader.mark import Mark
 from autograder.nbgrader.pages import make_pages_careful
 from autograder.nbgrader.restore import RestoreCells
 from autograder.nbgrader.steps import CheckMetadata, SaveMarks
+from autograder.nbgrader.zip_collect import end_with_who_was_left
 
 __all__ = ["CheckMetadata", "Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
@@ -30,6 +31,8 @@ def configure(config: Any) -> None:
     take_autogrades_place()
     open_with_fewer_steps()
     make_pages_careful()
+    end_with_who_was_left()
+    config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True
