@@ -248,6 +248,8 @@ def of_assignment(student: str, folder: Path, assignment: Assignment, only: str 
     if only is not None and assignment.name != only:
         return
     path, problem = folder / assignment.notebook.name, _name_problem(student)
+    if problem is None and folder.is_symlink():
+        problem = f"the folder {folder.name} is a link; put the work itself there"
     if problem is None:
         path, problem = notebook_in(folder, assignment)
     yield Submission(printable(student), assignment.name, path, problem, assignment.saved_model is not None)

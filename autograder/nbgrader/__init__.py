@@ -17,6 +17,8 @@ from autograder.course import CONFIG
 from autograder.errors import CourseError
 from autograder.nbgrader.autograde import take_autogrades_place
 from autograder.nbgrader.database import open_with_fewer_steps
+from autograder.nbgrader.exchange import follow_no_links
+from autograder.nbgrader.files import make_feedback_of_pages_alone
 from autograder.nbgrader.mark import Mark
 from autograder.nbgrader.pages import make_pages_careful
 from autograder.nbgrader.restore import RestoreCells
@@ -32,6 +34,8 @@ def configure(config: Any) -> None:
     open_with_fewer_steps()
     make_pages_careful()
     end_with_who_was_left()
+    make_feedback_of_pages_alone()
+    follow_no_links()
     config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.

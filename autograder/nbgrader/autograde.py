@@ -33,7 +33,7 @@ from autograder.errors import AutograderError, CourseError, SubmissionError, in_
 from autograder.marking.many import Workers, worker_count
 from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.database import tables_looked_for_once
-from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
+from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
 from autograder.nbgrader.restore import course_cells
@@ -52,8 +52,6 @@ from autograder.submission import (
 from autograder.text import one_line, printable
 
 LOCK = ".autograder.lock"
-TIMESTAMP = "timestamp.txt"  # nbgrader's, beside a submission
-MAX_TIMESTAMP = 2**20  # bytes; a time has 30
 
 
 class Autograde(NbGraderAutograde, PlainFiles):

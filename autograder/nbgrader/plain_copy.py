@@ -15,27 +15,34 @@ from typing import IO
 BLOCK = 2**20  # bytes that are copied at a time
 
 
+def is_plain(path: Path) -> bool:
+    """Is there a plain file, and no link, pipe or folder?"""
+    return not path.is_symlink() and path.is_file()
+
+
 def copy_plain_files(
-    source: Path, target: Path, most: int, wanted: Callable[[str], bool] = lambda name: True
+    source: Path, target: Path, most: int, wanted: Callable[[Path, bool], bool] = lambda place, is_folder: True
 ) -> list[str]:
     """Copy the plain files of a folder and below. Files that are there already are replaced.
 
     most: bytes of a file; a larger one is left
-    wanted: is a file or folder of this name to be copied?
+    wanted: is what has this place below `source` to be copied? The second argument says if it is a folder.
     Returns a sentence for each wanted file that was left: `x.html is a link`.
-    Raises `OSError` if `source` is a link or cannot be read, or if `target` cannot be written.
+    Raises `OSError` if `source` is no folder or cannot be read, or if `target` cannot be written.
     """
     if source.is_symlink():
         raise OSError(errno.ELOOP, "it is a link", str(source))
+    if not source.is_dir():
+        raise OSError(errno.ENOTDIR, "it is not a folder", str(source))
     left: list[str] = []
     # Folders and files are opened relative to the folder above, so that nobody can put a link in their place meanwhile.
     walk = os.fwalk(source, onerror=_raised_at(source, left))
     for place, folders, names, descriptor in walk:
         below = Path(place).relative_to(source)
         links = [name for name in folders if _is_link(name, descriptor)]
-        folders[:] = sorted(name for name in folders if wanted(name) and name not in links)
-        for name in sorted(filter(wanted, [*links, *names])):
-            reason = _copy(name, descriptor, target / below / name, most)
+        folders[:] = sorted(name for name in folders if name not in links and wanted(below / name, True))
+        for name in sorted([*links, *names]):
+            reason = _copy(name, descriptor, target / below / name, most) if wanted(below / name, False) else ""
             if reason:
                 left.append(f"{below / name} {reason}")
     return left
@@ -66,7 +73,7 @@ def _copy(name: str, descriptor: int, target: Path, most: int) -> str:
         if not stat.S_ISREG(status.st_mode):
             return "is not a file"
         if status.st_size > most:
-            return f"has {status.st_size / 2**20:.0f} MB; the limit is {most // 2**20}"
+            return f"has {status.st_size / 2**20:.1f} MB; the limit is {most // 2**20}"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
         with target.open("xb") as copy:

@@ -44,7 +44,7 @@ class Unpacked(ExtractorPlugin):
         """Unpack a system's download, or what a teacher has unpacked already."""
         source, target, self.left = Path(archive_path), Path(extracted_path), []
         zips = {path.name for path in source.iterdir() if path.suffix.lower() == ".zip" and not path.is_dir()}
-        self.left += copy_plain_files(source, target, MAX_FILE, lambda name: name not in zips)
+        self.left += copy_plain_files(source, target, MAX_FILE, lambda place, _: str(place) not in zips)
         for name in sorted(zips):
             self.log.info("Extracting from: %s", source / name)
             try:
