@@ -12,7 +12,7 @@ from autograder.course import Course
 from autograder.nbgrader import api
 from autograder.nbgrader.exchange import timestamp_if_plain
 from autograder.nbgrader.plain_copy import copy_plain_files
-from tests.small_course import EXERCISE, NAME, NOTEBOOK, book_of, command, graded, released, small_course, submit
+from tests.small_course import EXERCISE, NAME, book_of, command, graded, released, small_course, submit
 
 SECONDS = 120  # for a command that takes ten; a pipe would be waited for without end
 COURSE = "links"

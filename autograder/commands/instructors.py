@@ -108,7 +108,9 @@ def report(
     told = _told_of_marks() if gradebook else {}
 
     def page(rates: Any) -> str:
-        return class_report.as_html(rates, what_is_beside(reports, everybody, html, submitted, feedback, told))
+        notebooks = {name: one.notebook.stem for name, one in find_course().assignments().items()} if feedback else {}
+        beside = what_is_beside(reports, everybody, html, submitted, feedback, told, notebooks)
+        return class_report.as_html(rates, beside)
 
     formats = {html: page, csv: class_report.as_table, json_file: class_report.as_json}
     wanted = {path: make for path, make in formats.items() if path is not None}
