@@ -26,8 +26,8 @@ from nbgrader.plugins import FileNameCollectorPlugin
 from traitlets import Unicode, default
 
 from autograder.errors import SubmissionError
-from autograder.submission import ACTS
-from autograder.text import printable
+from autograder.submission import name_problem
+from autograder.text import printable, shown_name
 
 # "-1" and so on is what a system appends to a file that is handed in again, " (1)" what a browser does.
 # Beside a notebook there may be a saved model. Of that a browser's copy stays another file.
@@ -144,22 +144,21 @@ def _taken_of(files: Sequence[tuple[Path, Owner]], apart: str) -> dict[Path, Own
     apart: what a teacher can do about two hand-ins, or two files, of one name
     """
     owner = files[0][1]
+    student = shown_name(owner.student)
     if owner.problem:
         raise SubmissionError(f"{printable(owner.written)}: {owner.problem}")
     if not can_be_a_folder(owner.student):
-        raise SubmissionError(f"{printable(owner.written)}: {printable(owner.student)!r} cannot be a folder's name")
+        raise SubmissionError(f"{printable(owner.written)}: '{student}' cannot be a folder's name")
     if len({one.number for _, one in files}) > 1:
         both = " and ".join(sorted({printable(one.written) for _, one in files}))
-        raise SubmissionError(
-            f"{both}: the same student {printable(owner.student)!r}, so neither is collected; {apart}"
-        )
+        raise SubmissionError(f"{both}: the same student '{student}', so neither is collected; {apart}")
     by_name = defaultdict[str, list[tuple[Path, Owner]]](list)
     for path, one in files:
         if _file_id(one):
             by_name[collected_as(one)].append((path, one))
     taken = dict(_outermost(same, name, apart) for name, same in by_name.items())
     if not any(path.suffix == ".ipynb" for path in taken):
-        raise SubmissionError(_no_notebook(printable(owner.student), [one.rest for _, one in files]))
+        raise SubmissionError(_no_notebook(student, [one.rest for _, one in files]))
     return taken
 
 
@@ -168,7 +167,7 @@ def _outermost(same: Sequence[tuple[Path, Owner]], name: str, apart: str) -> tup
     depth = min(one.rest.count("/") for _, one in same)
     found = [(path, one) for path, one in same if one.rest.count("/") == depth]
     if len(found) > 1:
-        both, student = " and ".join(printable(str(path)) for path, _ in found), printable(found[0][1].student)
+        both, student = " and ".join(printable(str(path)) for path, _ in found), shown_name(found[0][1].student)
         raise SubmissionError(f"{student}: {both} would both be {printable(name)}, so neither is collected; {apart}")
     return found[0]
 
@@ -192,7 +191,7 @@ def collected_as(owner: Owner) -> str:
 
 def can_be_a_folder(name: str) -> bool:
     """Can a student's id be the name of a folder? Students may have entered it themselves."""
-    return bool(name) and not name.startswith(".") and "/" not in name and not ACTS.search(name)
+    return bool(name) and "/" not in name and name_problem(name) is None
 
 
 _NO_FOLDER = (

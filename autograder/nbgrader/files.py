@@ -16,7 +16,7 @@ from autograder.errors import SubmissionError
 from autograder.nbgrader.plain_copy import copy_plain_files
 from autograder.reading import read_bytes
 from autograder.submission import read_notebook
-from autograder.text import printable
+from autograder.text import printable, shown_name
 
 MAX_EXTRA = 100 * 2**20  # bytes of a file beside the notebook that is copied along
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader's own, beside a submission
@@ -55,7 +55,9 @@ class PlainFiles(BaseConverter):
             source, target, MAX_EXTRA, lambda place, _: not any(fnmatch.fnmatch(place.name, one) for one in ignored)
         )
         for sentence in left:
-            self.notices.append(printable(f"{student_id}, {assignment_id}: {sentence}, so it was not copied"))
+            self.notices.append(
+                f"{shown_name(student_id)}, {assignment_id}: {printable(sentence)}, so it was not copied"
+            )
             self.log.warning("%s", self.notices[-1])
 
 
