@@ -93,11 +93,14 @@ def test_no_link_in_a_hand_in_brings_anything_back(course):
     add_links(course, hand_in(course, "mallory"))
     inbound(course, "eve").symlink_to(course.root / "source" / NAME)
     os.mkfifo(inbound(course, "frank"))
+    inbound(course, "gus").with_name(f"gus+{NAME}+tomorrow").mkdir()
+    inbound(course, "ada").with_name(f"ada+{NAME}+").mkdir()
     said = nbgrader(course, "collect", NAME, code=1)
     for sentence in LEFT:
         assert f"{sentence}, so it was not collected" in said
     assert f"{inbound(course, 'eve').name} cannot be collected: it is a link" in said
     assert f"{inbound(course, 'frank').name} cannot be collected: it is not a folder" in said
+    assert f"gus+{NAME}+tomorrow cannot be collected: its name is not STUDENT+ASSIGNMENT+TIME" in said
     root = course.root
     assert {path.name for path in (root / "submitted").iterdir() if any(path.iterdir())} == {"ada", "mallory"}
     nbgrader(course, "autograde", NAME)

@@ -122,7 +122,7 @@ class SystemCollector(FileNameCollectorPlugin):
 
     def _tell_of_group(self, owner: Owner) -> None:
         if owner.others:
-            told = (owner.written, owner.student, ", ".join(owner.others))
+            told = (owner.written, shown_name(owner.student), ", ".join(map(shown_name, owner.others)))
             self.log.warning("%s is collected for %s; it is also of %s", *told)
 
     def owner(self, path: Path) -> Owner | None:

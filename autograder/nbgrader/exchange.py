@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,11 @@ from autograder.nbgrader.files import TIMESTAMP
 from autograder.nbgrader.plain_copy import copy_plain_files, is_plain
 from autograder.text import printable
 
+NEVER = datetime.min  # earlier than all that was handed in, so that anything else of this student's counts
 KILOBYTE = 1000  # as nbgrader counts in `max_file_size` and `max_dir_size`
 
 _collect, _release = ExchangeCollect.copy_files, ExchangeReleaseFeedback.copy_files
+_record = ExchangeCollect._path_to_record
 _timestamp = CourseDirectory.get_existing_timestamp
 
 
@@ -34,12 +37,24 @@ def copy_hand_in(self: Any, src: str, dest: str, log: Any = None) -> None:
     """nbgrader's own rules on names and sizes, and no link is followed. What is left is told; it costs nobody else."""
     name = printable(Path(src).name)
     try:
+        if record_of(self, src)["timestamp"] == NEVER:
+            raise OSError("its name is not STUDENT+ASSIGNMENT+TIME")
         for sentence in _copied(self, Path(src), Path(dest)):
             self.log.warning("%s: %s, so it was not collected", name, printable(sentence))
     except OSError as error:
         shutil.rmtree(dest, ignore_errors=True)
         self.log.error("%s cannot be collected: %s", name, error.strerror or error)
         self.not_collected = [*getattr(self, "not_collected", ()), name]
+
+
+def record_of(self: Any, path: str) -> dict[str, Any]:
+    """nbgrader's own, and `NEVER` for a name without a time, which would end the collecting for all."""
+    try:
+        record: dict[str, Any] = _record(self, path)
+    except (ValueError, OverflowError, ExchangeError):
+        name = Path(path).name
+        return {"username": name.partition("+")[0], "filename": name, "timestamp": NEVER}
+    return record
 
 
 def _copied(exchange: Any, source: Path, target: Path) -> list[str]:
@@ -117,5 +132,6 @@ def timestamp_if_plain(self: Any, dest_path: str) -> Any:
 def follow_no_links() -> None:
     """From now on nbgrader's exchange works as above."""
     ExchangeCollect.do_copy, ExchangeCollect.copy_files = copy_hand_in, collect
+    ExchangeCollect._path_to_record = record_of
     ExchangeReleaseFeedback.copy_files = release_pages
     CourseDirectory.get_existing_timestamp = timestamp_if_plain

@@ -76,7 +76,7 @@ def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> tuple[di
     if not found:
         raise AutograderError(
             f"{folder}: nothing that {system.capitalize()} has named; download the submissions there, and collect them "
-            f"with nbgrader zip_collect {assignment.name}"
+            f"with nbgrader zip_collect {assignment.name}{''.join(f'; {sentence}' for sentence in collector.left[:1])}"
         )
     return found, [f"not collected, so nothing goes back: {sentence}" for sentence in collector.left]
 

@@ -19,7 +19,7 @@ from nbgrader.apps.zipcollectapp import ZipCollectApp
 from nbgrader.plugins import ExtractorPlugin
 
 from autograder.errors import SubmissionError
-from autograder.nbgrader.collectors import MAX_METADATA
+from autograder.nbgrader.collectors import ARCHIVES, MAX_METADATA
 from autograder.nbgrader.plain_copy import blocks, copy_plain_files
 from autograder.submission import MAX_BYTES
 from autograder.text import printable
@@ -51,6 +51,9 @@ class Unpacked(ExtractorPlugin):
                 self.left += [f"{printable(name)}: {why}" for why in unpack(source / name, target / Path(name).stem)]
             except SubmissionError as error:
                 self.left.append(f"{printable(name)} is not unpacked: {error}")
+        for path in sorted(target.rglob("*")):
+            if path.name.lower().endswith(ARCHIVES) and path.is_file():
+                self.log.warning("%s is not opened: it is in a hand-in", printable(str(path.relative_to(target))))
 
 
 def unpack(path: Path, target: Path) -> list[str]:
