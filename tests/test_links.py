@@ -95,22 +95,25 @@ def test_no_link_in_a_hand_in_brings_anything_back(course):
     os.mkfifo(inbound(course, "frank"))
     inbound(course, "gus").with_name(f"gus+{NAME}+tomorrow").mkdir()
     inbound(course, "ada").with_name(f"ada+{NAME}+").mkdir()
-    said = nbgrader(course, "collect", NAME, code=1)
+    kept = submit(course, "eve")  # collected earlier
+    said = nbgrader(course, "collect", NAME, "--update", code=1)
     for sentence in LEFT:
         assert f"{sentence}, so it was not collected" in said
     assert f"{inbound(course, 'eve').name} cannot be collected: it is a link" in said
     assert f"{inbound(course, 'frank').name} cannot be collected: it is not a folder" in said
     assert f"gus+{NAME}+tomorrow cannot be collected: its name is not STUDENT+ASSIGNMENT+TIME" in said
     root = course.root
-    assert {path.name for path in (root / "submitted").iterdir() if any(path.iterdir())} == {"ada", "mallory"}
+    assert {path.name for path in (root / "submitted").iterdir() if any(path.iterdir())} == {"ada", "eve", "mallory"}
+    assert kept.is_file()
     nbgrader(course, "autograde", NAME)
     nbgrader(course, "generate_feedback", NAME)
-    nbgrader(course, "release_feedback", NAME)
+    said = nbgrader(course, "release_feedback", NAME, code=1)
+    assert f"feedback/eve/{NAME}: no submission_secret.txt, which the exchange adds" in said
     contents(root / "submitted", root / "autograded", root / "feedback", root.parent / "exchange" / COURSE / "feedback")
     assert (root / "autograded" / "mallory" / NAME / "data.csv").read_text() == "1,2"
     assert len(list((root.parent / "exchange" / COURSE / "feedback").iterdir())) == 2
     with book_of(course) as book:
-        assert {one.student.id for one in book.assignment_submissions(NAME)} == {"ada", "mallory"}
+        assert {one.student.id for one in book.assignment_submissions(NAME)} == {"ada", "eve", "mallory"}
 
 
 @pytest.mark.slow
@@ -158,7 +161,7 @@ def test_only_pages_of_ours_are_released_and_one_that_cannot_be_costs_nobody_els
     said = nbgrader(course, "release_feedback", NAME, code=1)
     assert f"feedback/bob/{NAME}: stolen.html is not the page first.html; run nbgrader generate_feedback" in said
     assert "0.html is not the page first.html" in said
-    assert "submission_secret.txt" in said
+    assert f"feedback/dan/{NAME}: no submission_secret.txt" in said
     (page,) = (course.root.parent / "exchange" / COURSE / "feedback").iterdir()
     assert page.read_bytes() == (feedback / "ada" / NAME / "first.html").read_bytes()
 

@@ -21,7 +21,7 @@ from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 
 from autograder.course import course_at
 from autograder.errors import CourseError
-from autograder.nbgrader.files import TIMESTAMP
+from autograder.nbgrader.files import SECRET, TIMESTAMP
 from autograder.nbgrader.plain_copy import copy_plain_files, is_plain
 from autograder.text import printable
 
@@ -37,14 +37,16 @@ def copy_hand_in(self: Any, src: str, dest: str, log: Any = None) -> None:
     """nbgrader's own rules on names and sizes, and no link is followed. What is left is told; it costs nobody else."""
     name = printable(Path(src).name)
     try:
-        if record_of(self, src)["timestamp"] == NEVER:
-            raise OSError("its name is not STUDENT+ASSIGNMENT+TIME")
         for sentence in _copied(self, Path(src), Path(dest)):
             self.log.warning("%s: %s, so it was not collected", name, printable(sentence))
     except OSError as error:
         shutil.rmtree(dest, ignore_errors=True)
-        self.log.error("%s cannot be collected: %s", name, error.strerror or error)
-        self.not_collected = [*getattr(self, "not_collected", ()), name]
+        _not_collected(self, name, error.strerror or str(error))
+
+
+def _not_collected(exchange: Any, name: str, reason: str) -> None:
+    exchange.log.error("%s cannot be collected: %s", name, reason)
+    exchange.not_collected.append(name)
 
 
 def record_of(self: Any, path: str) -> dict[str, Any]:
@@ -85,10 +87,24 @@ def _share(folder: Path) -> None:
 
 def collect(self: Any) -> None:
     """nbgrader's own for all; at the end it fails if somebody could not be collected."""
-    self.not_collected = []
+    self.not_collected, records, self.src_records = [], self.src_records, []
+    for record in records:
+        reason = _why_not_collected(record, Path(self.inbound_path, record["filename"]))
+        if reason:  # before nbgrader removes what the student has handed in earlier
+            _not_collected(self, printable(record["filename"]), reason)
+        else:
+            self.src_records.append(record)
     _collect(self)
     if self.not_collected:
         raise ExchangeError(f"not collected: {', '.join(self.not_collected)}")
+
+
+def _why_not_collected(record: dict[str, Any], place: Path) -> str:
+    if record["timestamp"] == NEVER:
+        return "its name is not STUDENT+ASSIGNMENT+TIME"
+    if place.is_symlink():
+        return "it is a link"
+    return "" if place.is_dir() else "it is not a folder"
 
 
 def release_pages(self: Any) -> None:
@@ -116,6 +132,9 @@ def _why_not_released(folder: Path, coursedir: Any) -> Iterator[str]:
     except CourseError as error:
         yield str(error)
         return
+    for name in (SECRET, TIMESTAMP):
+        if not (folder / name).exists():
+            yield f"no {name}, which the exchange adds to what is handed in there"
     for path in sorted(folder.iterdir()):
         if path.suffix == ".html" and path.name != page:
             yield f"{path.name} is not the page {page}; {again}"
