@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,13 @@ from typing import Any
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
-from autograder.text import one_line, printable
+from autograder.text import one_line, printable, shown_name
 
 _PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from autograder[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A student's id stands in formgrader's pages as it is: between tags, in an attribute, in a script's text.
 ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
+ENDS_LINES = ("Cc", "Cs", "Zl", "Zp")  # Unicode's categories of what breaks a line, a terminal or a file of text
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MODEL = "model.safetensors"  # beside the notebook, if an assignment takes one
 MAX_MODEL = 4 * 2**20  # bytes; the summarizer's has 0.4 MB
@@ -34,6 +36,9 @@ OLD_KEYS = ("cell_type", "language", "level", "source", "input", "code", "text")
 @dataclass(frozen=True)
 class Submission:
     """One student's notebook of one assignment, not yet read. `problem` is set if it cannot be found.
+
+    `student` is the folder's name as it is, since names that look alike are two students. If no student can have that
+    name, it is as `shown_name` writes it; see `name_problem`.
 
     `takes_model` is set if the assignment takes a saved model beside the notebook.
     """
@@ -210,7 +215,7 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
     if name is None:
         raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
     student = folder.parent.name if folder.name == name else path.stem
-    return Submission(printable(student), name, path, None, name in names and names[name].saved_model is not None)
+    return Submission(_id(student), name, path, None, name in names and names[name].saved_model is not None)
 
 
 def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submission]:
@@ -240,17 +245,19 @@ def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submi
         for assignment in handed_in.values():
             if only in (None, assignment.name):
                 path = student / assignment.name / assignment.notebook.name
-                yield Submission(printable(student.name), assignment.name, path, reason)
+                yield Submission(_id(student.name), assignment.name, path, reason)
 
 
 def of_assignment(student: str, folder: Path, assignment: Assignment, only: str | None = None) -> Iterator[Submission]:
     """The submission in a student's folder of an assignment; nothing if `only` asks for another assignment."""
     if only is not None and assignment.name != only:
         return
-    path, problem = folder / assignment.notebook.name, _name_problem(student)
+    path, problem = folder / assignment.notebook.name, name_problem(student)
+    if problem is None and folder.is_symlink():
+        problem = f"the folder {folder.name} is a link; put the work itself there"
     if problem is None:
         path, problem = notebook_in(folder, assignment)
-    yield Submission(printable(student), assignment.name, path, problem, assignment.saved_model is not None)
+    yield Submission(_id(student), assignment.name, path, problem, assignment.saved_model is not None)
 
 
 def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]:
@@ -286,12 +293,22 @@ def _has_cells_of(path: Path, assignment: Assignment) -> bool:
         return False
 
 
-def _name_problem(student: str) -> str | None:
+def _id(folder: str) -> str:
+    return folder if name_problem(folder) is None else shown_name(folder)
+
+
+def name_problem(student: str) -> str | None:
+    """Why nobody can have the name of this folder as an id; None if somebody can.
+
+    A name may hold what cannot be seen, such as a space that does not break, or the joiner in a Persian name.
+    """
+    shown = f"the folder's name '{shown_name(student)}'"
     if student.startswith("."):
-        return f"the folder's name {printable(student)!r} begins with a dot, and nbgrader passes it over; rename it"
+        return f"{shown} begins with a dot, and nbgrader passes it over; rename it"
+    if any(unicodedata.category(character) in ENDS_LINES for character in student):
+        return f"{shown} has a control character or half a character in it; rename it"
     if ACTS.search(student):
-        shown = printable(student)
-        return f"the folder's name {shown!r} has one of < > \" \\ in it, which formgrader would act on; rename it"
+        return f'{shown} has one of < > " \\ in it, which formgrader would act on; rename it'
     return None
 
 

@@ -151,15 +151,26 @@ def test_nothing_acts_in_formgrader(graded, watched):
         assert page.locator(".text_cell_render a[href='https://evil.example/autolink']").count() > 0  # as people link
 
 
-def test_formgrader_opens_no_course_that_was_handed_in(graded, watched, tmp_path):
-    """A link of a student's leads there; nbgrader would run the configuration that lies in the submission."""
+PLANTED = (f"submitted/loud/{NAME}", f"autograded/loud/{NAME}", f"feedback/loud/{NAME}", "demo", "link", "..")
+
+
+def test_formgrader_opens_no_course_but_its_own(graded, watched, tmp_path):
+    """A link of a student's may lead anywhere, and nbgrader would run the configuration that it finds there."""
     page, _ = watched
-    planted = graded.root / "submitted" / "loud" / NAME
-    (planted / "nbgrader_config.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'w')")
+    (graded.root / "link").symlink_to(graded.root / "demo")
+    for place in PLANTED:
+        if place not in ("link", ".."):
+            (graded.root / place).mkdir(parents=True, exist_ok=True)
+            (graded.root / place / "nbgrader_config.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'w')")
     with lab(graded.root) as address:
         page.goto(f"{address}/formgrader?token=secret")
-        assert page.goto(f"{address}/formgrader?path={planted}").status == 403
+        for place in (*(graded.root / planted for planted in PLANTED), "/", "submitted/loud", "~"):
+            answer = page.goto(f"{address}/formgrader?path={place}")
+            assert (answer.status, answer.header_value("content-type")) == (403, "text/plain; charset=utf-8"), place
+            assert "start JupyterLab in its folder" in answer.text()
         assert page.goto(f"{address}/formgrader?path={graded.root}").status == 200
+        assert page.url.endswith("/formgrader/manage_assignments")
+        page.locator("a", has_text=NAME).first.wait_for()
     assert not (tmp_path / "acted").exists()
 
 

@@ -200,6 +200,7 @@ def test_300_students_are_two_screens_with_the_rest_folded_light_and_dark(tmp_pa
     feedback = tmp_path / "feedback" / "s-0000@example.edu" / A1.name
     feedback.mkdir(parents=True)
     (feedback / "scaled_dot_product.html").write_text("<p>well done</p>")
+    (feedback / "0.html").write_text("<script>window.acted = 1</script>")
     done = autograder("report", path, "--html", tmp_path / "c.html", "--feedback", tmp_path / "feedback")
     assert done.returncode == 0, done.stderr
     page = chromium.new_page(viewport={"width": 1280, "height": 1000})

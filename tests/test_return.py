@@ -382,7 +382,7 @@ def exported(folder, text, *files):
         path.write_text("{}")
         found.append(path)
     (root / "submission_metadata.yml").write_text(text)
-    collector = Gradescope(log=logging.getLogger("collector"))
+    collector = Gradescope(log=logging.getLogger("collector"), extracted=str(folder / "extracted"))
     return [collector.collect(str(path)) for path in found]
 
 

@@ -81,6 +81,10 @@ HTML, no script and no fetched picture out of a submission (`tests/test_harmless
 `tests/test_report.py`). After Markdown has become HTML, nh3 cleans it with a list of elements and
 addresses. A spreadsheet gets no formula from a submission.
 
+**One submission never touches another's mark, page or machine** (`tests/test_collect.py`,
+`tests/test_links.py`, `tests/test_names.py`). No link in a hand-in is followed, and no archive in
+it is opened. Formgrader opens the configured course alone.
+
 **No course is looked for among submissions** (`tests/test_planted.py`), since a course's own Python
 runs outside the wall. No Python is imported from the current folder either. What is read of a
 submission is bounded in bytes, depth and count (`tests/test_submission.py`).

@@ -25,25 +25,31 @@ def what_is_beside(
     submitted: Path | None,
     feedback: Path | None,
     told: Mapping[tuple[str, str], str],
+    notebooks: Mapping[str, str],
 ) -> Beside:
     """Gather it.
 
     page: where the report goes; submitted, feedback: folders laid out STUDENT/ASSIGNMENT, if given
+    notebooks: the name of each assignment's notebook, which its feedback page has, too
     told: what the gradebook says beside marks
     """
     whole = with_absent(reports, everybody)
     scores = {(r.assignment, r.student): None if r.reason else r.score for r in whole}
-    pages = dict(_pages(whole, feedback, page.resolve().parent)) if feedback and page else {}
+    pages = dict(_pages(whole, feedback, page.resolve().parent, notebooks)) if feedback and page else {}
     samples = dict(_samples(reports, submitted)) if submitted else {}
     return Beside(scores, pages, samples, told)
 
 
-def _pages(reports: Sequence[Report], feedback: Path, place: Path) -> Iterator[tuple[tuple[str, str], str]]:
+def _pages(
+    reports: Sequence[Report], feedback: Path, place: Path, notebooks: Mapping[str, str]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Addresses of pages that were made of the course's notebook; no other file in that folder is linked to."""
     for report in reports:
         folder = feedback / report.student / report.assignment
-        found = sorted(folder.glob("*.html")) if _is_below(folder, feedback) else []
-        if found:
-            yield (report.assignment, report.student), quote(os.path.relpath(found[0].resolve(), place))
+        name = f"{notebooks.get(report.assignment, '')}.html"
+        path = folder.resolve() / name
+        if _is_below(folder, feedback) and path.is_file() and not path.is_symlink():
+            yield (report.assignment, report.student), quote(os.path.relpath(path, place))
 
 
 def _samples(reports: Sequence[Report], submitted: Path) -> Iterator[tuple[tuple[str, str, str], str]]:

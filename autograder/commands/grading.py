@@ -22,7 +22,7 @@ from autograder.marking.many import grade_many, worker_count
 from autograder.report import Report
 from autograder.reports import plain
 from autograder.submission import Submission, stamp
-from autograder.text import printable
+from autograder.text import printable, shown_name
 
 NO_PAGE = "graded, but its feedback page could not be made; nbgrader generate_feedback says why"
 FEW = 3  # up to this many submissions are shown test by test, and need no progress bar
@@ -93,10 +93,10 @@ def grade_class(
         console.print(Text(f"warning: {notice}"), soft_wrap=True)
     failed = [outcome for outcome in outcomes if outcome.reason]
     for outcome in failed:
-        console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
+        console.print(Text(f"{shown_name(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
     for outcome in pageless:
-        console.print(Text(f"{printable(outcome.student)}, {outcome.assignment}: {NO_PAGE}"), soft_wrap=True)
+        console.print(Text(f"{shown_name(outcome.student)}, {outcome.assignment}: {NO_PAGE}"), soft_wrap=True)
     graded = [outcome for outcome in outcomes if not outcome.reason and not outcome.unchanged]
     same = sum(count for _, count in found) - len(graded) - len(failed)
     unchanged = f", {same} unchanged since they were graded" if same else ""
@@ -137,7 +137,7 @@ def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
     failed = [report for report in reports if report.status == "failed"]
     if quiet:
         for report in failed:
-            console.print(Text(f"{report.student}, {report.assignment}: {report.reason}"))
+            console.print(Text(f"{shown_name(report.student)}, {report.assignment}: {report.reason}"))
         console.print(f"{len(reports) - len(failed)} graded, {len(failed)} could not be graded")
     elif len(reports) <= FEW:
         for report in reports:
@@ -157,14 +157,14 @@ def class_table(assignment: str, reports: list[Report]) -> Table:
         table.add_column(name, justify="right", overflow="fold")
     for report in reports:
         scores = [plain.points(exercise.score) for exercise in report.exercises]
-        table.add_row(Text(report.student), _marks(report), *scores)
-    reasons = [f"{report.student}: {report.reason}" for report in reports if report.reason]
+        table.add_row(Text(shown_name(report.student)), _marks(report), *scores)
+    reasons = [f"{shown_name(report.student)}: {report.reason}" for report in reports if report.reason]
     table.caption, table.caption_justify = Text("\n".join(reasons)), "left"
     return table
 
 
 def _show_one(report: Report, console: Console) -> None:
-    console.print(Text(f"\n{report.student}, {report.assignment}: {_marks(report)}", style="bold"))
+    console.print(Text(f"\n{shown_name(report.student)}, {report.assignment}: {_marks(report)}", style="bold"))
     if report.reason:
         console.print(Text(f"  {report.reason}"))
     for exercise in report.exercises:

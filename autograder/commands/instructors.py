@@ -12,7 +12,7 @@ from autograder.commands.options import SandboxKind, Visibility, must_be_writabl
 from autograder.commands.return_marks import return_
 from autograder.commands.written import written
 from autograder.course import find_course
-from autograder.text import printable
+from autograder.text import alike, shown_name
 
 app = typer.Typer()
 
@@ -66,7 +66,7 @@ def roster(
     handed_in = course.root / "submitted"
     folders = sorted(path.name for path in handed_in.iterdir() if path.is_dir()) if handed_in.is_dir() else []
     for name in [name for name in folders if name not in ids]:
-        print(f"submitted/{printable(name)}: nobody in the roster has this id")
+        print(f"submitted/{shown_name(name)}: nobody in the roster has this id")
 
 
 Roster = Annotated[
@@ -108,7 +108,9 @@ def report(
     told = _told_of_marks() if gradebook else {}
 
     def page(rates: Any) -> str:
-        return class_report.as_html(rates, what_is_beside(reports, everybody, html, submitted, feedback, told))
+        notebooks = {name: one.notebook.stem for name, one in find_course().assignments().items()} if feedback else {}
+        beside = what_is_beside(reports, everybody, html, submitted, feedback, told, notebooks)
+        return class_report.as_html(rates, beside)
 
     formats = {html: page, csv: class_report.as_table, json_file: class_report.as_json}
     wanted = {path: make for path, make in formats.items() if path is not None}
@@ -159,6 +161,8 @@ def export(
     if csv is None and junit is None and gradescope is None:
         raise typer.BadParameter("name at least one of --csv, --junit and --gradescope")
     reports = with_absent(read_marks(marks), _ids(roster))
+    for names in alike(report.student for report in reports):
+        print(f"{' and '.join(map(shown_name, names))} look alike; they are {len(names)} students, with a row each")
     if csv is not None:
         write(csv, forms.exercises_as_csv(reports))
     if junit is not None:

@@ -25,6 +25,7 @@ from autograder.nbgrader import api, gradebook_copy, must
 from autograder.report import Report
 from autograder.reports.plain import points
 from autograder.submission import Submission, of_assignment
+from autograder.text import shown_name
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,9 @@ def run(course: Course, name: str, console: Console, jobs: int, kind: str, write
     place, failed = write(nbgrader, assignment, found)
     console.print(Text(f"Written; what was there before is in {place}."), soft_wrap=True)
     for student in failed:
-        console.print(Text(f"nbgrader could not grade {student}; the marks there are the old ones."), soft_wrap=True)
+        console.print(
+            Text(f"nbgrader could not grade {shown_name(student)}; the marks there are the old ones."), soft_wrap=True
+        )
     console.print(Text(f"To undo it: autograder regrade {name} --undo"), soft_wrap=True)
     console.print(Text(f"New feedback pages: nbgrader generate_feedback {name} --force"), soft_wrap=True)
 
@@ -192,7 +195,7 @@ def show(found: Sequence[Comparison], console: Console) -> None:
         table.add_column(heading, justify="left" if heading in ("student", "where") else "right", overflow="fold")
     for one in moved:
         totals = (points(_total(one.before)), points(_total(one.after)), _signed(one.gain))
-        table.add_row(Text(one.student), *totals, Text("; ".join(map(_where, one.changed))))
+        table.add_row(Text(shown_name(one.student)), *totals, Text("; ".join(map(_where, one.changed))))
     if moved:
         console.print(table)
     for line in _sums(found):
@@ -209,7 +212,7 @@ def _sums(found: Sequence[Comparison]) -> Iterator[str]:
     if hidden:
         yield f"{hidden} manual grades are kept although the tests now say something else; they will wait for a look."
     for one in problems:
-        yield f"{one.student} keeps the old marks: {one.problem}"
+        yield f"{shown_name(one.student)} keeps the old marks: {one.problem}"
 
 
 def _where(change: Changed) -> str:

@@ -42,9 +42,9 @@ def return_(
         raise typer.BadParameter("Gradescope takes no pages; what they say of each exercise is in the zip of --marks")
     course = find_course()
     found, nbgrader = course.assignment(assignment), api(course.root)
-    handed = returning.handed_in(nbgrader, found, to.value)
+    handed, left = returning.handed_in(nbgrader, found, to.value)
     grades = returning.marks(nbgrader, found)
-    missing = list(returning.without_marks(grades, handed))
+    missing = [*left, *returning.without_marks(grades, handed)]
     told = list(returning.to_know(grades, handed))
     if marks is not None:
         if to is System.gradescope:

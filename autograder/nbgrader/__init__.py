@@ -17,10 +17,13 @@ from autograder.course import CONFIG
 from autograder.errors import CourseError
 from autograder.nbgrader.autograde import take_autogrades_place
 from autograder.nbgrader.database import open_with_fewer_steps
+from autograder.nbgrader.exchange import follow_no_links
+from autograder.nbgrader.files import make_feedback_of_pages_alone
 from autograder.nbgrader.mark import Mark
 from autograder.nbgrader.pages import make_pages_careful
 from autograder.nbgrader.restore import RestoreCells
 from autograder.nbgrader.steps import CheckMetadata, SaveMarks
+from autograder.nbgrader.zip_collect import end_with_who_was_left
 
 __all__ = ["CheckMetadata", "Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
@@ -30,6 +33,10 @@ def configure(config: Any) -> None:
     take_autogrades_place()
     open_with_fewer_steps()
     make_pages_careful()
+    end_with_who_was_left()
+    make_feedback_of_pages_alone()
+    follow_no_links()
+    config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True

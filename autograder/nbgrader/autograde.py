@@ -33,7 +33,7 @@ from autograder.errors import AutograderError, CourseError, SubmissionError, Unf
 from autograder.marking.many import Workers, worker_count
 from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.database import tables_looked_for_once
-from autograder.nbgrader.files import Exporter, PlainFiles, remove_tree
+from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.given import KEY, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
 from autograder.nbgrader.restore import course_cells
@@ -49,11 +49,9 @@ from autograder.submission import (
     read_notebook,
     stamp,
 )
-from autograder.text import one_line, printable
+from autograder.text import one_line, shown_name
 
 LOCK = ".autograder.lock"
-TIMESTAMP = "timestamp.txt"  # nbgrader's, beside a submission
-MAX_TIMESTAMP = 2**20  # bytes; a time has 30
 
 
 class Autograde(NbGraderAutograde, PlainFiles):
@@ -149,7 +147,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if failed:
             text = f"{len(failed)} of {len(failed) + len(self.assignments)} submissions could not be graded"
             # Again, since above they stand among a class's other lines.
-            reasons = [f"  {printable(one.student)}: {one.reason}" for one in failed]
+            reasons = [f"  {shown_name(one.student)}: {one.reason}" for one in failed]
             self.log.error("%s:\n%s", text, "\n".join(reasons))
             raise NotAll(text)
 
@@ -231,7 +229,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         outcome = SubmissionOutcome(student, self.course_assignment.name, reason and one_line(reason))
         self.outcomes.append(outcome)
         if outcome.reason:
-            self.log.error("%s, %s cannot be graded: %s", printable(student), outcome.assignment, outcome.reason)
+            self.log.error("%s, %s cannot be graded: %s", shown_name(student), outcome.assignment, outcome.reason)
             if self.create_student:
                 know_student(self.coursedir, student)
         self.on_graded(outcome)

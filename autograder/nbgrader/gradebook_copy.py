@@ -72,7 +72,7 @@ def _autograded(nbgrader: Any, student: str, assignment: str) -> Path:
 
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
-        shutil.copytree(source, target)
+        shutil.copytree(source, target, symlinks=True)
 
 
 def _remove(folder: Path) -> None:

@@ -24,13 +24,11 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 from pygments.token import STANDARD_TYPES
-from tornado.web import HTTPError
 from traitlets import Unicode, default
 
 from autograder.course import Written, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader.formulas import as_mathml
-from autograder.reading import is_handed_in
 from autograder.submission import ACTS, PICTURES, grade_id
 from autograder.text import REPLACEMENT
 
@@ -261,11 +259,26 @@ def _inert(value: Any) -> Any:
 
 
 def open_course(self: Any) -> Any:
-    """nbgrader's own, unless somebody handed the course in: opening it runs its configuration, which a link can do."""
-    path = self.get_argument("path", "")
-    if path and is_handed_in(Path(path).resolve()):
-        raise HTTPError(403, "this is a folder of submissions, not a course")
+    """nbgrader's own for the course that this server was configured for, and 403 for every other path.
+
+    nbgrader would run the `nbgrader_config.py` that it finds there, and a link in a student's text can name any path.
+    """
+    path, root = self.get_argument("path", ""), Path(self.coursedir.root)
+    if path and not _is_same(path, root):
+        self.set_status(403)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        return self.finish(
+            f"This server shows the course in {root}. For another course, start JupyterLab in its folder."
+        )
+    self.request.arguments.pop("path", None)  # the course is open already
     return _open(self)
+
+
+def _is_same(path: str, root: Path) -> bool:
+    try:
+        return Path(path).resolve() == root.resolve()
+    except (OSError, ValueError):
+        return False
 
 
 def exporter(self: Any) -> Page:

@@ -29,7 +29,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course import Assignment
 from autograder.errors import AutograderError
-from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle, submission_of
+from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle, collected_as
 from autograder.nbgrader.standing import standings
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain import points
@@ -38,8 +38,6 @@ CANVAS_HEAD = ("Student", "ID", "Section")
 IDENTIFIER, GRADE, MAXIMUM = "Identifier", "Grade", "Maximum Grade"  # of Moodle's worksheet, in English
 System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
 COLLECTORS: dict[System, Any] = {"canvas": Canvas, "moodle": Moodle, "gradescope": Gradescope}
-_CANVAS_FILE = re.compile(r"[^_]+_(?:LATE_)?(?P<user>\d+)_\d+_")
-_MOODLE_FOLDER = re.compile(r"[^_]+_(?P<user>\d+)_assignsubmission_file")
 
 
 @dataclass(frozen=True)
@@ -62,39 +60,25 @@ class StudentMarks:
     problem: str = ""
 
 
-def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> dict[str, Handed]:
-    """Whose is what, by student, from what `nbgrader zip_collect` has unpacked.
+def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> tuple[dict[str, Handed], list[str]]:
+    """Whose is what, by student, from what `nbgrader zip_collect` has unpacked; and a sentence for all it has left.
 
+    It is the collector that says whose a file is, so that marks go back to where a notebook came from.
     Raises `AutograderError` if there is nothing of this system.
     """
     folder = Path(nbgrader.coursedir.root, "downloaded", assignment.name, "extracted")
-    collector = COLLECTORS[system]()
-    found = {}
-    for path in sorted(folder.rglob("*.ipynb")):
-        info = collector.collect(str(path))
-        named = _named(path, system)
-        if info and named:
-            found[info["student_id"]] = Handed(info["student_id"], *named)
+    collector = COLLECTORS[system](extracted=str(folder))
+    found = dict[str, Handed]()
+    for path, owner in collector.sorted_out.taken.items():
+        ours = collected_as(owner) == assignment.notebook.name
+        if path.suffix == ".ipynb" and (ours or owner.student not in found):
+            found[owner.student] = Handed(owner.student, owner.number, owner.stem)
     if not found:
         raise AutograderError(
             f"{folder}: nothing that {system.capitalize()} has named; download the submissions there, and collect them "
-            f"with nbgrader zip_collect {assignment.name}"
+            f"with nbgrader zip_collect {assignment.name}{''.join(f'; {sentence}' for sentence in collector.left[:1])}"
         )
-    return found
-
-
-def _named(path: Path, system: System) -> tuple[str, str] | None:
-    if system == "gradescope":
-        submission = submission_of(path)
-        return (submission[0], "") if submission else None
-    if system == "canvas":
-        match = _CANVAS_FILE.match(path.name)
-        return (match["user"], match[0]) if match else None
-    match = _MOODLE_FOLDER.match(path.parent.name)
-    if match:
-        return match["user"], f"{path.parent.name}/"
-    match = _MOODLE_FOLDER.match(path.name)
-    return (match["user"], f"{match[0]}/") if match else None
+    return found, [f"not collected, so nothing goes back: {sentence}" for sentence in collector.left]
 
 
 def marks(nbgrader: Any, assignment: Assignment) -> list[StudentMarks]:

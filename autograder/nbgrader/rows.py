@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course import CHECK, Assignment
 from autograder.reports.roster import Person
-from autograder.submission import ACTS
+from autograder.submission import name_problem
 
 
 def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
@@ -59,7 +59,7 @@ def know_student(coursedir: Any, student: str) -> None:
 
     If the gradebook cannot be written, that may be why they could not be graded; the reason has been told.
     """
-    if student.isprintable() and not student.startswith(".") and not ACTS.search(student):
+    if name_problem(student) is None:
         with (
             contextlib.suppress(SQLAlchemyError, InvalidEntry),
             Gradebook(coursedir.db_url, coursedir.course_id) as book,

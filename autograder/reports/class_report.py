@@ -16,6 +16,7 @@ from rich.text import Text
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain import points
+from autograder.text import shown_name
 
 TEMPLATES = Path(__file__).parent / "templates"
 WIDTH = 24  # characters of a full bar in the terminal
@@ -63,6 +64,7 @@ def as_html(assignments: Sequence[AssignmentRate], beside: Beside | None = None)
     """The page, complete in itself: no script, nothing fetched, every text escaped."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters["shown_name"] = shown_name
     page = environment.get_template("class_report.html")
     words = {"bin_names": bin_names(), "points": points, "percent": percent, "shown": SHOWN, "again": again}
     return page.render(assignments=assignments, beside=beside or Beside(), **words)
@@ -162,17 +164,20 @@ def again(mistake: MistakeCount) -> str:
 
 def _who(mistake: MistakeCount) -> str:
     """One student with a cause, and where else the same have it."""
-    return "; ".join(filter(None, (f"such as {mistake.students[0]}", again(mistake))))
+    return "; ".join(filter(None, (f"such as {shown_name(mistake.students[0])}", again(mistake))))
 
 
 def _alike_table(a: AssignmentRate) -> Table:
     columns = ("exercise", ""), ("students", "right"), ("such as", ""), ("what the first message says", "")
-    rows = ((Text(one.exercise), str(one.count), Text(one.students[0]), Text(one.message)) for one in a.alike[:ROWS])
+    rows = (
+        (Text(one.exercise), str(one.count), Text(shown_name(one.students[0])), Text(one.message))
+        for one in a.alike[:ROWS]
+    )
     return _table("Wrong in the same way, without a name", columns, rows)
 
 
 def _attention_table(a: AssignmentRate) -> Table:
-    rows = ((Text(one.student), Text(one.why)) for one in a.attention)
+    rows = ((Text(shown_name(one.student)), Text(one.why)) for one in a.attention)
     return _table("Students who need attention", (("student", ""), ("why", "")), rows)
 
 

@@ -143,5 +143,6 @@ def gradescope_files(
 
 
 def _file_name(name: str) -> str:
-    """One folder's name, whatever a marks file says: `..` and slashes lead nowhere else."""
-    return name.replace("/", "_").replace("\0", "_").strip(".") or "_"
+    """One folder's name, whatever a marks file says: nothing leads elsewhere, and no two names become one."""
+    plain = name.replace("%", "%25").replace("/", "%2f").replace("\0", "%00")
+    return re.sub(r"^\.", "%2e", plain) or "%"

@@ -11,20 +11,27 @@ from typing import Any
 
 from autograder.errors import AutograderError
 from autograder.report import ExerciseResult, Report, TestResult
+from autograder.text import shown_name
 
 # A spreadsheet takes text that begins so for a formula, and runs it (OWASP, "CSV Injection").
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def read_marks(paths: Sequence[Path]) -> list[Report]:
-    """The reports of all files, in order. Of two on the same student and assignment, the later counts.
+    """The reports of all files, in order. Of two on the same student and assignment, the later file's counts.
 
-    Raises `AutograderError` if a file is not what `autograder grade --json` writes.
+    Raises `AutograderError` if a file is not what `autograder grade --json` writes, or has two such reports itself.
     """
     found: dict[tuple[str, str], Report] = {}
     for path in paths:
+        of_file: dict[tuple[str, str], Report] = {}
         for report in _read(path):
-            found[report.assignment, report.student] = report
+            if of_file.setdefault((report.assignment, report.student), report) is not report:
+                raise AutograderError(
+                    f"{path}: two submissions of {report.assignment} have the student '{shown_name(report.student)}'; "
+                    "grade folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb"
+                )
+        found |= of_file
     return list(found.values())
 
 

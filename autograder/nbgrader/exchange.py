@@ -1,0 +1,156 @@
+"""nbgrader's exchange, which is a folder that students write to: what is taken from there, and what goes back.
+
+nbgrader follows links in it. A student who owns a hand-in may have put any of them there.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
+
+from autograder.course import course_at
+from autograder.errors import CourseError
+from autograder.nbgrader.files import SECRET, TIMESTAMP
+from autograder.nbgrader.plain_copy import copy_plain_files, is_plain
+from autograder.text import printable
+
+NEVER = datetime.min  # earlier than all that was handed in, so that anything else of this student's counts
+KILOBYTE = 1000  # as nbgrader counts in `max_file_size` and `max_dir_size`
+
+_collect, _release = ExchangeCollect.copy_files, ExchangeReleaseFeedback.copy_files
+_record = ExchangeCollect._path_to_record
+_timestamp = CourseDirectory.get_existing_timestamp
+
+
+def copy_hand_in(self: Any, src: str, dest: str, log: Any = None) -> None:
+    """nbgrader's own rules on names and sizes, and no link is followed. What is left is told; it costs nobody else."""
+    name = printable(Path(src).name)
+    try:
+        for sentence in _copied(self, Path(src), Path(dest)):
+            self.log.warning("%s: %s, so it was not collected", name, printable(sentence))
+    except OSError as error:
+        shutil.rmtree(dest, ignore_errors=True)
+        _not_collected(self, name, error.strerror or str(error))
+
+
+def _not_collected(exchange: Any, name: str, reason: str) -> None:
+    exchange.log.error("%s cannot be collected: %s", name, reason)
+    exchange.not_collected.append(name)
+
+
+def record_of(self: Any, path: str) -> dict[str, Any]:
+    """nbgrader's own, and `NEVER` for a name without a time, which would end the collecting for all."""
+    try:
+        record: dict[str, Any] = _record(self, path)
+    except (ValueError, OverflowError, ExchangeError):
+        name = Path(path).name
+        return {"username": name.partition("+")[0], "filename": name, "timestamp": NEVER}
+    return record
+
+
+def _copied(exchange: Any, source: Path, target: Path) -> list[str]:
+    rules = exchange.coursedir
+
+    def wanted(place: Path, is_folder: bool) -> bool:
+        if any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.ignore):
+            return False
+        return is_folder or any(fnmatch.fnmatch(place.name, pattern) for pattern in rules.include)
+
+    most = KILOBYTE * rules.max_dir_size
+    if not source.is_symlink() and exchange.get_size(source) > most:
+        raise OSError(f"it is larger than max_dir_size, {most // KILOBYTE**2} MB")
+    left = copy_plain_files(source, target, KILOBYTE * rules.max_file_size, wanted)
+    if rules.groupshared:
+        _share(target)
+    return left
+
+
+def _share(folder: Path) -> None:
+    """As nbgrader does for courses of several instructors: their group may write."""
+    for place, _, names in os.walk(folder):
+        os.chmod(place, stat.S_IMODE(os.stat(place).st_mode) | 0o2770)  # noqa: S103 - the group is the instructors'
+        for name in names:
+            path = Path(place, name)
+            path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o660)
+
+
+def collect(self: Any) -> None:
+    """nbgrader's own for all; at the end it fails if somebody could not be collected."""
+    self.not_collected, records, self.src_records = [], self.src_records, []
+    for record in records:
+        reason = _why_not_collected(record, Path(self.inbound_path, record["filename"]))
+        if reason:  # before nbgrader removes what the student has handed in earlier
+            _not_collected(self, printable(record["filename"]), reason)
+        else:
+            self.src_records.append(record)
+    _collect(self)
+    if self.not_collected:
+        raise ExchangeError(f"not collected: {', '.join(self.not_collected)}")
+
+
+def _why_not_collected(record: dict[str, Any], place: Path) -> str:
+    if record["timestamp"] == NEVER:
+        return "its name is not STUDENT+ASSIGNMENT+TIME"
+    if place.is_symlink():
+        return "it is a link"
+    return "" if place.is_dir() else "it is not a folder"
+
+
+def release_pages(self: Any) -> None:
+    """nbgrader's own, for each student by itself, and for the page of the course's notebook alone."""
+    failed = []
+    for folder in sorted(map(Path, glob.glob(self.src_path))):
+        reason = next(_why_not_released(folder, self.coursedir), "")
+        if not reason:
+            self.src_path = glob.escape(str(folder))
+            try:
+                _release(self)
+            except (OSError, ValueError, AssertionError) as error:  # such as a secret that is missing, or empty
+                reason = str(error) or "its submission_secret.txt is empty"
+        if reason:
+            failed.append(f"{printable(str(folder))}: {printable(reason)}")
+            self.log.error("Not released: %s", failed[-1])
+    if failed:
+        raise ExchangeError(f"{len(failed)} pages were not released; each is named above")
+
+
+def _why_not_released(folder: Path, coursedir: Any) -> Iterator[str]:
+    again = f"run nbgrader generate_feedback {coursedir.assignment_id} again"
+    try:
+        page = f"{course_at(Path(coursedir.root)).assignment(coursedir.assignment_id).notebook.stem}.html"
+    except CourseError as error:
+        yield str(error)
+        return
+    for name in (SECRET, TIMESTAMP):
+        if not (folder / name).exists():
+            yield f"no {name}, which the exchange adds to what is handed in there"
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".html" and path.name != page:
+            yield f"{path.name} is not the page {page}; {again}"
+        elif not is_plain(path):
+            yield f"{path.name} is not a plain file; {again}"
+
+
+def timestamp_if_plain(self: Any, dest_path: str) -> Any:
+    """nbgrader's own; none if its file is a link or a pipe, which nbgrader would follow or wait for."""
+    path = Path(dest_path, TIMESTAMP)
+    return _timestamp(self, dest_path) if is_plain(path) else None
+
+
+def follow_no_links() -> None:
+    """From now on nbgrader's exchange works as above."""
+    ExchangeCollect.do_copy, ExchangeCollect.copy_files = copy_hand_in, collect
+    ExchangeCollect._path_to_record = record_of
+    ExchangeReleaseFeedback.copy_files = release_pages
+    CourseDirectory.get_existing_timestamp = timestamp_if_plain

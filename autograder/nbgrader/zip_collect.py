@@ -1,0 +1,141 @@
+"""nbgrader's `zip_collect`: how a system's download is unpacked, and who was left is told.
+
+nbgrader unpacks what is packed inside a hand-in, too, and takes the names in it for the system's own. One archive that
+cannot be read ends it for the whole class.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from nbgrader.apps.zipcollectapp import ZipCollectApp
+from nbgrader.plugins import ExtractorPlugin
+
+from autograder.errors import SubmissionError
+from autograder.nbgrader.collectors import ARCHIVES, MAX_METADATA
+from autograder.nbgrader.plain_copy import blocks, copy_plain_files
+from autograder.submission import MAX_BYTES
+from autograder.text import printable
+
+MAX_FILE = MAX_METADATA  # bytes; no other file of a download is as large
+MAX_ALL = 1_000 * MAX_BYTES  # bytes of a download: 1,000 students, each with the largest notebook that is read
+MAX_ENTRIES = 100_000  # of a download: 1,000 students with 100 files each
+_ENCRYPTED = 0x1  # a bit of an entry's flags
+# What zipfile raises for bytes that are not what they should be.
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+
+
+class Unpacked(ExtractorPlugin):
+    """Unpacks the zips that lie in `archive/` itself and copies all else. No archive in a hand-in is opened.
+
+    Only plain files are taken. `left` has a sentence for each that was not, with the archive's name.
+    """
+
+    left: list[str]
+
+    def extract(self, archive_path: str, extracted_path: str) -> None:
+        """Unpack a system's download, or what a teacher has unpacked already."""
+        source, target, self.left = Path(archive_path), Path(extracted_path), []
+        zips = {path.name for path in source.iterdir() if path.suffix.lower() == ".zip" and not path.is_dir()}
+        self.left += copy_plain_files(source, target, MAX_FILE, lambda place, _: str(place) not in zips)
+        for name in sorted(zips):
+            self.log.info("Extracting from: %s", source / name)
+            try:
+                self.left += [f"{printable(name)}: {why}" for why in unpack(source / name, target / Path(name).stem)]
+            except SubmissionError as error:
+                self.left.append(f"{printable(name)} is not unpacked: {error}")
+        for path in sorted(target.rglob("*")):
+            if path.name.lower().endswith(ARCHIVES) and path.is_file():
+                self.log.warning("%s is not opened: it is in a hand-in", printable(str(path.relative_to(target))))
+
+
+def unpack(path: Path, target: Path) -> list[str]:
+    """Unpack a zip. Returns a sentence for each entry that was left.
+
+    Raises `SubmissionError` with a reason if nothing is unpacked: a link, no zip, or more than the limits allow.
+    """
+    if path.is_symlink() or not path.is_file():
+        raise SubmissionError("it is not a plain file")
+    try:
+        archive = zipfile.ZipFile(path)
+    except _BROKEN as error:
+        raise SubmissionError(f"it cannot be read as a zip ({error}); download it again") from None
+    with archive:
+        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+        _look_at_size(entries, target)
+        return [f"{printable(entry.filename)} {why}" for entry in entries if (why := _take(archive, entry, target))]
+
+
+def _look_at_size(entries: list[zipfile.ZipInfo], target: Path) -> None:
+    if len(entries) > MAX_ENTRIES:
+        raise SubmissionError(f"it holds {len(entries):,} files; the limit is {MAX_ENTRIES:,}")
+    size, free = sum(entry.file_size for entry in entries), shutil.disk_usage(target.parent).free
+    if size > MAX_ALL:
+        raise SubmissionError(f"it would become {size / 2**30:.1f} GB; the limit is {MAX_ALL / 2**30:.1f}")
+    if size > free:
+        raise SubmissionError(f"it would become {size / 2**30:.1f} GB, and the disk has {free / 2**30:.1f}")
+
+
+def _take(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> str:
+    """Write one entry; why not, if it is left."""
+    reason = _no_plain_file(entry)
+    if reason:
+        return reason
+    path = target / PurePosixPath(entry.filename)
+    if os.path.lexists(path):
+        return "has the name of another entry, which was kept"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(entry) as packed, path.open("xb") as file:
+            for block in blocks(packed, entry.file_size):
+                file.write(block)
+    except _BROKEN as error:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return f"cannot be unpacked: {getattr(error, 'strerror', None) or error}"
+    return ""
+
+
+def _no_plain_file(entry: zipfile.ZipInfo) -> str:
+    name, kind = entry.filename, stat.S_IFMT(entry.external_attr >> 16)
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or "\\" in name or ".." in parts:
+        return "leads out of the archive"
+    if kind == stat.S_IFLNK:
+        return "is a link"
+    if kind not in (0, stat.S_IFREG):
+        return "is not a file"
+    if entry.flag_bits & _ENCRYPTED:
+        return "is encrypted"
+    if entry.file_size > MAX_FILE:
+        return f"would become {entry.file_size / 2**20:.0f} MB; the limit is {MAX_FILE // 2**20}"
+    return ""
+
+
+_process = ZipCollectApp.process_extracted_files
+
+
+def process_extracted_files(self: Any) -> None:
+    """nbgrader's own. At the end it names whoever was not collected, and the exit code is 1 if there is somebody."""
+    left: list[str] = []
+    try:
+        _process(self)
+    finally:
+        for plugin in (self.extractor_plugin_inst, self.collector_plugin_inst):
+            left += getattr(plugin, "left", ())
+        if left:
+            self.log.error("%d not collected:\n%s", len(left), "\n".join(f"  {sentence}" for sentence in left))
+    if left:
+        self.exit(1)
+
+
+def end_with_who_was_left() -> None:
+    """From now on nbgrader's command ends as above."""
+    ZipCollectApp.process_extracted_files = process_extracted_files
