@@ -32,7 +32,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Guest, Host, isolates
 from autograder.sandbox.outside.warm import Warm
 from autograder.submission import Cell, code_cells, grade_id, read_notebook
-from autograder.text import raised
+from autograder.text import printable_lines, raised
 
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
 GLANCE = 0.3  # seconds between two looks at the file
@@ -147,7 +147,8 @@ def _progress(found: list[CheckResult]) -> Progress:
 
 
 def _coloured(words: str) -> Text:
-    text = Text(words)
+    """All that is shown goes through here: what the notebook says, and its name, give a terminal no orders."""
+    text = Text(printable_lines(words))
     for mark, style in STYLES:
         text.highlight_words([mark], style)
     return text

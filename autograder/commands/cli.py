@@ -24,6 +24,7 @@ from autograder.commands.options import SandboxKind, must_be_writable, warn
 from autograder.course import course_at, find_course
 from autograder.errors import AutograderError, CourseError, in_words
 from autograder.submission import find_submissions
+from autograder.text import printable_lines
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -226,7 +227,7 @@ def _leave_in_order() -> None:
 def _end(words: str) -> NoReturn:
     """Say why, and end as a call that was wrong does. What cannot be printed is dropped, and not tried again."""
     with contextlib.suppress(OSError):
-        Console(stderr=True, soft_wrap=True).print(Text(f"autograder: {words}"))
+        Console(stderr=True, soft_wrap=True).print(Text(printable_lines(f"autograder: {words}")))
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(2)

@@ -25,6 +25,7 @@ from autograder.nbgrader import api, gradebook_copy, must
 from autograder.report import Report
 from autograder.reports.plain import points
 from autograder.submission import Submission, of_assignment
+from autograder.text import printable
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,9 @@ def run(course: Course, name: str, console: Console, jobs: int, kind: str, write
     place, failed = write(nbgrader, assignment, found)
     console.print(Text(f"Written; what was there before is in {place}."), soft_wrap=True)
     for student in failed:
-        console.print(Text(f"nbgrader could not grade {student}; the marks there are the old ones."), soft_wrap=True)
+        console.print(
+            Text(f"nbgrader could not grade {printable(student)}; the marks there are the old ones."), soft_wrap=True
+        )
     console.print(Text(f"To undo it: autograder regrade {name} --undo"), soft_wrap=True)
     console.print(Text(f"New feedback pages: nbgrader generate_feedback {name} --force"), soft_wrap=True)
 
@@ -192,11 +195,11 @@ def show(found: Sequence[Comparison], console: Console) -> None:
         table.add_column(heading, justify="left" if heading in ("student", "where") else "right", overflow="fold")
     for one in moved:
         totals = (points(_total(one.before)), points(_total(one.after)), _signed(one.gain))
-        table.add_row(Text(one.student), *totals, Text("; ".join(map(_where, one.changed))))
+        table.add_row(Text(printable(one.student)), *totals, Text("; ".join(map(_where, one.changed))))
     if moved:
         console.print(table)
     for line in _sums(found):
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(printable(line)), soft_wrap=True)
 
 
 def _sums(found: Sequence[Comparison]) -> Iterator[str]:
