@@ -134,6 +134,13 @@ def doctor(
 def check(
     notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
     watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--course",
+            help="The course's folder; else the one around the current folder, if nobody else can write there.",
+        ),
+    ] = None,
 ) -> None:
     """Run the visible checks on a saved notebook, as check(...) does inside it.
 
@@ -141,10 +148,11 @@ def check(
     """
     from autograder.commands import check_notebook
 
+    course = course_at(folder) if folder else None
     if not watch:
-        raise typer.Exit(0 if check_notebook.check_once(notebook, Console()) else 1)
+        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course) else 1)
     with contextlib.suppress(KeyboardInterrupt):
-        check_notebook.watch(notebook, Console())
+        check_notebook.watch(notebook, Console(), course)
 
 
 @app.command(epilog="Example: autograder demo demo")
