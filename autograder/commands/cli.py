@@ -115,6 +115,8 @@ def doctor(
 ) -> None:
     """What stands between student code and the course on this machine, what that means, and what helps.
 
+    If that is enough, a few notebooks are run for a trial, which takes seconds.
+
     Exit code: 0 when grading is safe here, 1 when it is not, 2 when the call itself is wrong.
     """
     from autograder.commands import doctor as ask
