@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.commands import doctor_trial
+from autograder.commands import doctor_installed, doctor_trial
 from autograder.commands.condition import GOOD, LESS, UNSAFE, Condition
 from autograder.course import Course
 from autograder.sandbox import landlock
@@ -54,10 +54,12 @@ def findings(course: Course | None) -> Iterator[Condition]:
 
 def _here(course: Course | None) -> Iterator[Condition]:
     yield from _walls()
+    yield from doctor_installed.faults_of_bubblewrap()
     yield from _in_reach(course)
     yield from _limits()
     yield from _room()
     yield _python()
+    yield doctor_installed.other_package()
     for name, (purpose, how) in PACKAGES.items():
         yield _package(name, purpose, how)
 
