@@ -15,6 +15,7 @@ by `from ..shared_suite import table`.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import importlib
@@ -22,20 +23,23 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from autograder import __version__
 from autograder.errors import AutograderError
+from autograder.owners import other_writer
 from autograder.reading import is_handed_in
+from autograder.text import printable
 
 KIT = Path(__file__).parent / "attention"
 PLACES = ("content", "autograder/attention")  # below a course's root: its own, or in a copy of the kit's repository
 READY_MADE: dict[str, Any] = {
     "kernels": [], "python": [], "c": [], "answered": {}, "watched": [], "hidden": [], "where_watched": {},
 }  # fmt: skip
+CHECKS = "*/*/visible.py"  # in the folder of an exercise, in that of its assignment
 PACKAGE = "content of "  # how the names of loaded modules begin
 _HEADING = re.compile(r'^section = "(\d+)', re.MULTILINE)
 
@@ -72,9 +76,11 @@ class Visible:
     """What students have of a course: checks, hints, examples to draw.
 
     folder: where the assignments' folders lie
+    passed_over: sentences on folders that are nearer and are not used, see `why_passed_over`
     """
 
     folder: Path = KIT
+    passed_over: tuple[str, ...] = field(default=(), compare=False)
 
     def assignments(self) -> dict[str, tuple[str, ...]]:
         """The exercises of each assignment that has visible checks, in order."""
@@ -89,7 +95,7 @@ class Visible:
         near = difflib.get_close_matches(exercise, known, 1)
         older = f"If the notebook is right, your kit ({__version__}) is older than it; install the newest one."
         more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}. {older}"
-        raise UnknownExercise(f"there is no exercise {exercise!r}; {more}")
+        raise UnknownExercise(" ".join((f"there is no exercise {exercise!r}; {more}", *self.passed_over)))
 
     def checks(self, assignment: str) -> tuple[Path, ...]:
         """The visible checks of an assignment, a file an exercise."""
@@ -109,12 +115,24 @@ class Visible:
 def visible_around(folder: Path, exercise: str) -> Visible:
     """What a notebook in `folder` checks `exercise` by: a `content/` there or above that has it, else the kit's.
 
-    If there is no such exercise, it is the nearest `content/`, which can say so. What was handed in is not looked into.
+    If there is no such exercise, it is the nearest `content/`, which can say so. What was handed in is not looked into,
+    and what others can write to is passed over: its Python would run as this user.
     """
     folder = folder.resolve()
     own = [Visible(place / PLACES[0]) for place in (folder, *folder.parents) if not is_handed_in(place)]
-    known = [one for one in (*own, Visible()) if one.assignments()] or [Visible()]
-    return next((one for one in known if any(exercise in names for names in one.assignments().values())), known[0])
+    why = {one: why_passed_over(one.folder) for one in own}
+    known = [one for one in (*own, Visible()) if not why.get(one) and one.assignments()] or [Visible()]
+    found = next((one for one in known if any(exercise in names for names in one.assignments().values())), known[0])
+    return replace(found, passed_over=tuple(filter(None, why.values())))
+
+
+def why_passed_over(folder: Path) -> str:
+    """Why a `content/` that was found, and not named, is not used, in one sentence; empty if it is, or holds none."""
+    with contextlib.suppress(OSError):  # a folder above that may not be read
+        if any(folder.glob(CHECKS)) and (writer := other_writer(folder)):
+            reason = f"{writer.path} {writer.how}"
+            return printable(f"{folder} is not used as a course: others can write there. {reason} ({writer.remedy}).")
+    return ""
 
 
 @functools.cache
@@ -127,7 +145,7 @@ def _exercises(folder: Path) -> dict[str, tuple[str, ...]]:
     """A folder that holds checks is an exercise."""
     found: dict[str, list[Path]] = {}
     try:
-        for path in sorted(folder.glob("*/*/visible.py")):
+        for path in sorted(folder.glob(CHECKS)):
             found.setdefault(path.parent.parent.name, []).append(path.parent)
         return {name: tuple(path.name for path in sorted(paths, key=_place)) for name, paths in found.items()}
     except OSError:  # a folder above that may not be read

@@ -11,7 +11,7 @@ import importlib.util
 import os
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -230,17 +230,24 @@ def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Co
     nor below a folder of submissions; raises `CourseError` if no other is found
     """
     start = (start or Path.cwd()).resolve()
-    strangers = [_folder(path) for path in handed_in]
-    for folder in (start, *start.parents):
-        if _is_course(folder) and not is_handed_in(folder, strangers):
-            return Course(folder)
-    kit = Path(__file__).resolve().parents[1]
-    if _is_course(kit):
-        return Course(kit)
+    found = next(courses_around(start, handed_in), None)
+    if found is not None:
+        return found
     raise CourseError(
         f"no course here: {start} and the folders above hold no {CONFIG} beside a source/ folder. "
         "What was handed in is not looked into; name your course with --course, or call this in its folder"
     )
+
+
+def courses_around(start: Path, handed_in: Iterable[Path] = ()) -> Iterator[Course]:
+    """All courses that `find_course` may choose from: the nearest first, the one this kit came with last."""
+    strangers = [_folder(path) for path in handed_in]
+    for folder in (start, *start.parents):
+        if _is_course(folder) and not is_handed_in(folder, strangers):
+            yield Course(folder)
+    kit = Path(__file__).resolve().parents[1]
+    if _is_course(kit):
+        yield Course(kit)
 
 
 def _is_course(folder: Path) -> bool:

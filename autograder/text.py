@@ -46,6 +46,11 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
+def printable_lines(text: str) -> str:
+    """`text` with the line ends that the kit has set, and each line printable."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def raised(kind: str, text: str) -> str:
     """What an error says, as a sentence: `raised ValueError: 7 heads do not divide 64.`"""
     sentence = f"raised {kind}: {text}" if text else f"raised {kind}"

@@ -11,11 +11,14 @@ from tests.conftest import ROOT
 
 def autograder(*words, cwd=ROOT):
     """The command, run to its end."""
+    return python("-m", "autograder", *words, cwd=cwd)
+
+
+def python(*words, cwd):
+    """Python with these words, run to its end."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "140"}
-    return subprocess.run(
-        [sys.executable, "-m", "autograder", *map(str, words)],
-        cwd=cwd, capture_output=True, text=True, check=False, env=environment,
-    )  # fmt: skip
+    command = [sys.executable, *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
 
 
 def grade(course, *words, wait=True):

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import time
+
+import nbformat
 import pytest
 
+from autograder.authors.make_believe import fill, hand_in
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
 from autograder.sandbox.protocol.values import Other
-from autograder.suites.quoted import coarse, fit_to_print
+from autograder.suites.quoted import MAX_QUOTED, coarse, fit_to_print
+from tests.conftest import ROOT
+from tests.in_process import COURSE
 
 CELLS = [
     "import numpy as np\n\ndef softmax(x):\n    return helper(x)\n",
@@ -89,3 +98,32 @@ def test_names_of_types(name, shown):
 
 def test_names_of_types_once_the_reference_has_answered():
     assert fit_to_print(Reply(Other("Secret")), CELLS, asked=True).value.type_name == "object"
+
+
+@pytest.mark.parametrize("filling", ["\n", "#\n", "def \n", "def x ", '"""def' + " " * 1000])
+def test_a_cell_of_any_length_costs_no_other_cell_its_quotes(filling):
+    """What is looked at is bounded, from the shortest cell on; and it is looked at once, not for each answer."""
+    cells = [filling * (20 * MAX_QUOTED // len(filling)), *CELLS]
+    started = time.monotonic()
+    for _ in range(200):  # answers of an assignment, three lines each
+        assert fit_to_print(RAISED, cells, asked=False).lines == LINES
+        assert fit_to_print(Failure(Kind.RAISED, "", "", (Line("<module>", 1, "x"),)), cells, asked=False).lines == ()
+    assert time.monotonic() - started < 5  # seconds; it takes a hundredth of one, and took some hundred
+
+
+@pytest.mark.slow
+def test_ten_million_empty_lines_are_graded_in_seconds(tmp_path):
+    """The largest notebook that is read, whose every call ends in a traceback."""
+    assignment = COURSE.assignment("a1_scaled_dot_product")
+    endless = {one.name: f"def {one.name}(*a, **k):\n    return {one.name}(*a, **k)" for one in assignment.exercises}
+    notebook = fill(ROOT / "assignments" / assignment.name / assignment.notebook.name, endless)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("x = 1" + "\n" * 9_900_000))
+    path = hand_in(notebook, tmp_path, "mallory", assignment)
+    path.write_text(nbformat.v4.writes(notebook, split_lines=False))  # a list of lines would take five times as much
+    started = time.monotonic()
+    command = [sys.executable, "-m", "autograder", "grade", str(path), "--course", str(ROOT), "--json", "-"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
+    (report,) = json.loads(done.stdout)
+    assert (report["status"], report["score"]) == ("graded", 0), done.stderr
+    assert "In softmax, line 2: `return softmax(*a, **k)`." in done.stdout
+    assert time.monotonic() - started < 60  # it takes 5 seconds, most of them Python's own; and took six minutes

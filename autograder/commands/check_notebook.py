@@ -11,7 +11,7 @@ import inspect
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder import content
-from autograder.course import CHECK, find_course
-from autograder.errors import CourseError, SubmissionError
+from autograder.course import CHECK, Course, courses_around
+from autograder.errors import SubmissionError
 from autograder.judging.notebook import Notebook
 from autograder.notebook.calls import in_cells
 from autograder.notebook.check import judged
@@ -31,7 +31,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import FreshGuests, Host, isolates
 from autograder.sandbox.outside.warm import Warm
 from autograder.submission import Cell, code_cells, grade_id, read_notebook
-from autograder.text import raised
+from autograder.text import printable_lines, raised
 
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
 GLANCE = 0.3  # seconds between two looks at the file
@@ -56,29 +56,37 @@ def open_sandbox() -> Iterator[Host]:
         yield host
 
 
-def read(path: Path) -> SavedNotebook:
-    """The notebook at `path`. Raises `SubmissionError` if it is none, or none of ours."""
+def read(path: Path, course: Course | None = None) -> SavedNotebook:
+    """The notebook at `path`. Raises `SubmissionError` if it is none, or none of ours.
+
+    course: what it is checked by; the one around the current folder if not given
+    """
     data = read_notebook(path)
     cells = code_cells(data)
     named = [grade_id(cell).removeprefix(CHECK) for cell in data["cells"] if grade_id(cell).startswith(CHECK)]
-    visible = _visible(path)
+    visible = _visible(path, course)
     known = {name for exercises in visible.assignments().values() for name in exercises}
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
-        raise SubmissionError(f"{path}: no check cell of ours in it; name a notebook from the released folder")
+        why = f"{path}: no check cell of ours in it; name a notebook from the released folder"
+        raise SubmissionError(". ".join((why, *visible.passed_over)))
     return SavedNotebook(cells, [grade_id(data["cells"][cell.index]) for cell in cells], exercises, visible)
 
 
-def _visible(path: Path) -> content.Visible:
-    """What the course around the current folder checks by, if it has something; else the kit's.
+def _visible(path: Path, course: Course | None) -> content.Visible:
+    """What `course` checks by, or if none is named the course around the current folder; if it has nothing, the kit.
 
-    Checks run outside the sandbox, and the notebook may be a stranger's, so nothing beside it counts.
+    Checks run outside the sandbox, and the notebook may be another person's. So nothing beside the notebook counts, and
+    a course that others can write to counts if it was named.
     """
-    try:
-        own = content.Visible(find_course(handed_in=[path]).root / content.PLACES[0])
-    except CourseError:
-        return content.Visible()
-    return own if own.assignments() else content.Visible()
+    passed_over: list[str] = []
+    for one in (course,) if course else courses_around(Path.cwd(), handed_in=[path]):
+        own = content.Visible(one.root / content.PLACES[0])
+        why = "" if course else content.why_passed_over(own.folder)
+        if not why:
+            return replace(own if own.assignments() else content.Visible(), passed_over=tuple(passed_over))
+        passed_over.append(why)
+    return content.Visible(passed_over=tuple(passed_over))
 
 
 def verdicts(notebook: SavedNotebook, sandbox: Host) -> Iterator[CheckResult]:
@@ -93,9 +101,11 @@ def verdicts(notebook: SavedNotebook, sandbox: Host) -> Iterator[CheckResult]:
             yield judged(name, running, first_step, notebook.visible, code_of, signatures)
 
 
-def check_once(path: Path, console: Console) -> bool:
-    """Show every exercise's verdict and the bar; did all pass?"""
-    notebook = read(path)
+def check_once(path: Path, console: Console, course: Course | None = None) -> bool:
+    """Show every exercise's verdict and the bar; did all pass? Without `course`, the one around the current folder."""
+    notebook = read(path, course)
+    for sentence in notebook.visible.passed_over:
+        console.print(_coloured(f"{sentence}\n"))
     with open_sandbox() as sandbox:
         found = []
         for verdict in verdicts(notebook, sandbox):
@@ -105,9 +115,9 @@ def check_once(path: Path, console: Console) -> bool:
     return all(verdict.passed for verdict in found)
 
 
-def watch(path: Path, console: Console) -> None:
+def watch(path: Path, console: Console, course: Course | None = None) -> None:
     """Show how far the notebook is, and the first exercise to work on, again after every save; until Ctrl-C."""
-    read(path)  # what is no notebook of ours is said at once
+    read(path, course)  # what is no notebook of ours is said at once
     with open_sandbox() as sandbox:
         seen: object = None
         while True:
@@ -115,19 +125,21 @@ def watch(path: Path, console: Console) -> None:
             if stamp is not None and stamp != seen:
                 seen = stamp
                 console.clear()
-                console.print(_coloured(_page(path, sandbox)))
+                console.print(_coloured(_page(path, sandbox, course)))
             time.sleep(GLANCE)
 
 
-def _page(path: Path, sandbox: Host) -> str:
+def _page(path: Path, sandbox: Host, course: Course | None = None) -> str:
     try:
-        found = list(verdicts(read(path), sandbox))
+        notebook = read(path, course)
+        found = list(verdicts(notebook, sandbox))
     except SubmissionError as error:  # saved halfway, perhaps; the next save will tell
         return str(error)
     marks = "\n".join(f"  {_mark(verdict):<16} {verdict.result.name}" for verdict in found)
     now = next((verdict for verdict in found if not verdict.passed), None)
     work = repr(now) if now else "Every visible check passes. Grading uses other numbers and sizes."
-    return f"{path.name}\n{_progress(found)!r}\n\n{marks}\n\n{work}\n\nSave the notebook to check again; Ctrl-C ends."
+    head = "\n".join((*notebook.visible.passed_over, path.name))
+    return f"{head}\n{_progress(found)!r}\n\n{marks}\n\n{work}\n\nSave the notebook to check again; Ctrl-C ends."
 
 
 def _mark(verdict: CheckResult) -> str:
@@ -141,7 +153,8 @@ def _progress(found: list[CheckResult]) -> Progress:
 
 
 def _coloured(words: str) -> Text:
-    text = Text(words)
+    """All that is shown goes through here: what the notebook says, and its name, give a terminal no orders."""
+    text = Text(printable_lines(words))
     for mark, style in STYLES:
         text.highlight_words([mark], style)
     return text

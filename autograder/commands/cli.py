@@ -24,6 +24,7 @@ from autograder.commands.options import SandboxKind, must_be_writable, warn
 from autograder.course import course_at, find_course
 from autograder.errors import AutograderError, CourseError, in_words
 from autograder.submission import find_submissions
+from autograder.text import printable_lines
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -114,6 +115,8 @@ def doctor(
 ) -> None:
     """What stands between student code and the course on this machine, what that means, and what helps.
 
+    If that is enough, a few notebooks are run for a trial, which takes seconds.
+
     Exit code: 0 when grading is safe here, 1 when it is not, 2 when the call itself is wrong.
     """
     from autograder.commands import doctor as ask
@@ -133,6 +136,13 @@ def doctor(
 def check(
     notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
     watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--course",
+            help="The course's folder; else the one around the current folder, if nobody else can write there.",
+        ),
+    ] = None,
 ) -> None:
     """Run the visible checks on a saved notebook, as check(...) does inside it.
 
@@ -140,10 +150,11 @@ def check(
     """
     from autograder.commands import check_notebook
 
+    course = course_at(folder) if folder else None
     if not watch:
-        raise typer.Exit(0 if check_notebook.check_once(notebook, Console()) else 1)
+        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course) else 1)
     with contextlib.suppress(KeyboardInterrupt):
-        check_notebook.watch(notebook, Console())
+        check_notebook.watch(notebook, Console(), course)
 
 
 @app.command(epilog="Example: autograder demo demo")
@@ -226,7 +237,7 @@ def _leave_in_order() -> None:
 def _end(words: str) -> NoReturn:
     """Say why, and end as a call that was wrong does. What cannot be printed is dropped, and not tried again."""
     with contextlib.suppress(OSError):
-        Console(stderr=True, soft_wrap=True).print(Text(f"autograder: {words}"))
+        Console(stderr=True, soft_wrap=True).print(Text(printable_lines(f"autograder: {words}")))
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(2)

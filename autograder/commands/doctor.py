@@ -1,4 +1,7 @@
-"""`autograder doctor`: what this machine has of walls, limits and packages, what that means here, and what helps."""
+"""`autograder doctor`: what this machine has of walls, limits and packages, what that means here, and what helps.
+
+If nothing of that makes grading unsafe, a few notebooks are run for a trial (`doctor_trial`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -18,13 +20,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from autograder.commands import doctor_installed, doctor_trial
+from autograder.commands.condition import GOOD, LESS, UNSAFE, Condition
 from autograder.course import Course
+from autograder.errors import MachineError
 from autograder.sandbox import landlock
 from autograder.sandbox.limits import MIB
 from autograder.sandbox.outside import cgroup, launch
+from autograder.sandbox.outside.users import Reserved
 from autograder.sandbox.wall import BUBBLEWRAP, LANDLOCK, NONE, open_to_all
 
-GOOD, LESS, UNSAFE = "good", "less", "unsafe"
 STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
 WALL = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; all of it: 6.12)"
 # What each package is for, and how it comes.
@@ -39,24 +44,25 @@ DESK_MEMORY = 1536  # MiB: a worker with its sandbox (half a GiB), and what a su
 SPACE = 500  # MiB of scratch and reports
 
 
-@dataclass(frozen=True)
-class Condition:
-    """One line: how it stands with something here, what that means for grading, and what helps if it is not good."""
-
-    what: str
-    state: str
-    found: str
-    means: str
-    remedy: str = ""
-
-
 def findings(course: Course | None) -> Iterator[Condition]:
-    """Everything that is looked at, in the order in which it is shown."""
+    """Everything that is looked at, in the order in which it is shown; what is tried last, if so far all is safe."""
+    found = []
+    for one in _here(course):
+        found.append(one)
+        yield one
+    if safe(found):
+        yield from doctor_trial.trial(course)
+
+
+def _here(course: Course | None) -> Iterator[Condition]:
     yield from _walls()
+    yield from doctor_installed.faults_of_bubblewrap()
     yield from _in_reach(course)
     yield from _limits()
     yield from _room()
+    yield _user()
     yield _python()
+    yield doctor_installed.other_package()
     for name, (purpose, how) in PACKAGES.items():
         yield _package(name, purpose, how)
 
@@ -115,6 +121,19 @@ def _limits() -> Iterator[Condition]:
         yield Condition(
             "control group", GOOD, "can be made", "a submission's memory and processes are limited as a whole"
         )
+
+
+def _user() -> Condition:
+    """What the kernel counts by user, such as processes and descriptors in flight, is best counted apart."""
+    if os.getuid():
+        means = "what the kernel counts for a user is shared with your other programs"
+        return Condition("user", LESS, f"an ordinary one ({os.getuid()})", means, "a user that runs nothing else")
+    try:
+        Reserved().release()
+    except MachineError as error:
+        found, _, remedy = str(error).partition("; ")
+        return Condition("user", UNSAFE, found, "no submission could run", remedy)
+    return Condition("user", GOOD, "root", "each process that forks student code or judges has a user of its own")
 
 
 def _room() -> Iterator[Condition]:

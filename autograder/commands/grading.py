@@ -22,7 +22,7 @@ from autograder.marking.many import grade_many, worker_count
 from autograder.report import Report
 from autograder.reports import plain
 from autograder.submission import Submission, stamp
-from autograder.text import printable, shown_name
+from autograder.text import printable, printable_lines, shown_name
 
 NO_PAGE = "graded, but its feedback page could not be made; nbgrader generate_feedback says why"
 FEW = 3  # up to this many submissions are shown test by test, and need no progress bar
@@ -90,7 +90,7 @@ def grade_class(
             course, assignments, settings, how.kind, lambda one: step(bool(one.reason)), feedback, notices.append
         )
     for notice in notices:
-        console.print(Text(f"warning: {notice}"), soft_wrap=True)
+        console.print(Text(printable_lines(f"warning: {notice}")), soft_wrap=True)
     failed = [outcome for outcome in outcomes if outcome.reason]
     for outcome in failed:
         console.print(Text(f"{shown_name(outcome.student)}, {outcome.assignment}: {outcome.reason}"))
@@ -168,7 +168,7 @@ def _show_one(report: Report, console: Console) -> None:
     if report.reason:
         console.print(Text(f"  {report.reason}"))
     for exercise in report.exercises:
-        console.print(Text(plain.as_text(exercise)))
+        console.print(Text(printable_lines(plain.as_text(exercise))))
     if report.extra:
         console.print(Text(printable(report.extra)))
 

@@ -25,7 +25,7 @@ from autograder.nbgrader import api, gradebook_copy, must
 from autograder.report import Report
 from autograder.reports.plain import points
 from autograder.submission import Submission, of_assignment
-from autograder.text import shown_name
+from autograder.text import printable, shown_name
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def show(found: Sequence[Comparison], console: Console) -> None:
     if moved:
         console.print(table)
     for line in _sums(found):
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(printable(line)), soft_wrap=True)
 
 
 def _sums(found: Sequence[Comparison]) -> Iterator[str]:

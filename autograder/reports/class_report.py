@@ -16,7 +16,7 @@ from rich.text import Text
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain import points
-from autograder.text import shown_name
+from autograder.text import printable, shown_name
 
 TEMPLATES = Path(__file__).parent / "templates"
 WIDTH = 24  # characters of a full bar in the terminal
@@ -182,12 +182,12 @@ def _attention_table(a: AssignmentRate) -> Table:
 
 
 def _table(title: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str | Text]]) -> Table:
-    """Words of strangers' come as `Text`, which is no markup."""
+    """Words out of submissions come as `Text`, which is no markup; here they become printable."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, title_style="")
     for name, justify in columns:
         table.add_column(name, justify="right" if justify else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(printable(cell.plain)) if isinstance(cell, Text) else cell for cell in row))
     return table
 
 

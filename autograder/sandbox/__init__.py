@@ -93,8 +93,9 @@ Where Landlock is the whole wall, some things are done another way:
 - Paths can be asked about, though not opened: whether a file is there, its size and its times. So
   can the numbers of processes. A disk that notes when a file was last read, once a day, keeps such
   a note for the submissions after it.
-- If root alone can get at Python (`/root/.pyenv`), student code keeps the right to look up paths,
-  which says nothing of what it may open.
+- If root alone can get at Python (`/root/.pyenv`), student code keeps the right to pass over what
+  only root may look up: CAP_DAC_READ_SEARCH, or in Docker CAP_DAC_OVERRIDE. Landlock still says
+  what it may open, and where it may write.
 - Landlock has grown with Linux. Before 6.12 it knows nothing of signals. Then student code may send
   none, and a program that an exercise starts ends with the notebook. Commands that grade warn.
 

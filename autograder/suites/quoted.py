@@ -5,9 +5,10 @@ They stand in a report that its author reads, and could carry what a test passed
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.sandbox.inside.perform import KINDS
@@ -18,6 +19,9 @@ from autograder.sandbox.protocol.values import Other
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 DIGITS = 2  # of a number, and no more
 MAX_LINE = 160  # characters, as `answer_bytes` cuts it
+# Characters of a notebook's code that are quoted from; all code of an honest one is some 30,000. A notebook file may
+# have 20 MB, in ten million lines, and a table of those would take a gigabyte.
+MAX_QUOTED = 1_000_000
 UNNAMED = "function"
 # What does not cross the wall, in words of the kit's own: `array of complex128`.
 KNOWN = re.compile(
@@ -30,12 +34,13 @@ TYPES = frozenset(
 )  # fmt: skip
 PLACES = ("<module>", "<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 DEPTH = 4
+_DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")
 
 
 def fit_to_print(answer: Reply | Failure, cells: Sequence[str], asked: bool) -> Reply | Failure:
     """An answer whose words may stand in a report.
 
-    cells: the notebook's; only their lines are quoted
+    cells: the notebook's; only their lines are quoted, see `MAX_QUOTED`
     asked: has the reference answered something in this exercise? Then nothing of the student's own is quoted
     """
     if isinstance(answer, Reply):
@@ -50,7 +55,7 @@ def fit_to_print(answer: Reply | Failure, cells: Sequence[str], asked: bool) -> 
     text = coarse(answer.text) if not asked else ""
     if answer.kind is Kind.NO_PARAMETER:
         text = text or "the module has no parameter of a name that is asked for"
-    return Failure(answer.kind, text, error, tuple(line for line in answer.lines if _is_of(cells, line)))
+    return Failure(answer.kind, text, error, tuple(filter(_quotable(tuple(cells)).has, answer.lines)))
 
 
 def coarse(text: str) -> str:
@@ -69,16 +74,35 @@ def _cut(number: str) -> str:
     return kept.rstrip(".")
 
 
-def _is_of(cells: Sequence[str], line: Line) -> bool:
-    """Is it a line of these cells, in a function of theirs?"""
-    text, function = line.text.strip(), line.function
-    defined = re.compile(rf"\b(def|class)\s+{re.escape(function)}\b")
-    if not text or not (function in PLACES or any(map(defined.search, cells))):
-        return False
-    return any(
-        0 < line.number <= len(lines) and any(text == one.strip()[:MAX_LINE].strip() for one in lines)
-        for lines in (cell.splitlines() for cell in cells)
-    )
+@dataclass(frozen=True)
+class _Quotable:
+    """What may be quoted of a notebook, read once: an answer is then looked up, however long the cells are.
+
+    lines: each line of a cell, without the blanks around it, with the number of lines of the longest cell that has it
+    functions: names of functions and classes that cells define, and what Python calls code that has no name
+    """
+
+    lines: dict[str, int]
+    functions: frozenset[str]
+
+    def has(self, line: Line) -> bool:
+        """Is it a line of these cells, in a function of theirs?"""
+        return line.function in self.functions and 0 < line.number <= self.lines.get(line.text.strip(), 0)
+
+
+@functools.lru_cache(maxsize=1)  # a judge has one submission
+def _quotable(cells: tuple[str, ...]) -> _Quotable:
+    """Of the shortest cells, up to `MAX_QUOTED` characters."""
+    lines, functions, left = dict[str, int](), set(PLACES), MAX_QUOTED
+    for cell in sorted(cells, key=len):
+        left -= len(cell)
+        if left < 0:
+            break
+        own = cell.splitlines()
+        for text in {line.strip()[:MAX_LINE].strip() for line in own} - {""}:
+            lines[text] = max(len(own), lines.get(text, 0))
+        functions.update(_DEFINED.findall(cell))
+    return _Quotable(lines, frozenset(functions))
 
 
 def _type_name(name: str, asked: bool) -> str:

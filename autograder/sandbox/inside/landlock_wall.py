@@ -64,7 +64,10 @@ def leave_root(wall: Wall) -> None:
     if os.getuid() == 0 and wall.scratch:
         os.chown(wall.scratch, wall.user, wall.user)
     reachable = all(map(open_to_all, (sys.prefix, sys.base_prefix, os.path.dirname(wall.scratch))))
-    walls.leave_root(wall.user, keep=walls.CAP_DAC_READ_SEARCH if wall.by_landlock and not reachable else 0)
+    # Docker's root lacks the right to read what others may not; it has the wider one, and Landlock says what is opened.
+    has_it = walls.permitted_capabilities() & walls.CAP_DAC_READ_SEARCH
+    look_up = walls.CAP_DAC_READ_SEARCH if has_it else walls.CAP_DAC_OVERRIDE
+    walls.leave_root(wall.user, keep=look_up if wall.by_landlock and not reachable else 0)
 
 
 def tasks_of_user() -> int:

@@ -57,7 +57,7 @@ NEEDS = (
 _KIB = ("-f", "-v", "-d")
 MACHINES = ("x86_64", "aarch64")  # whose numbers of system calls `inside.seccomp` has
 BECOME_ANOTHER = {0, 6, 7}  # capabilities: CHOWN, SETGID, SETUID
-READ_ALL = 2  # DAC_READ_SEARCH
+READ_ALL = {1, 2}  # DAC_OVERRIDE, DAC_READ_SEARCH
 STOP_SECONDS = 5.0  # for a host to end what it has forked
 
 
@@ -270,7 +270,7 @@ def why_no_landlock() -> str | None:
     if os.getuid() == 0 and not _held_capabilities() >= BECOME_ANOTHER:
         return "root may not become another user here; start the grader as an ordinary user (docker run --user 1000)"
     private = next((place for place in (sys.prefix, sys.base_prefix) if not open_to_all(place)), None)
-    if os.getuid() == 0 and private and READ_ALL not in _held_capabilities():
+    if os.getuid() == 0 and private and READ_ALL.isdisjoint(_held_capabilities()):
         return (
             f"Python lies in {private}, where root alone may go, and this root may not hand on the right to it; "
             "put Python elsewhere, such as in /opt, or grant CAP_DAC_READ_SEARCH"
