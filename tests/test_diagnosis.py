@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
+import platform
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +23,7 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judging.judge import judge
 from autograder.judging.serve import material_of
 from autograder.suites.here import Here
+from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE, judged, material
 from tests.wall import Marker
 
@@ -224,6 +229,17 @@ def test_what_hypotheses_answer_is_kept(assignment):
         hypotheses.prepare(exercise)
     now = hypotheses.prints()
     assert [name for name in kept if not np.array_equal(now[name].singles, kept[name].singles)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="these are names of x86's")
+@pytest.mark.parametrize("kind", ["Nehalem", "SkylakeX"])
+def test_what_is_kept_is_found_on_another_processor(kind):
+    """Whose last digits differ: a suite may pass on what the reference has answered there."""
+    own = [sys.executable, "-m", "pytest", "-q", __file__, "-k", test_what_hypotheses_answer_is_kept.__name__]
+    environment = os.environ | {"OPENBLAS_CORETYPE": kind, "ATEN_CPU_CAPABILITY": "default"}
+    done = subprocess.run(own, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_what_is_kept_is_what_hypotheses_answer():

@@ -18,7 +18,7 @@ import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.differences import Asked
-from autograder.diagnosis.kept_prints import Prints, digest
+from autograder.diagnosis.kept_prints import Prints, digest, on_any_machine
 from autograder.diagnosis.prints import alike, apart, print_of
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
@@ -108,7 +108,7 @@ class Hypotheses:
         others = {one.key: one for one in told if self._lasts(one)}
         every = list(({one.key: one for one in telling} | others).values())
         for columns in (every, every if asks_all else telling):
-            of = digest([one.key[0] for one in columns], [m.name for m in (*singles, *pairs)])
+            of = digest([on_any_machine(one.call) for one in columns], [m.name for m in (*singles, *pairs)])
             right = np.array([print_of(self.answer(None, one)) for one in columns]).reshape(-1, 2)
             prints = self._known.get(exercise)
             if prints is not None and prints.fits(of, right):
