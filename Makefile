@@ -23,13 +23,13 @@ install: .venv/installed
 	@echo "$(BIN)/autograder doctor says whether grading is safe on this machine."
 
 # Compiled at once, for behind a wall nothing can be written, and each run would compile the kit anew.
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: pyproject.toml attention_course/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "venv is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --group dev
-	$(BIN)/python -m compileall -q autograder
+	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --editable attention_course --group dev
+	$(BIN)/python -m compileall -q autograder attention_course
 	@touch $@
 
 demo: install
@@ -76,11 +76,12 @@ lint: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# ADDRESS is where pip gets the wheel if it is not beside the notebook: `make dist ADDRESS=https://...`.
+# ADDRESS is the folder where pip gets the wheels if they are not beside the notebook: `make dist ADDRESS=https://...`.
 ADDRESS ?=
 dist: .venv/installed
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --wheel --outdir dist attention_course
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/autograder dev dist dist --address "$(ADDRESS)"
 

@@ -1,9 +1,8 @@
-"""Exercises on multi-head attention that grade themselves.
+"""Exercises that grade themselves: checks and hints for notebooks, and a grader that trusts no submission.
 
 What a notebook uses: `check("softmax")` runs the visible checks of an exercise, `hint("softmax")` helps with it,
-`heatmap(weights)` draws weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there
-are `news`, `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` and `word_by_word`
-(`autograder.attention.workshop`). All load on first use, so that `import autograder` stays quick.
+`heatmap(weights)` draws weights, `explore(draw, d_k=...)` puts a slider over pictures. Names that an installed course
+brings for its notebooks can be imported from here, too. All load on first use, so that `import autograder` stays quick.
 """
 
 # Nothing but what Python itself has loaded by now: `python -m autograder` comes by here before it can leave out the
@@ -14,10 +13,7 @@ import os
 import sys
 
 __version__ = "0.1.0"
-__all__ = [
-    "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news",
-    "own_or_plain", "without_head", "word_by_word",
-]  # fmt: skip
+__all__ = ["check", "explore", "grading", "heatmap", "hint"]
 
 # True only while a submission is graded or validated: `if not grading:` keeps a long training out of it. nbgrader sets
 # this variable in the kernels that it starts.
@@ -25,23 +21,14 @@ grading = "NBGRADER_EXECUTION" in os.environ
 
 _HOMES = {
     "check": "autograder.notebook.check",
-    "copycat": "autograder.attention.workshop.copycat",
     "explore": "autograder.notebook.explore",
     "heatmap": "autograder.reports.heatmap",
-    "highlight": "autograder.attention.workshop.looking",
     "hint": "autograder.notebook.hint",
-    "look": "autograder.attention.workshop.looking",
-    "loss_curve": "autograder.attention.workshop.loss_curve",
-    "news": "autograder.attention.workshop.news",
-    "own_or_plain": "autograder.attention.workshop.plain_decoder",
-    "without_head": "autograder.attention.workshop.ablation",
-    "word_by_word": "autograder.attention.workshop.ablation",
 }
-_MODULES = ("copycat", "news")  # of these a notebook takes the whole module
 
 
-class OlderKit(ImportError):
-    """A notebook asks for a name that this version of the kit does not have."""
+class OlderVersion(ImportError):
+    """A notebook asks for a name that this version does not have."""
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows this, and no traceback."""
@@ -49,14 +36,25 @@ class OlderKit(ImportError):
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        # `from autograder import name` asks by way of this function of Python's. A room of the kit is imported later.
-        asked_by_import = sys._getframe(1).f_code.co_name == "_handle_fromlist"
-        if asked_by_import and not name.startswith("_") and importlib.util.find_spec(f"autograder.{name}") is None:
-            raise OlderKit(
-                f"there is no {name!r} in your kit, which has version {__version__}. Your kit is older than this "
-                "notebook: install the newest one (the course's page says how), then choose Kernel, Restart Kernel"
-            )
-        raise AttributeError(f"module 'autograder' has no attribute {name!r}")
-    home = importlib.import_module(_HOMES[name])
-    return home if name in _MODULES else getattr(home, name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    # `from autograder import name` asks by way of this function of Python's. A package of the engine is imported later.
+    asked_by_import = sys._getframe(1).f_code.co_name == "_handle_fromlist"
+    if asked_by_import and not name.startswith("_") and importlib.util.find_spec(f"autograder.{name}") is None:
+        return _of_a_course(name)
+    raise AttributeError(f"module 'autograder' has no attribute {name!r}")
+
+
+def _of_a_course(name: str) -> object:
+    """What an installed course brings under this name. Raises `OlderVersion` if none does."""
+    from importlib.metadata import entry_points
+
+    for one in entry_points(group="autograder.courses"):
+        course = one.load()
+        if name in getattr(course, "__all__", ()):
+            found = globals()[name] = getattr(course, name)  # the statement asks twice, the second time by itself
+            return found
+    raise OlderVersion(
+        f"there is no {name!r} in what is installed here, which has version {__version__}. It is older than this "
+        "notebook: install the newest one (the course's page says how), then choose Kernel, Restart Kernel"
+    )

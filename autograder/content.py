@@ -8,9 +8,10 @@
     prints.npz            what known mistakes answer to the suites, written by `autograder dev catalogue`
     left_to_grading.toml  for authors, if there is one: known mistakes that the visible side does not show, and why
 
-A course keeps its assignments' folders in `content/`. If it has none, those that came with the kit count. Students have
-what is called visible, picture or hint; nothing there imports PyTorch before it is needed. A file gets what is shared
-by `from ..shared_suite import table`.
+The assignments' folders lie in the course's folder, which holds `course.toml` and stands beside `source/`. It is a
+Python package: a file gets what is shared by `from ..shared_suite import table`, and what all assignments share by
+`from ...helpers import table`. If a course has no such folder, that of an installed course counts. Students have what
+is called visible, picture or hint; nothing there imports PyTorch before it is needed.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ import contextlib
 import difflib
 import functools
 import importlib
+import importlib.util
 import re
 import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,8 +37,9 @@ from autograder.owners import other_writer
 from autograder.reading import is_handed_in
 from autograder.text import printable
 
-KIT = Path(__file__).parent / "attention"
-PLACES = ("content", "autograder/attention")  # below a course's root: its own, or in a copy of the kit's repository
+COURSE = "course.toml"  # in the course's folder: what its notebooks find when they are graded, and must not use
+INSTALLED = "autograder.courses"  # entry points: packages that students have installed, each a course's folder
+NOWHERE = Path(__file__).parent / "no course"  # where there is none
 READY_MADE: dict[str, Any] = {
     "kernels": [], "python": [], "c": [], "answered": {}, "watched": [], "hidden": [], "where_watched": {},
 }  # fmt: skip
@@ -65,10 +69,23 @@ class Hint:
     example: str = ""
 
 
-def folder_of(assignment: str, root: Path | None = None) -> Path:
-    """The folder of an assignment's content: that of the course at `root`, else the one that came with the kit."""
-    own = [root / place / assignment for place in PLACES] if root is not None else []
-    return next((folder for folder in own if folder.is_dir()), KIT / assignment)
+def course_folder(root: Path | None = None) -> Path:
+    """The folder of the course at `root`, else of the first that is installed; it need not be there."""
+    own = sorted(root.glob(f"*/{COURSE}")) if root is not None else []
+    return own[0].parent if own else next(iter(installed()), NOWHERE)
+
+
+@functools.cache
+def installed() -> tuple[Path, ...]:
+    """The folders of installed courses."""
+    specs = (importlib.util.find_spec(one.value) for one in entry_points(group=INSTALLED))
+    return tuple(Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ())
+
+
+def folder_of(assignment: str, course: Path) -> Path:
+    """The folder of an assignment's content: in the course's folder, else in an installed one."""
+    own = course / assignment
+    return own if own.is_dir() else next((p for one in installed() if (p := one / assignment).is_dir()), own)
 
 
 @dataclass(frozen=True)
@@ -79,12 +96,12 @@ class Visible:
     passed_over: sentences on folders that are nearer and are not used, see `why_passed_over`
     """
 
-    folder: Path = KIT
+    folder: Path = field(default_factory=course_folder)
     passed_over: tuple[str, ...] = field(default=(), compare=False)
 
     def assignments(self) -> dict[str, tuple[str, ...]]:
         """The exercises of each assignment that has visible checks, in order."""
-        return _of_the_kit() if self.folder == KIT else _exercises(self.folder)
+        return _of_an_installed(self.folder) if self.folder in installed() else _exercises(self.folder)
 
     def assignment_of(self, exercise: str) -> str:
         """The assignment that an exercise belongs to. Raises `UnknownExercise` with the nearest name there is."""
@@ -93,7 +110,7 @@ class Visible:
                 return name
         known = [name for exercises in self.assignments().values() for name in exercises]
         near = difflib.get_close_matches(exercise, known, 1)
-        older = f"If the notebook is right, your kit ({__version__}) is older than it; install the newest one."
+        older = f"If the notebook is right, your version ({__version__}) is older than it; install the newest one."
         more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}. {older}"
         raise UnknownExercise(" ".join((f"there is no exercise {exercise!r}; {more}", *self.passed_over)))
 
@@ -113,21 +130,29 @@ class Visible:
 
 
 def visible_around(folder: Path, exercise: str) -> Visible:
-    """What a notebook in `folder` checks `exercise` by: a `content/` there or above that has it, else the kit's.
+    """What a notebook in `folder` checks `exercise` by: a course's folder there or above, else an installed course.
 
-    If there is no such exercise, it is the nearest `content/`, which can say so. What was handed in is not looked into,
-    and what others can write to is passed over: its Python would run as this user.
+    If there is no such exercise, it is the nearest folder, which can say so. What was handed in is not looked into, and
+    what others can write to is passed over: its Python would run as this user.
     """
     folder = folder.resolve()
-    own = [Visible(place / PLACES[0]) for place in (folder, *folder.parents) if not is_handed_in(place)]
+    around = (place for place in (folder, *folder.parents) if not is_handed_in(place))
+    own = [Visible(one) for place in around for one in _courses_in(place)]
     why = {one: why_passed_over(one.folder) for one in own}
-    known = [one for one in (*own, Visible()) if not why.get(one) and one.assignments()] or [Visible()]
+    known = [one for one in (*own, *map(Visible, installed())) if not why.get(one) and one.assignments()] or [Visible()]
     found = next((one for one in known if any(exercise in names for names in one.assignments().values())), known[0])
     return replace(found, passed_over=tuple(filter(None, why.values())))
 
 
+def _courses_in(place: Path) -> list[Path]:
+    try:
+        return sorted(path.parent for path in place.glob(f"*/{COURSE}"))
+    except OSError:  # a folder above that may not be read
+        return []
+
+
 def why_passed_over(folder: Path) -> str:
-    """Why a `content/` that was found, and not named, is not used, in one sentence; empty if it is, or holds none."""
+    """Why a course's folder that was found, and not named, is not used, in a sentence; empty if it is used."""
     with contextlib.suppress(OSError):  # a folder above that may not be read
         if any(folder.glob(CHECKS)) and (writer := other_writer(folder)):
             reason = f"{writer.path} {writer.how}"
@@ -136,9 +161,9 @@ def why_passed_over(folder: Path) -> str:
 
 
 @functools.cache
-def _of_the_kit() -> dict[str, tuple[str, ...]]:
+def _of_an_installed(folder: Path) -> dict[str, tuple[str, ...]]:
     """Known once for all. A course of one's own is read anew each time, for its author is at work on it."""
-    return _exercises(KIT)
+    return _exercises(folder)
 
 
 def _exercises(folder: Path) -> dict[str, tuple[str, ...]]:
@@ -159,51 +184,56 @@ def _place(exercise: Path) -> int:
     return int(number[1]) if number else 0
 
 
-def saved_model_policy(root: Path) -> Callable[[Any, Any, ModuleType], str]:
-    """What says a sentence on a saved model that was handed in: `saved_model.py` beside the assignments."""
-    own = [folder for place in PLACES if (folder := root / place).is_dir()]
-    sentence: Callable[[Any, Any, ModuleType], str] = load((own[0] if own else KIT) / "saved_model.py").sentence
+def saved_model_policy(course: Path) -> Callable[[Any, Any, ModuleType], str]:
+    """What says a sentence on a saved model that was handed in: `saved_model.py` in the course's folder."""
+    sentence: Callable[[Any, Any, ModuleType], str] = load(course / "saved_model.py").sentence
     return sentence
 
 
-def own_text(root: Path, name: str) -> str:
-    """A file beside the assignments of the course at `root`; empty if it has none."""
-    paths = [root / place / name for place in PLACES]
-    return next((path.read_text(encoding="utf-8") for path in paths if path.is_file()), "")
+def own_text(course: Path, name: str) -> str:
+    """A file in the course's folder; empty if it has none."""
+    return _text(course / name)
 
 
 @functools.cache
-def sandbox_setting(root: Path | None = None) -> dict[str, Any]:
-    """What a notebook finds when it is graded, and what it must not use: `sandbox.toml` beside the assignments."""
-    own = [root / place for place in PLACES] if root is not None else []
-    path = next((folder for folder in own if folder.is_dir()), KIT) / "sandbox.toml"
-    found = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return {"names": {}, "early": []} | found | {"ready_made": READY_MADE | found.get("ready_made", {})}
+def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
+    """What a notebook finds when it is graded, and what it must not use, as `course.toml` says.
+
+    course: its folder; the first that is installed if not given
+    package: the course's name, from which notebooks import, too
+    """
+    folder = course or course_folder()
+    found = tomllib.loads(own) if (own := _text(folder / COURSE)) else {}
+    ready_made = READY_MADE | found.get("ready_made", {})
+    return {"names": {}, "early": []} | found | {"ready_made": ready_made, "package": folder.name}
 
 
-def imported_once(root: Path | None = None) -> tuple[str, ...]:
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def imported_once(course: Path | None = None) -> tuple[str, ...]:
     """Modules that a notebook finds imported, or that take long to import: the same for all submissions of a run."""
-    setting = sandbox_setting(root)
+    setting = sandbox_setting(course)
     return (*setting["names"].values(), *setting["early"])
 
 
 def load(path: Path) -> ModuleType:
-    """A file of the content as a module, loaded once.
-
-    What is two folders above counts as its package, so `from ..shared_suite import table` finds what lies there.
-    """
-    folder = path.parent.parent.resolve()
-    package = _package(folder)
+    """A file of a course's as a module, loaded once. The course's folder is its package, wherever it lies."""
+    path = path.resolve()
+    home = next((folder for folder in path.parents if (folder / COURSE).is_file()), path.parents[2])
+    package = _package(home)
     if package not in sys.modules:
         sys.modules[package] = ModuleType(package)
-        sys.modules[package].__path__ = [str(folder)]
-    return importlib.import_module(f"{package}.{path.parent.name}.{path.stem}")
+        sys.modules[package].__path__ = [str(home)]
+    return importlib.import_module(".".join((package, *path.relative_to(home).with_suffix("").parts)))
 
 
 def forget(folder: Path) -> None:
     """Load an assignment's files anew from now on: their author may have saved them since."""
     importlib.invalidate_caches()
-    own = f"{_package(folder.resolve())}."
+    folder = folder.resolve()
+    own = f"{_package(folder.parent)}.{folder.name}."
     for name in [name for name in sys.modules if name.startswith(own)]:
         del sys.modules[name]
 

@@ -60,6 +60,7 @@ class Assignment:
     name: str
     notebook: Path
     root: Path
+    course_folder: Path
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -140,7 +141,7 @@ class Assignment:
     @property
     def content(self) -> Path:
         """The folder with a folder for each exercise; see `autograder.content`."""
-        return content.folder_of(self.name, self.root)
+        return content.folder_of(self.name, self.course_folder)
 
     def files(self, name: str) -> tuple[Path, ...]:
         """What is called `name` in its exercises' folders, in order, if it is there or not."""
@@ -163,7 +164,7 @@ class Assignment:
 
     def version(self) -> str:
         """A word that changes with everything a mark depends on: notebook, solution, content, and the kit's code."""
-        return stamp(self.root, self.name, [self.notebook, self.solution])
+        return stamp(self, [self.notebook, self.solution])
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
@@ -174,6 +175,8 @@ class Assignment:
         """The solution as a module. Raises `CourseError` if it cannot be imported."""
         if not self.solution.is_file():
             raise CourseError(f"{self.solution}: no solution; `make sync` writes it from the source notebook")
+        if str(self.root) not in sys.path:
+            sys.path.append(str(self.root))  # it may import what its students import from the course's package
         return _load_at(self.solution, self.solution.stat().st_mtime_ns)
 
     @property
@@ -188,14 +191,24 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Course:
-    """A folder with `nbgrader_config.py` and `source/`."""
+    """A folder with `nbgrader_config.py` and `source/`.
+
+    given: the course's own folder, where `root` may not be searched for it
+    """
 
     root: Path
+    given: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The course's own folder, see `content.course_folder`."""
+        return self.given or content.course_folder(self.root)
 
     def assignments(self) -> dict[str, Assignment]:
         """All assignments by name, in order."""
         folders = sorted(p for p in (self.root / "source").iterdir() if p.is_dir() and not p.name.startswith("."))
-        return {folder.name: _read_assignment(self.root, folder) for folder in folders}
+        own = self.folder
+        return {folder.name: _read_assignment(self.root, folder, own) for folder in folders}
 
     def assignment(self, name: str) -> Assignment:
         """One assignment; raises `CourseError` with the names there are."""
@@ -259,12 +272,12 @@ def _folder(path: Path) -> Path:
     return path.resolve() if path.is_dir() else Path(os.path.abspath(path)).parent.resolve()
 
 
-def _read_assignment(root: Path, folder: Path) -> Assignment:
+def _read_assignment(root: Path, folder: Path, course: Path) -> Assignment:
     notebooks = sorted(folder.glob("*.ipynb"))
     if len(notebooks) != 1:
         raise CourseError(f"{folder}: an assignment has one notebook, this folder has {len(notebooks)}")
     path = notebooks[0]
-    return Assignment(folder.name, path, root)
+    return Assignment(folder.name, path, root, course)
 
 
 def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
@@ -276,11 +289,14 @@ def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
         raise CourseError(f"{path}: a line has the form written-why = [[points, text], ...] ({error})") from None
 
 
-def stamp(root: Path, assignment: str, files: Sequence[Path]) -> str:
-    """A digest of `files`, of the assignment's content and of all code of the kit: whatever marks may depend on."""
+def stamp(assignment: Assignment, files: Sequence[Path]) -> str:
+    """A digest of `files`, of what the course has for the assignment and for all, and of the engine's code."""
     digest = hashlib.sha256(_kit_version().encode())
-    folder = content.folder_of(assignment, root)
-    for path in sorted([*files, *filter(_is_stamped, folder.rglob("*"))]):
+    folder = assignment.content
+    others = Course(assignment.root, assignment.course_folder).assignments().keys() - {assignment.name}
+    of_others = {folder.parent / name for name in others}
+    shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
+    for path in sorted([*files, *filter(_is_stamped, shared)]):
         name = f"{path.parent.name}/{path.name}"
         digest.update(name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()
@@ -292,7 +308,7 @@ def _is_stamped(path: Path) -> bool:
 
 @functools.cache
 def _kit_version() -> str:
-    """A word that changes with the kit's code and content; read once, as the running code is."""
+    """A word that changes with the engine's code; read once, as the running code is."""
     digest = hashlib.sha256()
     kit = Path(__file__).parent
     for path in sorted(filter(_is_stamped, kit.rglob("*"))):

@@ -20,7 +20,7 @@ from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
 from autograder.text import one_line, printable, shown_name
 
-_PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from autograder[\w.]* import check")
+_PLAIN_CHECK = re.compile(r"check\(\s*[\w\"']+\s*\)|from \w+[\w.]* import check")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A student's id stands in formgrader's pages as it is: between tags, in an attribute, in a script's text.
 ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')

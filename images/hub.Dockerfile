@@ -7,7 +7,7 @@
 FROM python:3.12-slim-bookworm AS wheel
 WORKDIR /build
 COPY . .
-RUN python -m pip wheel --quiet --no-cache-dir --no-deps --wheel-dir /wheel .
+RUN python -m pip wheel --quiet --no-cache-dir --no-deps --wheel-dir /wheel . ./attention_course
 
 FROM python:3.12-slim-bookworm AS base
 ARG JUPYTERHUB="jupyterhub==5.*"
@@ -20,12 +20,13 @@ FROM base AS student
 COPY constraints.txt /tmp/constraints.txt
 COPY --from=wheel /wheel /tmp/wheel
 RUN python -m pip install --quiet --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
-        --constraint /tmp/constraints.txt --find-links /tmp/wheel 'multi-head-attention-course[course]'
+        --constraint /tmp/constraints.txt /tmp/wheel/sandboxed_autograder-*.whl \
+        "$(echo /tmp/wheel/multi_head_attention_course-*.whl)[course]"
 USER jovyan
 
 # Instructors copy /srv/course to their home folder, or mount one there, and grade in it.
 FROM base AS instructor
 COPY . /srv/course
 RUN cd /srv/course && python -m pip install --quiet --no-cache-dir \
-        --extra-index-url https://download.pytorch.org/whl/cpu --constraint constraints.txt --editable '.[course]'
+        --extra-index-url https://download.pytorch.org/whl/cpu --constraint constraints.txt --editable '.[course]' --editable attention_course
 USER jovyan

@@ -31,8 +31,8 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from autograder.attention.saved_model import Unusable
-from autograder.attention.saved_model import parse as parse_model
+from attention_course.saved_model import Unusable
+from attention_course.saved_model import parse as parse_model
 from autograder.diagnosis.prints import print_of
 from autograder.errors import SubmissionError
 from autograder.judging.notebook import read

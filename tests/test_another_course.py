@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 
 import nbformat
 import pytest
@@ -115,7 +116,7 @@ def elsewhere(kit, tmp_path):
             (folder / "suite.py").write_text(HEAD + SUITES[exercise])
     (course / "content" / "b1_sorting" / "shared_suite.py").write_text('MIDDLE = "Which one is in the middle?"\n')
     (course / "content" / "b1_sorting" / "ranks" / "mistakes.py").write_text(MISTAKES)
-    (course / "content" / "sandbox.toml").write_text('[names]\nnp = "numpy"\n')
+    (course / "content" / "course.toml").write_text('[names]\nnp = "numpy"\n')
     return kit, course
 
 
@@ -137,7 +138,6 @@ def test_a_course_about_something_else_is_graded(elsewhere):
     assert ranks["diagnosis"] == "order-not-ranks"
 
 
-EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 GUIDE = (ROOT / "docs" / "your-own-course.md").read_text()
 
 
@@ -164,13 +164,22 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     # In the course's own folders, and in what the page says students get.
     code = "from autograder import check, hint\ndef spread(X): return X\ncheck('spread'); hint('spread')"
     (course / "dist").mkdir()
-    (course / "dist" / f"kit-{__version__}-py3-none-any.whl").write_bytes(EMPTY_ZIP)
+    with zipfile.ZipFile(course / "dist" / f"sandboxed_autograder-{__version__}-py3-none-any.whl", "w") as engine:
+        engine.writestr("autograder/__init__.py", "")
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    done = with_kit(kit, [*pip, "wheel", "--no-deps", "--wheel-dir", "dist", "./statistics_course"], course)
+    assert done.returncode == 0, done.stderr
     done = with_kit(kit, [*again, "dist", "dist"], course)
     assert done.returncode == 0, done.stderr
     students = shutil.move(course / "dist", tmp_path / "students")
-    given = {str(path.relative_to(students / "content")) for path in (students / "content").rglob("*.*")}
+    done = with_kit(kit, [*pip, "install", "--no-deps", "--target", kit, *students.glob("statistics*.whl")], students)
+    assert done.returncode == 0, done.stderr
+    package = kit / "statistics_course"
+    given = {str(path.relative_to(package)) for path in package.rglob("*.*") if "__pycache__" not in path.parts}
     exercises = ("a1_first/row_centred", "a2_chance/normalised", "a2_chance/spread")
-    assert given == {f"{one}/{file}" for one in exercises for file in ("visible.py", "hint.toml")}
+    files = {f"{one}/{file}" for one in exercises for file in ("visible.py", "hint.toml")}
+    assert given == files | {"__init__.py", "course.toml"}
+    assert (students / "first.ipynb").is_file() and (students / "CONTENTS.txt").is_file()
     for folder in (course / "source" / "a2_chance", students):
         done = with_kit(kit, [sys.executable, "-P", "-c", code], folder)
         assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
@@ -182,8 +191,8 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert "there is no exercise 'spraed'; did you mean spread?" in done.stderr
     # What was handed in is not looked into.
     handed_in = course / "submitted" / "mallory"
-    shutil.copytree(students / "content", handed_in / "content")
-    checks = handed_in / "content" / "a2_chance" / "spread" / "visible.py"
+    shutil.copytree(package, handed_in / "statistics_course")
+    checks = handed_in / "statistics_course" / "a2_chance" / "spread" / "visible.py"
     checks.write_text(f"{checks.read_text()}\nraise SystemExit('mine')")
     done = with_kit(kit, [sys.executable, "-P", "-c", code], handed_in)
     assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from attention_course.workshop import copycat_training
 from autograder import copycat, explore, heatmap, loss_curve
-from autograder.attention.workshop import copycat_training
 from tests.conftest import ROOT
 from tests.in_process import COURSE
 
@@ -230,7 +230,7 @@ def test_the_notebooks_slider_shows_the_fall_and_both_heads_appear():
 def test_the_command_makes_a_model_as_good(tmp_path):
     """A quarter of the steps, to be quick; the heads are those of the whole, if not yet as sure."""
     to = tmp_path / "short.safetensors"
-    command = [sys.executable, "-m", "autograder.attention.workshop.copycat_training", "--steps", "400", "--to", to]
+    command = [sys.executable, "-m", "attention_course.workshop.copycat_training", "--steps", "400", "--to", to]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     arrays = load_file(to)

@@ -29,6 +29,7 @@ def assignment(tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("")
     for name in ("source", "solutions", "content"):
         (tmp_path / name / "b1").mkdir(parents=True)
+    (tmp_path / "content" / "course.toml").touch()
     write(tmp_path / "source" / "b1" / "b.ipynb", [graded("test-mean", 2)])
     (tmp_path / "solutions" / "b1" / "b.py").write_text("def mean(x):\n    return sum(x) / len(x)\n")
     return Course(tmp_path).assignment("b1")

@@ -28,7 +28,7 @@ def a1(tmp_path):
     for folder in (course.root / "source").iterdir():
         if folder.name != A1:
             shutil.rmtree(folder)
-    shutil.copytree(ROOT / "autograder" / "attention", course.root / "content")
+    shutil.copytree(ROOT / "attention_course", course.root / "content")
     shutil.copytree(ROOT / "assignments" / A1, course.root / "assignments" / A1)
     return course.assignment(A1)
 

@@ -16,7 +16,6 @@ import pytest
 import torch
 
 from autograder.authors.make_believe import model_answers
-from autograder.content import folder_of
 from autograder.diagnosis import kept_prints
 from autograder.diagnosis.catalogue import Catalogue, read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
@@ -339,7 +338,7 @@ def test_prints_that_agree_by_chance_give_no_name_where_few_answers_are_wrong(na
 
 def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):
     folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
-    shutil.copytree(folder_of("hidden"), tmp_path / "content" / "hidden")
+    shutil.copytree(COURSE.folder / "hidden", tmp_path / "content" / "hidden")
     assert len(kept_prints.read(folder)) == 5
     whole = (folder / kept_prints.FILE).read_bytes()
     for path in (folder / "split_heads" / "mistakes.py", folder / "shared_mistakes.py"):

@@ -376,7 +376,12 @@ def test_a_machine_that_is_short_of_something_is_asked_again():
 @pytest.mark.parametrize("way", ["--json", "--gradebook"])
 def test_a_run_in_which_nothing_can_be_run_stops_and_says_so(tmp_path, way):
     """What was graded before is kept, and the same command goes on from there."""
-    course = small_course(tmp_path / "course", students=[f"student-{number}" for number in range(8)])
+    course = small_course(tmp_path / "course")
+    slowly = f"import time\ntime.sleep(1)\n{model_answers(course.assignment(NAME))[EXERCISE]}"
+    for number in range(5):
+        submit(course, f"student-{number}", {EXERCISE: slowly})
+    with course.assignment(NAME).solution.open("a") as solution:
+        solution.write("\nimport time\n\ntime.sleep(1)\n")
     words = ["--gradebook"] if way == "--gradebook" else ["submitted", "--json", "marks.json"]
     running = grade(course, *words, "--jobs", "1", wait=False)
     with Killer(running.pid, is_a_notebooks):

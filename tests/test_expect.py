@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.attention.hidden.inputs import normal, tensor
-from autograder.attention.hidden.properties import gradients_match, parts, responds, same_item_by_item
+from attention_course.hidden.inputs import normal, tensor
+from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.sandbox.protocol.values import Other
 from autograder.suites import expect
 from autograder.suites.here import answering

@@ -207,10 +207,10 @@ def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_
 def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope):
     names = {str(path.relative_to(gradescope / "source")) for path in (gradescope / "source").rglob("*")}
     assert {"setup.sh", "run_autograder", "nbgrader_config.py", "pyproject.toml", "constraints.txt"} <= names
-    assert f"autograder/attention/{A1.name}/softmax/suite.py" in names
+    assert f"attention_course/{A1.name}/softmax/suite.py" in names
     for other in ASSIGNMENTS[1:]:
         assert not [name for name in names if other.name in Path(name).parts]
-    for secret in ("solutions", "source", f"autograder/attention/{A1.name}", "autograder/attention/hidden"):
+    for secret in ("solutions", "source", f"attention_course/{A1.name}", "attention_course/hidden"):
         assert (gradescope / "source" / secret).is_dir()
     assert not [
         name for name in names if name.startswith(("submitted", "autograded", "feedback", "gradebook", ".venv"))

@@ -20,10 +20,10 @@ WRONG = "def softmax(x, axis=-1):\n    e = np.exp(x)\n\n    return e / e.max(axi
 @pytest.fixture
 def course(tmp_path):
     """A course with one assignment, whose catalogue may be written to."""
-    for folder in ("source", "solutions", "assignments", "autograder/attention"):
+    for folder in ("source", "solutions", "assignments", "attention_course"):
         shutil.copytree(ROOT / folder / "a1_scaled_dot_product", tmp_path / folder / "a1_scaled_dot_product")
-    shutil.copytree(ROOT / "autograder/attention/hidden", tmp_path / "autograder/attention/hidden")
-    for file in ("nbgrader_config.py", "autograder/attention/sandbox.toml"):
+    shutil.copytree(ROOT / "attention_course/hidden", tmp_path / "attention_course/hidden")
+    for file in ("nbgrader_config.py", "attention_course/course.toml"):
         shutil.copy(ROOT / file, tmp_path / file)
     return Course(tmp_path)
 

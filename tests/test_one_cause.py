@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.attention.hidden.inputs import normal
+from attention_course.hidden.inputs import normal
 from autograder.authors.make_believe import model_answers
 from autograder.judging.judge import judge
 from autograder.judging.results import ABOVE, SAME, shares, told_once

@@ -31,6 +31,7 @@ def shared(tmp_path):
     exercise = folder / "content" / NAME / "softmax"
     exercise.mkdir(parents=True)
     (exercise / "visible.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'w')\n")
+    (folder / "content" / "course.toml").touch()
     (exercise / "hint.toml").write_text('section = "1. Softmax"\n')
     (folder / "source").mkdir()
     (folder / "nbgrader_config.py").touch()

@@ -35,6 +35,7 @@ def plant(folder, marker):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(acts)
+    (folder / "content" / "course.toml").touch()
 
 
 def hand_in_planted(course, marker):

@@ -69,7 +69,7 @@ def test_a_self_check_in_another_cell_is_fine(marker):
 
 def test_libraries_look_at_every_module_and_find_the_stand_in_harmless(sandbox):
     """PyTorch asks each module for its `__file__` when it registers an operator; so do `inspect` and `warnings`."""
-    package = student_package()
+    package = student_package("autograder")
     assert not any(hasattr(package, name) for name in ("__file__", "__path__", "__wrapped__"))
     cell = """
         import inspect, sys
@@ -136,8 +136,8 @@ def test_convolution_is_answered_for_as_long_as_it_costs_little(args, small):
 def test_a_course_of_ones_own_need_not_name_everything(tmp_path):
     folder = tmp_path / "content"
     folder.mkdir()
-    (folder / "sandbox.toml").write_text('[ready_made]\nkernels = ["cumsum"]\n')
-    found = sandbox_setting(tmp_path)["ready_made"]
+    (folder / "course.toml").write_text('[ready_made]\nkernels = ["cumsum"]\n')
+    found = sandbox_setting(folder)["ready_made"]
     assert (found["kernels"], found["python"], found["where_watched"]) == (["cumsum"], [], {})
 
 

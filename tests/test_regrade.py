@@ -79,7 +79,7 @@ def set_points(course, exercise, points):
 def graded(tmp_path_factory):
     """A graded class with a person's work in it; then a test turns out to be unfair, and softmax is worth more."""
     course = copy_course(tmp_path_factory.mktemp("regrade") / "course")
-    shutil.copytree(ROOT / "autograder" / "attention", course.root / "content")
+    shutil.copytree(ROOT / "attention_course", course.root / "content")
     assignment, nbgrader = course.assignment(A1), api(course.root)
     assert nbgrader.generate_assignment(A1)["success"]
     released = course.root / "assignments" / A1 / assignment.notebook.name

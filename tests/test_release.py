@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 import textwrap
 import zipfile
 
 import nbformat
 import pytest
 
+import attention_course
 from autograder import __version__
 from autograder.authors.release import first_cell, members, write_release
 from autograder.diagnosis.catalogue import read_catalogue
@@ -19,7 +21,9 @@ from autograder.submission import code_cells, read_notebook
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 
-NAME = f"multi_head_attention_course-{__version__}-py3-none-any.whl"
+NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in ("multi_head_attention_course", "sandboxed_autograder")]
+NEEDED = {"autograder": __version__, "attention_course": __version__}
+ADDRESS = "https://example.edu/a1"
 
 
 def python(code, *words, cwd=None, path=ROOT, **more):
@@ -49,29 +53,30 @@ def without_pip(cell):
 
 
 def test_the_first_cell_does_nothing_where_the_kit_is():
-    assert python(without_pip(first_cell(NAME, "https://example.edu/kit.whl"))) == (0, "")
+    assert python(without_pip(first_cell(NAMES, NEEDED, ADDRESS))) == (0, "")
 
 
 def test_the_first_cell_installs_what_is_missing_beside_the_notebook_or_from_its_address(tmp_path):
     missing = "class Finder:\n    def find_spec(self, name, *_):\n        if name == 'autograder': raise ImportError\n"
     hidden = f"import sys\n{missing}\nsys.meta_path.insert(0, Finder())\n"
-    code, said = python(hidden + without_pip(first_cell(NAME)), cwd=tmp_path)
-    assert (code, f"Put {NAME} beside this notebook" in said) == (1, True)
-    _, said = python(hidden + without_pip(first_cell(NAME, "https://example.edu/kit.whl")), cwd=tmp_path)
-    assert "-m pip install --quiet --upgrade https://example.edu/kit.whl" in said
-    (tmp_path / NAME).write_text("")
-    _, said = python(hidden + without_pip(first_cell(NAME, "https://example.edu/kit.whl")), cwd=tmp_path)
-    assert f"--upgrade {NAME}" in said
+    code, said = python(hidden + without_pip(first_cell(NAMES, NEEDED)), cwd=tmp_path)
+    assert (code, f"Put {' and '.join(NAMES)} beside this notebook" in said) == (1, True)
+    _, said = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
+    assert f"-m pip install --quiet --upgrade {ADDRESS}/{NAMES[0]} {ADDRESS}/{NAMES[1]}" in said
+    for name in NAMES:
+        (tmp_path / name).write_text("")
+    _, said = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
+    assert f"--upgrade {NAMES[0]} {NAMES[1]}" in said
     assert "Traceback" not in said
 
 
 @pytest.mark.parametrize(("kit", "first"), [("", "uninstall"), ("__version__ = '0.0.9'\ndef hint(): ...", "install")])
 def test_an_older_kit_and_an_unrelated_package_of_that_name_are_replaced(tmp_path, kit, first):
     path = a_kit(tmp_path / "site", kit)
-    code, said = python(without_pip(first_cell(NAME, "https://example.edu/kit.whl")), cwd=tmp_path, path=path)
+    code, said = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path, path=path)
     assert code == 1
     assert said.splitlines()[0].startswith(f"-m pip {first} --quiet")
-    assert "The kit is new now. Choose Kernel, Restart Kernel" in said
+    assert "It is installed now. Choose Kernel, Restart Kernel" in said
 
 
 def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
@@ -87,9 +92,9 @@ def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
     code, said = python(code)
     assert code == 0, said
     said = " ".join(said.split())
-    assert f"there is no 'transmogrify' in your kit, which has version {__version__}" in said
-    assert "Your kit is older than this notebook: install the newest one" in said
-    assert f"your kit ({__version__}) is older than it" in said
+    assert f"there is no 'transmogrify' in what is installed here, which has version {__version__}" in said
+    assert "It is older than this notebook: install the newest one" in said
+    assert f"your version ({__version__}) is older than it" in said
     assert "Traceback" not in said
     assert "False" in said
 
@@ -97,31 +102,48 @@ def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
 # ---------------------------------------------------------------- what is in the packages
 
 
+def test_engine_and_course_have_one_version():
+    assert attention_course.__version__ == __version__
+
+
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
-    """Wheel and sdist, as `make dist` builds them, with the notebooks beside them."""
+    """What `make dist` builds, with the notebooks beside it."""
     pytest.importorskip("build", reason="make install brings it")
     folder = tmp_path_factory.mktemp("dist")
-    done = subprocess.run([sys.executable, "-m", "build", "--outdir", folder, ROOT], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    list(write_release(COURSE, folder, "https://example.edu/kit.whl"))
+    for what in ([ROOT], ["--wheel", ROOT / "attention_course"], ["--sdist", ROOT / "attention_course"]):
+        build = [sys.executable, "-m", "build", "--outdir", folder, *map(str, what)]
+        done = subprocess.run(build, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    list(write_release(COURSE, folder, ADDRESS))
     return folder
 
 
+def unpacked(sdist):
+    """Names and texts of what is in it, without its own top folder."""
+    with tarfile.open(sdist) as archive:
+        files = [one for one in archive.getmembers() if one.isfile()]
+        return {one.name.partition("/")[2]: archive.extractfile(one).read() for one in files}
+
+
 @pytest.mark.slow
-def test_the_sdist_holds_nothing_that_the_wheel_does_not_and_both_hold_no_secret(packages):
-    wheel, sdist = (dict(members(path)) for path in sorted(packages.glob("*course-*")))
-    code = {name for name in sdist if name.startswith("autograder/")}
-    assert code == {name for name in wheel if name.startswith("autograder/")}
-    assert sdist.keys() - code == {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", ".gitignore", "pyproject.toml"}
-    # The engine's own words for what cuts across exercises, `check` says to everybody.
-    everything = b"\n".join(text for name, text in sdist.items() if "attention" in name).decode(errors="replace")
+def test_no_package_holds_a_hidden_test_or_a_known_mistake(packages):
+    """The engine's wheel and sdist hold nothing of the course; the course's hold what students may have, or nothing."""
+    course, engine = (dict(members(packages / name)) for name in NAMES)
+    of_the_engine = unpacked(packages / f"sandboxed_autograder-{__version__}.tar.gz")
+    of_the_course = unpacked(packages / f"multi_head_attention_course-{__version__}.tar.gz")
+    code = {name for name in of_the_engine if name.startswith("autograder/")}
+    assert code == {name for name in engine if name.startswith("autograder/")}
+    beside = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", ".gitignore", "pyproject.toml"}
+    assert of_the_engine.keys() - code == beside
+    assert set(of_the_course) <= {"PKG-INFO", ".gitignore", "pyproject.toml"}
+    everything = b"\n".join([*course.values(), *of_the_course.values()]).decode(errors="replace")
     for assignment in ASSIGNMENTS:
         for entry in read_catalogue(assignment.mistakes).mistakes:
             assert entry.hint not in everything
     listed = (packages / "CONTENTS.txt").read_text()
     assert listed.startswith("commit ")
-    assert all(name in listed for name in wheel)
+    assert all(name in listed for name in (*course, *engine))
 
 
 @pytest.mark.slow
@@ -130,20 +152,25 @@ def test_the_notebooks_beside_a_release_are_the_release_and_one_cell_more(packag
         beside = read_notebook(packages / assignment.notebook.name)
         released = read_notebook(ROOT / "assignments" / assignment.name / assignment.notebook.name)
         first, *rest = code_cells(beside)
-        assert first.source == first_cell(NAME, "https://example.edu/kit.whl")
+        assert first.source == first_cell(NAMES, NEEDED, ADDRESS)
         assert [cell.source for cell in rest] == [cell.source for cell in code_cells(released)]
         nbformat.validate(nbformat.read(packages / assignment.notebook.name, as_version=4))
 
 
 @pytest.mark.parametrize("name", ["softmax/suite.py", "softmax/mistakes.py", "shared_suite.py", "prints.npz"])
 def test_a_package_with_a_secret_in_it_is_refused(tmp_path, name):
-    with pytest.raises(CourseError, match="`make dist` builds it"):
+    with pytest.raises(CourseError, match=r"no wheel with autograder; pip wheel --no-deps"):
         list(write_release(COURSE, tmp_path))
-    with zipfile.ZipFile(tmp_path / NAME, "w") as wheel:
-        wheel.writestr(f"autograder/attention/a1_scaled_dot_product/{name}", "")
+    with zipfile.ZipFile(tmp_path / NAMES[1], "w") as wheel:
+        wheel.writestr("autograder/__init__.py", "")
+    with pytest.raises(CourseError, match=r"no wheel with attention_course; pip wheel --no-deps"):
+        list(write_release(COURSE, tmp_path))
+    with zipfile.ZipFile(tmp_path / NAMES[0], "w") as wheel:
+        wheel.writestr("attention_course/__init__.py", "")
+        wheel.writestr(f"attention_course/a1_scaled_dot_product/{name}", "")
     with pytest.raises(CourseError, match="which students must not have"):
         list(write_release(COURSE, tmp_path))
-    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+    assert sorted(path.name for path in tmp_path.iterdir()) == NAMES
 
 
 # ---------------------------------------------------------------- elsewhere than on Linux

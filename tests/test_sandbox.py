@@ -146,7 +146,7 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
         if os.getuid() == 0:
             os.chown(tmp_path / "secret", ask(running, "who"), -1)
         assert ask(running, "read", str(tmp_path / "secret")) == []
-        suite = ROOT / "autograder/attention/a1_scaled_dot_product/softmax/suite.py"
+        suite = ROOT / "attention_course/a1_scaled_dot_product/softmax/suite.py"
         assert suite.is_file() and ask(running, "read", str(suite)) == []
         assert ask(running, "change", str(tmp_path / "secret")) == []
         assert (tmp_path / "secret").read_text() == "x"

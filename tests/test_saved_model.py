@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 
-from autograder.attention.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
-from autograder.attention.workshop import news
-from autograder.attention.workshop.plain_decoder import PlainDecoder
+from attention_course.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
+from attention_course.workshop import news
+from attention_course.workshop.plain_decoder import PlainDecoder
 from autograder.authors.dev_check import no_secret
 from autograder.authors.make_believe import fill, hand_in, model_answers
 from autograder.errors import CourseError
@@ -245,7 +245,7 @@ def test_where_a_package_is_missing_it_is_said_and_nothing_is_lost(monkeypatch, 
 
 
 def test_a_bug_of_the_kits_costs_nothing(monkeypatch, capsys):
-    monkeypatch.setattr("autograder.attention.saved_model.exact", lambda model, items: 1 / 0)
+    monkeypatch.setattr("attention_course.saved_model.exact", lambda model, items: 1 / 0)
     assert "the grader itself failed" in said(GOOD)
     assert "ZeroDivisionError" in capsys.readouterr().err
 

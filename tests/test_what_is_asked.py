@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.attention.hidden.inputs import normal, tensor
+from attention_course.hidden.inputs import normal, tensor
 from autograder.judging.results import ABOVE
 from autograder.sandbox.protocol.calls import Call
 from autograder.suites import made_by

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
 import zipfile
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -36,44 +38,50 @@ def run(*command, cwd=None):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    done, said = run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT)
+def wheels(tmp_path_factory):
+    """The course's and the engine's, in this order."""
+    folder = tmp_path_factory.mktemp("wheels")
+    sources = (ROOT, ROOT / "attention_course")
+    done, said = run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, *sources)
     assert done.returncode == 0, said
-    (built,) = folder.glob("*.whl")
-    return built
+    course, engine = sorted(folder.glob("*.whl"))
+    return course, engine
 
 
 @pytest.fixture(scope="module")
-def laptop(wheel, tmp_path_factory):
-    """A student's machine, which has no compiler: the wheel in an environment of its own, and a released folder."""
+def laptop(wheels, tmp_path_factory):
+    """A student's machine, which has no compiler: both wheels in an environment of its own, and a released folder."""
     folder = tmp_path_factory.mktemp("laptop")
     python = folder / "venv" / "bin" / "python"
     run(sys.executable, "-m", "venv", folder / "venv")
     pins = ROOT / "constraints.txt"
-    done, said = run(python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--constraint", pins, wheel)
+    done, said = run(python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--constraint", pins, *wheels)
     assert done.returncode == 0, said
     return folder
 
 
 @pytest.fixture(scope="module")
-def contents(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        return {name: archive.read(name).decode(errors="replace") for name in archive.namelist()}
+def contents(wheels):
+    found = {}
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            found |= {name: archive.read(name).decode(errors="replace") for name in archive.namelist()}
+    return found
 
 
-def test_the_wheel_holds_no_suite_no_solution_and_no_catalogue(contents):
-    a1 = "autograder/attention/a1_scaled_dot_product"
+def test_the_wheels_hold_no_suite_no_solution_and_no_catalogue(contents):
+    a1 = "attention_course/a1_scaled_dot_product"
     for name in ("softmax/visible.py", "softmax/hint.toml", "attention_scores/picture.py"):
         assert f"{a1}/{name}" in contents
     assert f"{a1}/shared_visible.py" in contents and f"{a1}/shared_picture.py" in contents
     assert "autograder/py.typed" in contents
-    assert "autograder/attention/workshop/copycat.safetensors" in contents
-    assert "autograder/attention/workshop/copycat_training.py" not in contents
-    outside = [name for name in contents if not name.startswith("autograder/") and ".dist-info/" not in name]
-    assert outside == []
-    for name in contents:
-        secret = r"attention/.*suite|/hidden/|mistakes|solutions|source|tests|rubric.toml|left_to_grading|prints.npz"
+    assert "attention_course/workshop/copycat.safetensors" in contents
+    assert "attention_course/workshop/copycat_training.py" not in contents
+    packages = ("autograder/", "attention_course/")
+    assert [name for name in contents if not name.startswith(packages) and ".dist-info/" not in name] == []
+    of_the_course = [name for name in contents if name.startswith("attention_course/")]
+    for name in of_the_course:
+        secret = r"suite|/hidden/|mistakes|solutions|source|tests|rubric.toml|left_to_grading|prints.npz|saved_model"
         assert not re.search(secret, name), name
 
 
@@ -142,10 +150,26 @@ def test_the_command_line_checks_a_notebook_without_a_course(laptop):
     assert "3 of 4 exercises" in said
 
 
-def test_a_course_cannot_begin_with_what_students_install(laptop):
-    done, said = run(laptop / "venv/bin/autograder", "dev", "new-course", "mine", cwd=laptop)
-    assert (done.returncode, (laptop / "mine").exists()) == (2, False)
-    assert "work with a copy of the kit's repository" in said
+def test_the_engine_alone_makes_a_course_and_grades_it(wheels, tmp_path):
+    """In an environment with what it depends on, and nothing of this course: no clone is needed."""
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
+    here, packages = Path(pytest.__file__).parents[1], f"lib/python3.{sys.version_info.minor}/site-packages"
+    own = shutil.ignore_patterns("__editable__*", "*autograder*", "*attention*", "_virtualenv*")
+    shutil.rmtree(tmp_path / "venv" / packages)
+    shutil.copytree(here, tmp_path / "venv" / packages, ignore=own, copy_function=os.link, symlinks=True)
+    with zipfile.ZipFile(wheels[1]) as engine:
+        engine.extractall(tmp_path / "venv" / packages)
+    autograder = [tmp_path / "venv" / "bin" / "python", "-P", "-m", "autograder"]
+    done, said = run(*autograder, "dev", "new-course", "statistics", cwd=tmp_path)
+    assert done.returncode == 0, said
+    course = tmp_path / "statistics"
+    assert (course / "statistics_course" / "a1_first" / "row_centred" / "suite.py").is_file()
+    done, said = run(*autograder, "grade", "source/a1_first/first.ipynb", "--json", "marks.json", cwd=course)
+    assert done.returncode == 0, said
+    (report,) = json.loads((course / "marks.json").read_text())
+    assert (report["status"], report["score"], report["max_score"]) == ("graded", 3, 3)
+    done, said = run(*autograder, "grade", "assignments/a1_first/first.ipynb", cwd=course)
+    assert "0 / 3" in said
 
 
 @pytest.mark.parametrize("words", [("grade", "a1"), ("demo",), ("dev", "sync")])

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 
+from attention_course import saved_model
+from attention_course.workshop.plain_decoder import PlainDecoder
 from autograder import highlight, look, loss_curve, news, own_or_plain, without_head, word_by_word
-from autograder.attention import saved_model
-from autograder.attention.workshop.plain_decoder import PlainDecoder
 from autograder.submission import Submission, model_beside
 from tests.conftest import ROOT
 from tests.in_process import COURSE, judged

@@ -63,7 +63,7 @@ def page(found: Iterable[Row]) -> str:
     """The page for `found`, which comes assignment by assignment."""
     ordered = sorted(found, key=_place)
     accepted = sum(result.score == result.max_score for _, _, result in ordered)
-    head = (ordered and content.own_text(ordered[0][0].root, "catalogue_head.md")) or HEAD
+    head = (ordered and content.own_text(ordered[0][0].course_folder, "catalogue_head.md")) or HEAD
     parts = [head.format(accepted=accepted, total=len(ordered))]
     for name, group in groupby(ordered, key=lambda row: row[0].name):
         members = list(group)

@@ -139,7 +139,6 @@ ROOMS = {
     "notebook": "check, hint, explore",
     "marking": "many submissions, a verdict each",
     "reports": "marks to look at: rubric, heat map, class report",
-    "attention": "the course: a folder for each assignment; all other rooms are the engine",
     "judging": "one submission: its notebook, each exercise's attempts, what comes of them",
     "diagnosis": "which mistake it is: known ones, what they answer, how wrong answers stand to right ones",
     "suites": "what tests speak with: a suite, student and reference, what may be asked and said",
@@ -168,7 +167,7 @@ def rooms(project: Path) -> str:
     for row, layer in enumerate(layers):
         share = (width - PADDING * (len(layer) - 1)) // len(layer)
         for place, room in enumerate(layer):
-            kind = {"attention": "course", "sandbox": "student", "errors": "trusted"}.get(room, "judge")
+            kind = {"sandbox": "student", "errors": "trusted"}.get(room, "judge")
             picture.box(kind, room, [ROOMS[room]], 60 + place * (share + PADDING), 12 + row * step, share, flat=True)
     picture.way(32, 24, 32, step * len(layers) - 6)
     picture.parts.append('<text class="small" transform="translate(22 130) rotate(-90)">imports</text>')

@@ -2,7 +2,7 @@
 
 Nobody remembers every name. So all modules that can be imported here are walked, and all operators of PyTorch's
 dispatcher. Whatever a name, a module's name or a signature makes suspect is called with small inputs; what gives
-attention, or a convolution, is ready-made. Then the same is done again where `sandbox.toml` has taken its share away.
+attention, or a convolution, is ready-made. Then the same is done again where `course.toml` has taken its share away.
 What still gives it there is not covered.
 
 Suspects that cannot be called here (other devices, packed weights) are counted, and taken out by their names alone.
@@ -58,7 +58,7 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Found:
-    """What is ready-made, and whether it still is after `sandbox.toml` has taken its share away."""
+    """What is ready-made, and whether it still is after `course.toml` has taken its share away."""
 
     name: str
     what: str  # "attention" or "convolution"

@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.content import PLACES
+from autograder.content import COURSE, course_folder
 from autograder.course import CHECK, Course
 from autograder.errors import CourseError
 from autograder.submission import grade_id
@@ -51,11 +51,11 @@ def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Pat
 
 
 def _home(course: Course) -> Path:
-    """Where the course keeps its content. Raises `CourseError` if it keeps none of its own."""
-    for place in PLACES:
-        if (course.root / place).is_dir():
-            return course.root / place
-    raise CourseError(f"{course.root} holds no {' and no '.join(PLACES)}; work in a copy of the kit's repository")
+    """The course's folder. Raises `CourseError` if it has none of its own."""
+    folder = course_folder(course.root)
+    if not folder.is_relative_to(course.root):
+        raise CourseError(f"{course.root} has no folder with {COURSE} in it; `autograder dev new-course` makes one")
+    return folder
 
 
 def must_be_names(assignment: str, exercise: str) -> None:

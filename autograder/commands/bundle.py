@@ -8,18 +8,20 @@
 
 from __future__ import annotations
 
+import shlex
+import tomllib
 import zipfile
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
+from autograder import __version__
+from autograder.content import course_folder
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 
-DISTRIBUTION = "multi-head-attention-course"
 TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder; no submission, no gradebook, nothing of another assignment.
-KIT, OF_ASSIGNMENTS = "autograder", ("source", "solutions", "autograder/attention", "content")
+KIT, OF_ASSIGNMENTS = "autograder", ("source", "solutions")
 FILES = (CONFIG, "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT = {"__pycache__", ".ipynb_checkpoints"}
 
@@ -49,25 +51,32 @@ def _files(assignment: Assignment) -> Iterator[Path]:
     for name in FILES:
         if (assignment.root / name).is_file():
             yield assignment.root / name
+    places = (*OF_ASSIGNMENTS, course_folder(assignment.root).name)
     others = {
         folder
-        for place in OF_ASSIGNMENTS
+        for place in places
         for folder in (assignment.root / place).glob("*")
         if folder.name != assignment.name and folder.name in Course(assignment.root).assignments()
     }
-    for place in (KIT, *(place for place in OF_ASSIGNMENTS if not place.startswith(KIT))):
+    for place in (KIT, *places):
         for path in sorted((assignment.root / place).rglob("*")):
             if path.is_file() and not LEFT & set(path.parts) and others.isdisjoint(path.parents):
                 yield path
 
 
 def _filled(text: str, assignment: Assignment) -> str:
+    text = text.replace("@COURSE@", course_folder(assignment.root).name)
     return text.replace("@ASSIGNMENT@", assignment.name).replace("@NOTEBOOK@", assignment.notebook.name)
 
 
 def classroom_workflow(assignment: Assignment, requirement: str | None = None) -> str:
-    """The workflow's text. requirement: what pip installs; if None, the kit's wheel beside the notebook."""
-    requirement = requirement or f"./multi_head_attention_course-{version(DISTRIBUTION)}-py3-none-any.whl[torch]"
+    """The workflow's text. requirement: what pip installs; if None, the two wheels beside the notebook."""
+    if requirement is None:
+        project = tomllib.loads((course_folder(assignment.root) / "pyproject.toml").read_text(encoding="utf-8"))
+        course = project["project"]["name"].replace("-", "_")
+        requirement = f'"./sandboxed_autograder-{__version__}-py3-none-any.whl[torch]" ./{course}-*.whl'
+    else:
+        requirement = shlex.quote(requirement)
     text = (TEMPLATES / "classroom.yml").read_text(encoding="utf-8")
     text = text.replace("@REQUIREMENT@", requirement).replace("@POINTS@", f"{assignment.max_score:g}")
     return _filled(text, assignment)

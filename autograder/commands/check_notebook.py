@@ -74,14 +74,14 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
 
 
 def _visible(path: Path, course: Course | None) -> content.Visible:
-    """What `course` checks by, or if none is named the course around the current folder; if it has nothing, the kit.
+    """What `course` checks by, or if none is named the course around here; if it has nothing, an installed one.
 
     Checks run outside the sandbox, and the notebook may be another person's. So nothing beside the notebook counts, and
     a course that others can write to counts if it was named.
     """
     passed_over: list[str] = []
     for one in (course,) if course else courses_around(Path.cwd(), handed_in=[path]):
-        own = content.Visible(one.root / content.PLACES[0])
+        own = content.Visible(content.course_folder(one.root))
         why = "" if course else content.why_passed_over(own.folder)
         if not why:
             return replace(own if own.assignments() else content.Visible(), passed_over=tuple(passed_over))

@@ -42,7 +42,7 @@ def autograder(
         bool, typer.Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Grade exercises on multi-head attention."""
+    """Grade notebooks behind a sandbox, with hidden tests, partial credit and named mistakes."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see `__main__`: now there will be something to end in order
         signal.signal(signal.SIGINT, _asked_to_end)
 

@@ -61,7 +61,7 @@ def docs() -> None:
 
 @dev.command("ready-made", epilog="Example: autograder dev ready-made")
 def ready_made() -> None:
-    """What the installed PyTorch and NumPy have of attention and convolution, and whether sandbox.toml takes it out.
+    """What the installed PyTorch and NumPy have of attention and convolution, and whether course.toml takes it out.
 
     Exit code: 0 when all that is found is taken out, 1 when something is not. Takes half a minute.
     """

@@ -35,10 +35,10 @@ WALL = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; all o
 # What each package is for, and how it comes.
 PACKAGES = {
     "numpy": ("every submission", "pip install numpy"),
-    "torch": ("exercises in PyTorch", "pip install 'multi-head-attention-course[torch]'"),
-    "safetensors": ("saved models", "pip install 'multi-head-attention-course[torch]'"),
-    "nbgrader": ("the gradebook", "pip install 'multi-head-attention-course[course]'"),
-    "jupyterlab": ("editing notebooks", "pip install 'multi-head-attention-course[lab]'"),
+    "torch": ("exercises in PyTorch", "pip install 'sandboxed-autograder[torch]'"),
+    "safetensors": ("saved models", "pip install 'sandboxed-autograder[torch]'"),
+    "nbgrader": ("the gradebook", "pip install 'sandboxed-autograder[course]'"),
+    "jupyterlab": ("editing notebooks", "pip install 'sandboxed-autograder[lab]'"),
 }
 DESK_MEMORY = 1536  # MiB: a worker with its sandbox (half a GiB), and what a submission may take on top
 SPACE = 500  # MiB of scratch and reports

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from autograder.commands.condition import GOOD, LESS, UNSAFE, Condition
 
-PACKAGE, DISTRIBUTION = "autograder", "multi-head-attention-course"
+PACKAGE, DISTRIBUTION = "autograder", "sandboxed-autograder"
 OWN_FILE = "sandbox/inside/warm.py"  # in no other package of the name
 TAKEN_FOR = "notebooks and nbgrader may import what is not this kit"
 SECONDS = 10.0  # for a program to say its version

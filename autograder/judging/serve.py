@@ -69,8 +69,8 @@ _answered: dict[str, ready_made.Answered] = {}
 def warm_up(setting: dict[str, Any]) -> None:
     """Remember which course it is."""
     global _course, _answered
-    _course = Course(Path(setting["root"]))
-    _answered = ready_made.answered_in(content.sandbox_setting(_course.root)["ready_made"])
+    _course = Course(Path(setting["root"]), Path(setting["folder"]))
+    _answered = ready_made.answered_in(content.sandbox_setting(_course.folder)["ready_made"])
 
 
 def prepare(message: dict[str, Any]) -> None:
@@ -175,7 +175,7 @@ def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
     plan, model = ready.plan, task["model"]
     extra = ""
     if model is not None and plan is not None:
-        said = content.saved_model_policy(_course.root)
+        said = content.saved_model_policy(_course.folder)
         extra = said(ModelFile(*model), plan, ready.reference)
     return Verdict(results, cells, extra)
 

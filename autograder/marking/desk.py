@@ -36,9 +36,11 @@ class Judges:
     """
 
     def __init__(self, root: Path, wall: str) -> None:
-        places = [root / name for name in ("source", "solutions", *content.PLACES) if (root / name).is_dir()]
-        self.warm = Warm(wall, content.imported_once(root), places)
-        self._host = Host(self.warm, JUDGES, {"root": str(root)}, judges=True)
+        own = Course(root).folder
+        folders = (root / "source", root / "solutions", own, *content.installed())
+        places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+        self.warm = Warm(wall, content.imported_once(own), places)
+        self._host = Host(self.warm, JUDGES, {"root": str(root), "folder": str(own)}, judges=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}
         self._lost: dict[str, set[str]] = {}
@@ -78,7 +80,7 @@ class Desk:
     def __init__(self, course: Course, judges: Judges, limits: Limits | None = None) -> None:
         self.course, self.judges = course, judges
         self.limits = limits or Limits()
-        self.students = Host(judges.warm, setting=content.sandbox_setting(course.root))
+        self.students = Host(judges.warm, setting=content.sandbox_setting(course.folder))
 
     def end(self) -> None:
         """End all that this desk has started, for good."""

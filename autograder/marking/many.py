@@ -218,7 +218,7 @@ def _cluster(address: str) -> _Hired:
     try:
         from distributed import Client
     except ImportError:
-        raise MachineError("a cluster needs Dask: pip install 'multi-head-attention-course[cluster]'") from None
+        raise MachineError("a cluster needs Dask: pip install 'sandboxed-autograder[cluster]'") from None
     for name in ("distributed", "distributed.client"):  # what is lost is said here, in one sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:

@@ -37,7 +37,7 @@ import math
 
 import numpy as np
 
-from autograder import check, explore, heatmap, hint
+from attention_course import check, explore, heatmap, hint
 
 
 # %% [markdown]

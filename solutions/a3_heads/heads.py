@@ -40,7 +40,7 @@ import math
 
 import numpy as np
 
-from autograder import check, heatmap, hint
+from attention_course import check, heatmap, hint
 
 
 # %% [markdown]

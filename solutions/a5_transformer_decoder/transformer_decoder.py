@@ -49,7 +49,7 @@ import math
 
 import numpy as np
 
-from autograder import check, grading, heatmap, hint
+from attention_course import check, grading, heatmap, hint
 
 
 # %% [markdown]

@@ -50,7 +50,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from autograder import check, grading, heatmap, highlight, hint, look, loss_curve, news, own_or_plain, without_head, word_by_word
+from attention_course import check, grading, heatmap, highlight, hint, look, loss_curve, news, own_or_plain, without_head, word_by_word
 
 
 # %% [markdown]

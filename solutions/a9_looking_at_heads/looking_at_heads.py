@@ -48,7 +48,7 @@ import math
 
 import numpy as np
 
-from autograder import check, copycat, explore, grading, heatmap, hint, loss_curve
+from attention_course import check, copycat, explore, grading, heatmap, hint, loss_curve
 
 
 # %% [markdown]

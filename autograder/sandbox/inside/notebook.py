@@ -37,12 +37,13 @@ COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, whi
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None
 _where_watched: dict[str, Any] = {}
+_packages: tuple[str, ...] = ()  # the course's, from which a notebook imports as from this one
 
 
 def warm_up(setting: dict[str, Any]) -> None:
     """Import what every submission needs, once, and make the shell that its cells will run in."""
-    global _shell, _where_watched
-    _shell = warm_shell(setting)
+    global _shell, _where_watched, _packages
+    _shell, _packages = warm_shell(setting), (setting["package"],)
     _where_watched = setting["ready_made"]["where_watched"]
 
 
@@ -72,7 +73,8 @@ class _State:
         gc.set_threshold(*COLLECT)
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
-        sys.modules["autograder"] = student_package()
+        for name in ("autograder", *_packages):
+            sys.modules[name] = student_package(name)
         taken_away.answered_by(lambda question: _ask(self.sock, question))
         frames.send(self.sock, {"ready": True})
         while True:

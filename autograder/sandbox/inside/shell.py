@@ -134,9 +134,12 @@ class Bounded(io.TextIOBase):
         return "".join(self.parts) + ("\n... (the rest of the output was cut)" if self.cut else "")
 
 
-def student_package() -> types.ModuleType:
-    """`from autograder import check` works while grading, and does nothing; `autograder.grading` is True."""
-    module = types.ModuleType("autograder")
+def student_package(name: str) -> types.ModuleType:
+    """`from autograder import check` works while grading, and does nothing; `autograder.grading` is True.
+
+    name: the engine's, or the course's
+    """
+    module = types.ModuleType(name)
     module.grading = True  # type: ignore[attr-defined]
     module.__getattr__ = _visible  # type: ignore[method-assign]
     return module

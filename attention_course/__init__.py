@@ -1,0 +1,38 @@
+"""A course on multi-head attention, from dot products to a decoder: what its notebooks import. A folder an assignment.
+
+`check("softmax")` runs the visible checks of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
+weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there are `news`,
+`own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` and `word_by_word`. All load on first use.
+
+`hidden/` is shared by suites and known mistakes, and `workshop/` is what a notebook trains and looks with.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+__all__ = [
+    "check", "copycat", "explore", "grading", "heatmap", "highlight", "hint", "look", "loss_curve", "news",
+    "own_or_plain", "without_head", "word_by_word",
+]  # fmt: skip
+
+_OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint")
+_HOMES = {
+    "copycat": "copycat",
+    "highlight": "looking",
+    "look": "looking",
+    "loss_curve": "loss_curve",
+    "news": "news",
+    "own_or_plain": "plain_decoder",
+    "without_head": "ablation",
+    "word_by_word": "ablation",
+}
+_MODULES = ("copycat", "news")  # of these a notebook takes the whole module
+
+
+def __getattr__(name: str) -> object:
+    if name in _OF_THE_ENGINE:
+        return getattr(importlib.import_module("autograder"), name)
+    if name in _HOMES:
+        home = importlib.import_module(f"{__name__}.workshop.{_HOMES[name]}")
+        return home if name in _MODULES else getattr(home, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

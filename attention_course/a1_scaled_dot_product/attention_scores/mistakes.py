@@ -1,0 +1,96 @@
+"""Known mistakes of attention_scores."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ...hidden import decisions
+from ..shared_mistakes import NUMPY
+
+mistake = Catalogue()
+
+
+# Written out, since tests hand it in.
+@mistake("no-scaling", hint="What are the dot products divided by, and what would happen to the softmax without it?")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-2, -1)
+
+
+# Written out, since tests hand it in.
+@mistake("scale-by-d_k", hint="Look at the formula again: what exactly stands below the fraction bar?")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-2, -1) / Q.shape[-1]
+
+
+@mistake("scale-by-length", hint="Which axis of Q is d_k? Print the number you divide by.")
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-2])
+
+
+@mistake("one-batch-axis-only", hint="How many axes do your axis numbers count on? Could they count from the end?")
+def attention_scores(Q, K):
+    return np.matmul(Q, K.transpose(0, 2, 1)) / math.sqrt(Q.shape[-1])
+
+
+@mistake("batch-items-mixed", hint="With two sentences, should a query of the first meet keys of the second?")
+def attention_scores(Q, K):
+    return np.dot(Q, K.swapaxes(-2, -1)) / math.sqrt(Q.shape[-1])
+
+
+@mistake("batch-item-0-for-all", hint="With two sentences, whose keys does the second one's query meet?")
+def attention_scores(Q, K):
+    keys = K.reshape(-1, *K.shape[-2:])[0]
+    return Q @ keys.T / math.sqrt(Q.shape[-1])
+
+
+@mistake("cosine-similarity", hint="A longer query: should its scores grow, and do yours?")
+def attention_scores(Q, K):
+    Q = Q / np.linalg.norm(Q, axis=-1, keepdims=True)
+    K = K / np.linalg.norm(K, axis=-1, keepdims=True)
+    return Q @ K.swapaxes(-2, -1)
+
+
+@mistake("in-place", hint="Print Q before and after the call.")
+def attention_scores(Q, K):
+    Q /= math.sqrt(Q.shape[-1])
+    return Q @ K.swapaxes(-2, -1)
+
+
+@mistake("float64-always", hint="Which dtype goes in, which one comes out? Look at every array you make yourself.")
+def attention_scores(Q, K):
+    scores = np.zeros((*Q.shape[:-1], K.shape[-2]))
+    scores += Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    return scores
+
+
+@mistake("axes-squeezed", hint="What happens to an axis of length one on the way?")
+def attention_scores(Q, K):
+    return np.squeeze(Q @ K.swapaxes(-2, -1)) / math.sqrt(Q.shape[-1])
+
+
+@mistake.recipe(
+    decisions.SCALES
+    | decisions.WHOLE_SCALES
+    | decisions.without(decisions.OPERANDS, "keys-blended", "queries-blended", "values-with-keys")
+    | decisions.TURNS
+    | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
+    | {"softmax-already": [{"end": lambda s: decisions.softmax(NUMPY, s, -1)}]}
+    | {"distance-for-dot-product": [{"distance": -1}, {"distance": 1}]},
+    hints=decisions.HINTS | {"softmax-already": "Are these scores, or already weights? Which step comes later?"},
+    held=("multiplied-by-the-scale", "all-axes-reversed", "queries-and-keys-swapped", "softmax-already"),
+)
+def attention_scores(end=lambda scores: scores, distance=0, **options):
+    def scores(Q, K):
+        if distance:
+            apart = ((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(-1)
+            return end(distance * apart / options.get("scale", decisions.right_scale)(_sizes(Q)))
+        return end(decisions.scores_of(NUMPY, Q, K, **options))
+
+    return scores
+
+
+def _sizes(Q):
+    return SimpleNamespace(d_k=Q.shape[-1], L=Q.shape[-2])

@@ -1,0 +1,116 @@
+"""Known mistakes of softmax."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ...hidden import decisions
+from ..shared_mistakes import CURVES, NUMPY
+
+mistake = Catalogue()
+
+
+# Written out, since tests hand it in.
+@mistake("axis-ignored", hint="Find each place where an axis matters. Which one do you use there?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("axis-summed-away", hint="Print the shape of your sum. Does it line up with the rows it should divide?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max())
+    return exps / exps.sum(axis=axis)
+
+
+@mistake("one-maximum-for-all", hint="If one row's scores are near a million and another's near 0, what is left of it?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - x.max())
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("largest-absolute-value", hint="If all scores of a row are near -1000, what goes into np.exp?")
+def softmax(x, axis=-1):
+    exps = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("scores-clipped", hint="Two large scores that differ: do they still differ after your first step?")
+def softmax(x, axis=-1):
+    exps = np.exp(np.clip(x, -80, 80))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("in-place", hint="Print x before and after the call. Who else may still need it?")
+def softmax(x, axis=-1):
+    x -= x.max(axis=axis, keepdims=True)
+    np.exp(x, out=x)
+    x /= x.sum(axis=axis, keepdims=True)
+    return x
+
+
+@mistake("float64-always", hint="Which dtype goes in, which one comes out, and on which line does it change?")
+def softmax(x, axis=-1):
+    x = np.array(x, dtype=float)
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+@mistake("matrices-only", hint="For how many axes is your code written? Try one row alone, then three axes.")
+def softmax(x, axis=-1):
+    weights = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            others = x[:, j] if axis in (0, -2) else x[i]
+            weights[i, j] = np.exp(x[i, j] - others.max()) / np.exp(others - others.max()).sum()
+    return weights
+
+
+def _divided_by_rows(x, curve):
+    """`(exps.T / exps.sum(axis=-1)).T`: right for one or two axes."""
+    ways = {
+        decisions.softmax: lambda: np.exp(x - x.max(axis=-1, keepdims=True)),
+        CURVES["no-max-subtraction"][0]["curve"]: lambda: np.exp(x),
+    }
+    exps = ways.get(curve, lambda: curve(NUMPY, x, -1))()
+    return (exps.T / exps.sum(axis=-1)).T
+
+
+def _summed_away(kept):
+    """kept: does the axis of the maximum stay, and that of the sum alone go?"""
+
+    def curve(xp, x, axis):
+        exps = np.exp(x - x.max(axis=axis, keepdims=kept))
+        return exps / exps.sum(axis=axis)
+
+    return curve
+
+
+@mistake.recipe(
+    decisions.without(CURVES, "softmax-missing")
+    | {
+        "axis-ignored": [{"axis_of": lambda axis: -1}],
+        "axis-0-by-default": [{"default": 0}],
+        "softmax-over-axis-0": [{"axis_of": lambda axis: 0}],
+        "softmax-over-everything": [{"axis_of": lambda axis: None}],
+        "axis-left-at-the-end": [
+            {"end": lambda weights, axis: weights.swapaxes(axis, -1)},
+            {"end": lambda weights, axis: np.moveaxis(weights, axis, -1)},
+        ],
+        "all-axes-reversed": [{"by_rows": True}],
+        "axis-summed-away": [{"curve": _summed_away(True)}, {"curve": _summed_away(False)}],
+    },
+    hints=decisions.HINTS
+    | {
+        "axis-left-at-the-end": "Where is each axis of x in what you give back?",
+        "all-axes-reversed": "What does .T make of three axes?",
+        "axis-0-by-default": "What does axis=-1 mean for a matrix: down a column, or along a row?",
+    },
+    held=("not-normalised", "softmax-over-everything", "axis-0-by-default", "no-max-subtraction", "no-exponential"),
+)
+def softmax(
+    curve=decisions.softmax, axis_of=lambda axis: axis, default=-1, end=lambda weights, axis: weights, by_rows=False
+):
+    if by_rows:
+        return lambda x, axis=default: end(_divided_by_rows(x, curve), axis)
+    return lambda x, axis=default: end(curve(NUMPY, x, axis_of(axis)), axis)

@@ -1,0 +1,71 @@
+"""Known mistakes of causal_mask."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ...hidden import decisions
+
+mistake = Catalogue()
+
+
+@mistake("mask-off-by-one", hint="What may the first word look at? Is there a row in your mask without any True?")
+def causal_mask(length):
+    return np.tril(np.ones((length, length), dtype=bool), k=-1)
+
+
+@mistake("mask-off-by-one", hint="Look at the last True in the second row: which word is that?")
+def causal_mask(length):
+    return np.tril(np.ones((length, length), dtype=bool), k=1)
+
+
+@mistake("not-boolean", hint="What is the dtype of your mask, and what does ~ make of it?")
+def causal_mask(length):
+    return np.tril(np.ones((length, length)))
+
+
+@mistake("additive-mask", hint="This mask is there to be added to scores. What should it say instead?")
+def causal_mask(length):
+    return np.where(np.tri(length) == 1, 0.0, -np.inf)
+
+
+@mistake("extra-axes", hint="How many axes does your mask have, and how many do you need for query and key?")
+def causal_mask(length):
+    return np.tril(np.ones((length, length), dtype=bool))[None, None]
+
+
+@mistake("stops-at-eight", hint="For how many words is your mask made? Try a longer text than those in the notebook.")
+def causal_mask(length):
+    mask = np.ones((length, length), dtype=bool)
+    mask[:8, :8] = np.tril(mask[:8, :8])
+    return mask
+
+
+@mistake.recipe(
+    {
+        "mask-off-by-one": [{"k": 1}, {"k": -1}],
+        "mask-transposed": [{"turned": True}],
+        "diagonal-only": [{"part": "diagonal"}],
+        "mask-inverted": [{"inverted": True}],
+        "looks-back-a-few-words": [{"back": back} for back in range(2, 7)],
+        "diagonal-missing": [{"k": -1, "first": True}],
+    },
+    hints=decisions.HINTS
+    | {
+        "diagonal-only": "Which words come before word 2, and may it look at them?",
+        "looks-back-a-few-words": "In a long text, how far back does the last word look in yours?",
+        "diagonal-missing": "May a word look at itself? Read off the diagonal of your mask.",
+        "mask-transposed": "Rows are queries. How many words may the first one see, and how many the last one?",
+    },
+    held=("mask-inverted", "mask-transposed"),
+)
+def causal_mask(k=0, turned=False, part="lower", inverted=False, back=None, first=False):
+    def mask(length):
+        ones = np.ones((length, length), dtype=bool)
+        found = np.tril(ones, k) if part == "lower" else np.eye(length, dtype=bool)
+        found = found & np.triu(ones, 1 - back) if back else found
+        found[0, 0] |= first
+        found = found.T if turned else found
+        return ~found if inverted else found
+
+    return mask

@@ -1,0 +1,87 @@
+"""Known mistakes of masked_softmax."""
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ...hidden import decisions
+from ..shared_mistakes import CURVES, NUMPY, UNDER
+
+mistake = Catalogue()
+
+
+@mistake("leaky-mask", hint="Scores may be as low as minus a million. Does a masked one lose against them?")
+def masked_softmax(scores, mask):
+    hidden = np.where(mask, scores, -1e4)
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True) * mask.any(axis=-1, keepdims=True)
+
+
+@mistake("leaky-mask", hint="A masked score may be as high as a million. How low is it after your subtraction?")
+def masked_softmax(scores, mask):
+    hidden = scores - 1e4 * (1 - mask.astype(scores.dtype))
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@mistake("max-over-masked", hint="Which keys take part in the maximum, and what if a masked one is the largest?")
+def masked_softmax(scores, mask):
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True)) * mask
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("no-max-subtraction", hint="What is np.exp(1000)? Do the weights hang on scores, or on differences of scores?")
+def masked_softmax(scores, mask):
+    exps = np.where(mask, np.exp(scores), 0)
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake(
+    "float64-always", hint="Which dtype has each number and array that you make yourself, and which has what goes in?"
+)
+def masked_softmax(scores, mask):
+    hidden = scores + np.where(mask, np.zeros(mask.shape), -1e9)
+    exps = np.exp(hidden - hidden.max(axis=-1, keepdims=True)) * mask
+    return exps / np.maximum(exps.sum(axis=-1, keepdims=True), 1e-30)
+
+
+@mistake("in-place", hint="Which array do the lines with square brackets left of = write to, and whose is it?")
+def masked_softmax(scores, mask):
+    np.copyto(scores, -1e9, where=~mask)
+    scores -= scores.max(axis=-1, keepdims=True)
+    exps = np.exp(scores) * mask
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("one-maximum-for-all", hint="If one row's scores are near a million and another's near 0, what is left of it?")
+def masked_softmax(scores, mask):
+    hidden = np.where(mask, scores, -np.inf)
+    exps = np.exp(hidden - max(hidden.max(), -1e9))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake("mask-not-broadcast", hint="In scores[mask], which shape must the mask have? Which shapes may yours have?")
+def masked_softmax(scores, mask):
+    hidden = scores.copy()
+    hidden[~mask] = -np.inf
+    top = hidden.max(axis=-1, keepdims=True)
+    exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@mistake.recipe(
+    UNDER | CURVES,
+    decisions.EMPTY,
+    decisions.HINTS | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},
+    held=(
+        "mask-inverted", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
+        "softmax-over-queries",
+    ),
+)  # fmt: skip
+def masked_softmax(**options):
+    return lambda scores, mask: decisions.weights(NUMPY, scores, mask, **options)

@@ -1,0 +1,147 @@
+"""Known mistakes of torch_masked_attention."""
+
+import math
+
+import torch
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ...hidden import decisions
+from ..shared_mistakes import CURVES, TORCH, UNDER
+
+mistake = Catalogue()
+
+
+def _torch_scores(query, key):
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+
+
+@mistake("mask-inverted", hint="masked_fill fills where its argument is True. May a query look there?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.zeros_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(mask, -1e9), dim=-1)
+    return weights @ value, weights
+
+
+@mistake("leaky-mask", hint="Put a huge key where nobody may look. How low is its score after your subtraction?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is not None:
+        scores = scores - 1e3 * (~mask)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@mistake("nan-in-the-gradient", hint="The NaN is gone from the result. Which step on the way back still meets it?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is not None:
+        scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, float("-inf"))
+    weights = torch.nan_to_num(torch.softmax(scores, dim=-1))
+    return weights @ value, weights
+
+
+@mistake("mask-required", hint="What does your code do with the mask when there is none?")
+def torch_masked_attention(query, key, value, mask=None):
+    weights = torch.softmax(_torch_scores(query, key).masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
+
+
+@mistake("detached-gradient", hint="Along which line does a gradient come back, and is there something that cuts it?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = (torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask).detach()
+    return weights @ value, weights
+
+
+@mistake("float64-always", hint="Which dtype goes in, which one comes out, and on which line does it change?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query.double(), key.double())
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = torch.softmax(scores, dim=-1)
+    if mask is not None:
+        weights = weights * mask
+    return weights @ value.double(), weights
+
+
+@mistake("detached-gradient", hint="Which of the two things you give back no longer knows where it came from?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights.detach()
+
+
+@mistake("square-mask-transposed", hint="Which axis of the mask belongs to the queries?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    elif mask.shape[-1] == mask.shape[-2]:
+        mask = mask.transpose(-2, -1)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
+
+
+@mistake("always-causal", hint="Which mask is used when the caller gives none, and which did they ask for?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
+
+
+@mistake("in-place", hint="What does a name that ends in _ do to the tensor it is called on, and whose tensor is it?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    hidden = mask.logical_not_()
+    weights = torch.softmax(scores.masked_fill(hidden, -1e9), dim=-1).masked_fill(hidden, 0.0)
+    return weights @ value, weights
+
+
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def torch_masked_attention(query, key, value, mask=None):
+    scores = _torch_scores(query, key)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights, weights @ value
+
+
+@mistake("no-max-subtraction", hint="What is exp(1000)? Do the weights hang on scores, or on differences of scores?")
+def torch_masked_attention(query, key, value, mask=None):
+    exps = torch.exp(_torch_scores(query, key))
+    if mask is not None:
+        exps = exps * mask
+    weights = exps / exps.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+    return weights @ value, weights
+
+
+@mistake.recipe(
+    decisions.SCALES
+    | decisions.WHOLE_SCALES
+    | decisions.BY_VALUES
+    | decisions.OPERANDS
+    | UNDER
+    | decisions.MASK_AXES
+    | decisions.without(CURVES, "another-base", "epsilon-added")
+    | decisions.TURNS
+    | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
+    decisions.EMPTY,
+    decisions.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},
+    held=(
+        "no-scaling", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
+        "softmax-over-queries", "all-axes-reversed",
+    ),
+)  # fmt: skip
+def torch_masked_attention(**options):
+    return lambda query, key, value, mask=None: decisions.attend(TORCH, query, key, value, mask, **options)

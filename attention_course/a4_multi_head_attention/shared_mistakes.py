@@ -1,0 +1,138 @@
+"""What known mistakes of a4 share: hints, and ways through the steps of multi-head attention."""
+
+import math
+
+import numpy as np
+
+from ..hidden import decisions
+
+NUMPY, TORCH = decisions.numpy_ways(), decisions.torch_ways()
+SCALES = decisions.SCALES | {
+    "scale-by-d_v": decisions.BY_VALUES["scale-by-d_v"],
+    "scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}, {"scale": lambda size: size.d_model}],
+    "scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.h * size.d_k)}],
+    "scale-by-num_heads": [{"scale": lambda size: math.sqrt(size.h)}, {"scale": lambda size: size.h}],
+}
+
+
+def cut(x, h):
+    return x.reshape(*x.shape[:-1], h, x.shape[-1] // h)
+
+
+def interleaved(x, h):
+    return x.reshape(*x.shape[:-1], x.shape[-1] // h, h).swapaxes(-2, -1)
+
+
+def joined(tokens):
+    return tokens.reshape(*tokens.shape[:-2], tokens.shape[-2] * tokens.shape[-1])
+
+
+def backwards(x):
+    """The heads in reversed order."""
+    return x[..., ::-1, :, :] if isinstance(x, np.ndarray) else x.flip(-3)
+
+
+HEADS = {
+    "heads-interleaved": [
+        {"split": lambda x, h: interleaved(x, h).swapaxes(-3, -2)},
+        {"join": lambda heads: joined(heads.swapaxes(-3, -2).swapaxes(-2, -1))},
+        {
+            "split": lambda x, h: interleaved(x, h).swapaxes(-3, -2),
+            "join": lambda heads: joined(heads.swapaxes(-3, -2).swapaxes(-2, -1)),
+        },
+    ],
+    "split-without-transpose": [{"split": lambda x, h: x.reshape(*x.shape[:-2], h, x.shape[-2], x.shape[-1] // h)}],
+    "attention-over-heads": [{"split": cut, "join": joined}],
+    "concat-without-transpose": [
+        {"join": lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-2], heads.shape[-3] * heads.shape[-1])}
+    ],
+    "heads-reversed": [
+        {"join": lambda heads: joined(backwards(heads).swapaxes(-3, -2))},
+        {"split": lambda x, h: backwards(cut(x, h).swapaxes(-3, -2))},
+    ],
+    "heads-summed": [
+        {"join": lambda heads: joined((0 * heads + heads.sum(-3)[..., None, :, :]).swapaxes(-3, -2))},
+        {"join": lambda heads: heads.sum(-3)},
+    ],
+    "heads-averaged": [
+        {"join": lambda heads: joined((0 * heads + heads.mean(-3)[..., None, :, :]).swapaxes(-3, -2))},
+        {"join": lambda heads: heads.mean(-3)},
+        {"join": lambda heads: joined(heads.swapaxes(-3, -2)) / heads.shape[-3]},
+    ],
+    "first-head-only": [
+        {"join": lambda heads: joined((0 * heads + heads[..., :1, :, :]).swapaxes(-3, -2))},
+        {"join": lambda heads: heads[..., 0, :, :]},
+    ],
+}
+
+
+def unless_as_wide(concatenated, W_O):
+    return concatenated if concatenated.shape[-1] == W_O.shape[-1] else concatenated @ W_O
+
+
+def of_head_0(x):
+    return 0 * x + x[..., :1, :, :]
+
+
+OF_HEAD_0 = {
+    "keys-of-head-0-for-all": [{"operands": lambda Q, K, V: (Q, of_head_0(K), V)}],
+    "queries-of-head-0-for-all": [{"operands": lambda Q, K, V: (of_head_0(Q), K, V)}],
+    "values-of-head-0-for-all": [{"operands": lambda Q, K, V: (Q, K, of_head_0(V))}],
+}
+PROJECTIONS = {
+    "W_O-missing": [{"end": lambda concatenated, W_O: concatenated}, {"end": unless_as_wide}],
+    "W_O-transposed": [{"end": lambda concatenated, W_O: concatenated @ W_O.T}],
+    "values-from-W_K": [{"sources": lambda Q, K, V: (Q, K, K)}],
+    "values-from-W_Q": [{"sources": lambda Q, K, V: (Q, K, Q)}],
+    "keys-from-W_Q": [{"sources": lambda Q, K, V: (Q, Q, V)}],
+    "queries-from-W_K": [{"sources": lambda Q, K, V: (K, K, V)}],
+    "queries-and-keys-swapped": [{"sources": lambda Q, K, V: (K, Q, V)}],
+    "W_K-and-W_V-swapped": [{"sources": lambda Q, K, V: (Q, V, K)}],
+}
+MASKS = decisions.without(decisions.MASKS, "mask-of-the-first-for-all")
+SLIPS = (
+    SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | decisions.MASK_AXES | decisions.NOTHING
+    | decisions.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
+    | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+                     "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum")
+    | decisions.TURNS | decisions.AFTER
+    | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
+)  # fmt: skip
+WORDS = decisions.HINTS | {
+    "residual-added": "What does the docstring add to the output?",
+    "weights-of-head-0-for-all": "Are the weights that you give back each head's own?",
+    "keys-of-head-0-for-all": "Which columns of W_K make the keys of head 1?",
+    "queries-of-head-0-for-all": "Which columns of W_Q make the queries of head 1?",
+    "values-of-head-0-for-all": "Which columns of W_V make the values of head 1?",
+    "one-softmax-for-all-heads": "What does one row of a single head's weights sum to?",
+    "batch-and-words-swapped": "Change the second text of a batch: does the first one's output change?",
+    "heads-interleaved": "Which columns does head 0 own: neighbours, or every h-th one?",
+    "split-without-transpose": "Has head 0 a row for each token, or pieces of the first ones?",
+    "concat-without-transpose": "Row 0 is the first token's. From which heads are your row 0's numbers?",
+    "attention-over-heads": "Which two axes does your matrix product meet: two of words, or the heads?",
+    "heads-reversed": "Which head's numbers stand first in a row of yours?",
+    "heads-summed": "Side by side, or added up: what is lost when heads are added?",
+    "heads-averaged": "Side by side, or added up: what is lost when heads are averaged?",
+    "first-head-only": "Head 0 is there. Where do the others go?",
+    "W_O-missing": "What happens to the concatenated heads before they are given back?",
+    "W_O-transposed": "Which axis of W_O meets the concatenated heads?",
+    "values-from-W_K": "Which matrix makes the values? Is each of the four used once?",
+    "values-from-W_Q": "Which matrix makes the values? Is each of the four used once?",
+    "keys-from-W_Q": "Which matrix makes the keys? Is each of the four used once?",
+    "queries-from-W_K": "Which matrix makes the queries? Is each of the four used once?",
+    "W_K-and-W_V-swapped": "Which matrix makes what is compared, and which one what is blended?",
+    "first-block-for-all": "Which rows of W_O meet head 1?",
+    "one-head-too-few": "Count the heads that reach your result. Where does your loop end?",
+}
+
+
+def in_heads(
+    xp, Q, K, V, h, d_model, allowed, project,
+    split=lambda x, h: cut(x, h).swapaxes(-3, -2),
+    join=lambda heads: joined(heads.swapaxes(-3, -2)),
+    sources=lambda Q, K, V: (Q, K, V),
+    **options,
+):  # fmt: skip
+    heads = [split(x, h) for x in sources(Q, K, V)]
+    found, weights = decisions.attend(xp, *heads, allowed, more={"h": h, "d_model": d_model}, **options)
+    return project(join(found)), weights

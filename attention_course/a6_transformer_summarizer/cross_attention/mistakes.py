@@ -1,0 +1,285 @@
+"""Known mistakes of cross_attention."""
+
+import math
+
+import torch
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ...hidden import decisions
+
+mistake = Catalogue()
+TORCH = decisions.torch_ways()
+
+
+def _cut(projected, h):
+    """(..., length, h * d) -> (..., h, length, d)"""
+    return projected.unflatten(-1, (h, -1)).transpose(-3, -2)
+
+
+def _scores(query, key):
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+
+
+def _shares(scores, real=None, dim=-1):
+    """Weights; `real` broadcasts to the scores."""
+    if real is None:
+        return torch.softmax(scores, dim)
+    return torch.softmax(scores.masked_fill(~real, torch.finfo(scores.dtype).min), dim).masked_fill(~real, 0.0)
+
+
+def _for_heads(padding):
+    """(..., 1, S) -> (..., 1, 1, S)"""
+    return None if padding is None else padding.unsqueeze(-3)
+
+
+def _side_by_side(heads):
+    """(..., h, L, d) -> (..., L, h * d)"""
+    return heads.transpose(-3, -2).flatten(-2)
+
+
+@mistake("keys-and-values-from-x", hint="Who is asked: the text itself, or the other one? What is memory used for?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(x @ W_K, num_heads), _cut(x @ W_V, num_heads)
+    weights = _shares(_scores(query, key))
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake("x-and-memory-swapped", hint="Which of the two texts asks, and which one answers?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(memory @ W_Q, num_heads), _cut(x @ W_K, num_heads), _cut(x @ W_V, num_heads)
+    weights = _shares(_scores(query, key))
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake("both-texts-as-keys", hint="How many columns should the weights have? May a word look at its own text here?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    both = torch.cat([memory, x], dim=-2)
+    real = _for_heads(memory_padding)
+    if real is not None:
+        real = torch.cat([real, real.new_ones(*real.shape[:-1], x.shape[-2])], dim=-1)
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(both @ W_K, num_heads), _cut(both @ W_V, num_heads)
+    weights = _shares(_scores(query, key), real)
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake("one-big-head", hint="How many matrices of weights are there? Over how many columns does a score add up?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    weights = _shares(_scores(x @ W_Q, memory @ W_K), memory_padding)
+    return weights @ (memory @ W_V) @ W_O, torch.stack([weights] * num_heads, dim=-3)
+
+
+@mistake("residual-added", hint="What else is in your output besides the heads?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    weights = _shares(_scores(query, key), _for_heads(memory_padding))
+    return x + _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake("weights-averaged", hint="The weights should show what each head looks at. How many axes do they have?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    weights = _shares(_scores(query, key), _for_heads(memory_padding))
+    return _side_by_side(weights @ value) @ W_O, weights.mean(dim=-3)
+
+
+@mistake("tuple-swapped", hint="In which order does the docstring name what comes back?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    weights = _shares(_scores(query, key), _for_heads(memory_padding))
+    return weights, _side_by_side(weights @ value) @ W_O
+
+
+@mistake("memory-zeroed", hint="A vector of zeros has a key, too. Which score does it get, and so which weight?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    if memory_padding is not None:
+        memory = memory * memory_padding.transpose(-2, -1)
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    weights = _shares(_scores(query, key))
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake("leaky-mask", hint="Put a score of a million under the mask. How much of it comes through?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    scores = _scores(query, key)
+    if memory_padding is None:
+        weights = _shares(scores)
+    else:
+        real = _for_heads(memory_padding)
+        weights = _shares(scores - 100.0 * ~real) * real.any(dim=-1, keepdim=True)
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake("padding-of-the-first-for-all", hint="Do two texts with different padding get different weights?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    real = None if memory_padding is None else memory_padding.reshape(-1, memory.shape[-2])[0]
+    weights = _shares(_scores(query, key), real)
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake(
+    "heads-axis-missing-in-padding", hint="The scores have an axis for the heads. Which axis of (B, 1, S) meets it?"
+)
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    weights = _shares(_scores(query, key), memory_padding)
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake(
+    "one-batch-axis-only", hint="Does your code ask how many batch axes there are, or does it take for granted one?"
+)
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    (B, L, _), S = x.shape, memory.shape[1]
+    query = (x @ W_Q).view(B, L, num_heads, -1).transpose(1, 2)
+    key = (memory @ W_K).view(B, S, num_heads, -1).transpose(1, 2)
+    value = (memory @ W_V).view(B, S, num_heads, -1).transpose(1, 2)
+    weights = _shares(_scores(query, key), None if memory_padding is None else memory_padding[:, None])
+    return (weights @ value).transpose(1, 2).reshape(B, L, -1) @ W_O, weights
+
+
+@mistake("d_k-from-d_model", hint="d_model need not be h * d_k. Which shape tells you how wide a head really is?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    d_k = x.shape[-1] // num_heads
+    query, key, value = (
+        t.unflatten(-1, (num_heads, d_k)).transpose(-3, -2) for t in (x @ W_Q, memory @ W_K, memory @ W_V)
+    )
+    weights = _shares(_scores(query, key), _for_heads(memory_padding))
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake("no-max-subtraction", hint="What is e to the power of 1000? What may be taken off a row of scores?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    exps = torch.exp(_scores(query, key))
+    if memory_padding is not None:
+        exps = exps.masked_fill(~_for_heads(memory_padding), 0.0)
+    total = exps.sum(dim=-1, keepdim=True)
+    weights = exps / torch.where(total > 0, total, 1.0)
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake(
+    "detached-gradient", hint="Print requires_grad after each step from memory to the output. Where does it turn False?"
+)
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    memory = memory.detach()
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    weights = _shares(_scores(query, key), _for_heads(memory_padding))
+    return _side_by_side(weights @ value) @ W_O, weights
+
+
+@mistake("float32-always", hint="Print the dtype after each line for a float64 input. Where does float32 begin?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    weights = _shares(_scores(query, key).float(), _for_heads(memory_padding))
+    return _side_by_side(weights @ value.float()) @ W_O.float(), weights
+
+
+@mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query, key, value = _cut(x @ W_Q, num_heads), _cut(memory @ W_K, num_heads), _cut(memory @ W_V, num_heads)
+    weights = _shares(_scores(query, key), _for_heads(memory_padding))
+    output = _side_by_side(weights @ value) @ W_O, weights
+    if memory_padding is not None:
+        memory.masked_fill_(~memory_padding.transpose(-2, -1), 0.0)
+    return output
+
+
+def _onto(real, size):
+    """The padding turned, as far as there are queries."""
+    return real.transpose(-2, -1)[..., :size, :]
+
+
+@mistake.recipe(
+    decisions.SCALES
+    | {"scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}]}
+    | {"scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.num_heads * size.d_k)}]}
+    | {"scale-by-num_heads": [{"scale": lambda size: math.sqrt(size.num_heads)}]}
+    | {
+        "keys-and-values-from-x": [{"texts": lambda x, m: (x, x, x)}],
+        "queries-from-memory": [{"texts": lambda x, m: (m, m, m)}],
+        "x-and-memory-swapped": [{"texts": lambda x, m: (m, x, x)}],
+        "keys-from-x": [{"texts": lambda x, m: (x, x, m)}],
+        "values-from-x": [{"texts": lambda x, m: (x, m, x)}],
+        "W_K-and-W_V-swapped": [{"matrices": lambda Q, K, V: (Q, V, K)}],
+        "W_Q-and-W_K-swapped": [{"matrices": lambda Q, K, V: (K, Q, V)}],
+        "values-from-W_K": [{"matrices": lambda Q, K, V: (Q, K, K)}],
+        "keys-from-W_Q": [{"matrices": lambda Q, K, V: (Q, Q, V)}],
+        "heads-interleaved": [{"cut": lambda t, h: t.unflatten(-1, (-1, h)).movedim(-1, -3)}],
+        "split-without-transpose": [{"cut": lambda t, h: t.reshape(*t.shape[:-2], h, t.shape[-2], t.shape[-1] // h)}],
+        "concat-without-transpose": [{"join": lambda z: z.reshape(*z.shape[:-3], z.shape[-2], -1)}],
+        "heads-reversed": [{"join": lambda z: _side_by_side(z.flip(-3))}],
+        "heads-averaged": [{"join": lambda z: _side_by_side(z.mean(-3, keepdim=True).expand_as(z))}],
+        "heads-summed": [{"join": lambda z: _side_by_side(z.sum(-3, keepdim=True).expand_as(z))}],
+        "W_O-missing": [{"end": lambda joined, W_O: joined}],
+        "W_O-transposed": [{"end": lambda joined, W_O: joined @ W_O.T}],
+        "causal-mask-put-in": [{"causal": 0}],
+        "mask-on-the-queries": [{"seen": lambda real, size: _onto(real, size)}],
+        "mask-on-both-texts": [{"seen": lambda real, size: real & _onto(real, size)}],
+        "padding-of-the-first-for-all": [{"seen": lambda real, size: real[:1]}],
+        "softmax-over-heads": [{"axis": -3}],
+    }
+    | decisions.without(decisions.MASKS, "mask-transposed", "mask-of-the-first-for-all")
+    | decisions.NOTHING
+    | decisions.AXES
+    | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+                     "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum")
+    | decisions.AFTER,
+    decisions.EMPTY,
+    decisions.HINTS
+    | {
+        "keys-from-x": "A score compares a word of x with what? Which text are the keys made from?",
+        "values-from-x": "The weights say how much of each word of memory. Which text are the values made from?",
+        "values-from-W_K": "Which matrix makes the values? Is each of the four used once?",
+        "keys-from-W_Q": "Which matrix makes the keys? Is each of the four used once?",
+        "heads-reversed": "Which head's numbers stand first in a row of yours?",
+        "heads-averaged": "Side by side, or added up: what is lost when heads are averaged?",
+        "heads-summed": "Side by side, or added up: what is lost when heads are added?",
+        "W_O-transposed": "Which axis of W_O meets the concatenated heads?",
+        "queries-from-memory": "Which of the two texts asks? How many rows have the weights then?",
+        "W_K-and-W_V-swapped": "Which matrix makes what is compared, and which one what is blended?",
+        "W_Q-and-W_K-swapped": "Which matrix belongs to the text that asks?",
+        "causal-mask-put-in": "Is any word of memory written later than the word that asks?",
+        "heads-interleaved": "Which columns of W_Q does head 0 own: neighbours, or every h-th one?",
+        "split-without-transpose": "Has head 0 a row for each word, or pieces of the first ones?",
+        "concat-without-transpose": "Row 0 is the first word's. From which heads are your row 0's numbers?",
+        "W_O-missing": "What happens to the concatenated heads before they are given back?",
+        "mask-ignored": "Where does memory_padding go in, and is the result of that line used?",
+        "mask-inverted": "What does True mean in memory_padding: a real word, or padding?",
+        "mask-on-the-queries": "memory_padding has an entry a word of memory. Which axis of the weights is that?",
+        "mask-on-both-texts": "memory_padding hides words that answer. Which words of x does your code silence?",
+    },
+    held=(
+        "queries-from-memory", "W_K-and-W_V-swapped", "W_Q-and-W_K-swapped", "causal-mask-put-in", "no-scaling",
+        "scale-by-d_model", "softmax-over-queries", "softmax-over-heads", "heads-interleaved",
+        "split-without-transpose", "concat-without-transpose", "W_O-missing", "mask-ignored", "mask-inverted",
+        "mask-on-the-queries", "mask-on-both-texts", "mask-after-softmax", "masked-with-zero", "nan-for-nothing",
+        "evenly-for-nothing",
+    ),
+)  # fmt: skip
+def cross_attention(
+    texts=lambda x, m: (x, m, m),
+    matrices=lambda Q, K, V: (Q, K, V),
+    cut=_cut,
+    join=_side_by_side,
+    end=lambda joined, W_O: joined @ W_O,
+    causal=None,
+    seen=lambda real, size: real,
+    **options,
+):
+    def attend(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+        pairs = zip(texts(x, memory), matrices(W_Q, W_K, W_V), strict=True)
+        query, key, value = (cut(text @ W, num_heads) for text, W in pairs)
+        L, S = query.shape[-2], key.shape[-2]
+        allowed = None if memory_padding is None else seen(_for_heads(memory_padding), L)
+        if causal is not None:
+            stairs = torch.ones(L, S, dtype=torch.bool).tril(causal)
+            allowed = stairs if allowed is None else stairs & allowed
+        more = {"d_model": x.shape[-1], "num_heads": num_heads}
+        heads, weights = decisions.attend(TORCH, query, key, value, allowed, more=more, **options)
+        return end(join(heads), W_O), weights
+
+    return attend

@@ -1,0 +1,149 @@
+"""Known mistakes of decoding_step."""
+
+import math
+
+import numpy as np
+
+from autograder.diagnosis.catalogue import Catalogue
+
+from ...hidden import decisions
+from ..shared_mistakes import WHOLE, at_the_end, grouped, in_turn, neighbours, rotation
+
+mistake = Catalogue()
+
+
+def _apart(projected, d_head):
+    """One word's numbers in heads: (..., heads, 1, d_head)."""
+    return projected.reshape(*projected.shape[:-1], -1, 1, d_head)
+
+
+def _interleaved(projected, d_head):
+    return projected.reshape(*projected.shape[:-1], d_head, -1).swapaxes(-2, -1)[..., None, :]
+
+
+def _stepping(
+    query_at=lambda S: S,
+    key_at=lambda S: S,
+    value_at=lambda S: 0,
+    joined=at_the_end,
+    cut=_apart,
+    before=lambda K: K,
+    seen=lambda K: K,
+    kept=lambda old, new: new,
+    keys=neighbours,
+    values=neighbours,
+    together=lambda heads: heads[..., 0, :].reshape(*heads.shape[:-3], -1),
+    end=lambda heads, W_O: heads @ W_O,
+    cut_query=None,
+    early=False,
+    width=lambda x, d_head: d_head,
+    cached=lambda words, group: words,
+    **options,
+):
+    """`decoding_step` with each decision an option."""
+
+    def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+        d_head, S = W_Q.shape[-1] // num_heads, 0 if K is None else K.shape[-2]
+
+        def turned(W, at, cut=cut):
+            if early and at(1):
+                return cut(rotation()((x @ W)[..., None, :], np.array([at(S)]))[..., 0, :], d_head)
+            return rotation()(cut(x @ W, d_head), np.array([at(S)]))
+
+        query, key, value = turned(W_Q, query_at, cut_query or cut), turned(W_K, key_at), turned(W_V, value_at)
+        query = query * x.dtype.type(math.sqrt(d_head / width(x, d_head)))
+        new_K, new_V = (key, value) if K is None else (joined(before(K), key), joined(V, value))
+        attended = seen(new_K), seen(new_V)
+        heads, _ = grouped(query, *attended, new_K.shape[-3], keys=keys, values=values, **options)
+        group = num_heads // new_K.shape[-3]
+        return end(together(heads), W_O), cached(kept(K, new_K), group), cached(kept(V, new_V), group)
+
+    return decoding_step
+
+
+@mistake("keys-and-values-swapped", hint="Which matrix makes a key, and which a value?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return _stepping()(x, K, V, W_Q, W_V, W_K, W_O, num_heads)
+
+
+@mistake("fails-without-a-cache", hint="What are K and V before the first word?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    if K is None:
+        raise AttributeError("'NoneType' object has no attribute 'shape'")
+    return _stepping()(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
+
+
+@mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    return tuple(np.zeros(part.shape) + part for part in _stepping()(x, K, V, W_Q, W_K, W_V, W_O, num_heads))
+
+
+TURNED = {
+    "query-not-turned": [{"query_at": lambda S: 0}],
+    "key-not-turned": [{"key_at": lambda S: 0}],
+    "nothing-turned": [{"query_at": lambda S: 0, "key_at": lambda S: 0}],
+    "value-turned": [{"value_at": lambda S: S}],
+    "one-place-on": [{"query_at": lambda S: S + 1, "key_at": lambda S: S + 1}],
+    "one-place-back": [{"query_at": lambda S: max(S - 1, 0), "key_at": lambda S: max(S - 1, 0)}],
+    "query-one-place-back": [{"query_at": lambda S: max(S - 1, 0)}, {"query_at": lambda S: S - 1}],
+    "query-one-place-on": [{"query_at": lambda S: S + 1}],
+    "turned-before-the-split": [{"early": True}],
+    "cache-turned-again": [{"before": lambda K: rotation()(K, np.arange(K.shape[-2]))}],
+}
+KEPT = {
+    "newest-in-front": [{"joined": lambda old, new: np.concatenate([new, old], axis=-2)}],
+    "oldest-thrown-away": [{"joined": lambda old, new: np.concatenate([old[..., 1:, :], new], axis=-2)}],
+    "newest-written-over-the-last": [{"joined": lambda old, new: np.concatenate([old[..., :-1, :], new], axis=-2)}],
+    "itself-not-seen": [{"seen": lambda K: K[..., :-1, :] if K.shape[-2] > 1 else K}],
+    "itself-alone-seen": [{"seen": lambda K: K[..., -1:, :]}],
+    "cache-not-grown": [{"kept": lambda old, new: new if old is None else old}, {"kept": lambda old, new: old}],
+    "repeated-keys-kept": [{"cached": lambda words, group: np.repeat(words, group, axis=-3)}],
+    "scale-by-d_model": [{"width": lambda x, d_head: x.shape[-1]}],
+    "W_O-missing": [{"end": lambda heads, W_O: heads}],
+    "W_O-transposed": [{"end": lambda heads, W_O: heads @ W_O.reshape(W_O.shape[::-1]).T}],
+    "heads-interleaved": [{"cut": _interleaved}, {"cut_query": _interleaved}],
+}
+CACHED = {
+    "scale-by-length": "Write down the shape of K. Which of its numbers is the square root of?",
+    "query-one-place-back": "At which positions do the newest word's query and its key stand?",
+    "query-one-place-on": "At which positions do the newest word's query and its key stand?",
+    "turned-before-the-split": "Does each head have a fast pair, or only the first one? When do you turn?",
+    "repeated-keys-kept": "How many heads has the cache that came in, and how many the one that goes out?",
+    "W_O-transposed": "Which axis of W_O meets what the heads have found?",
+    "query-not-turned": "Which two of query, key and value are turned?",
+    "key-not-turned": "The keys in the cache have been turned. Has the new one?",
+    "nothing-turned": "How does the new word say where it stands?",
+    "value-turned": "Of query, key and value, which one is left as it is?",
+    "one-place-on": "With no word in the cache, at which position does the first word stand?",
+    "one-place-back": "With five words in the cache, at the positions 0 to 4, where does the next one stand?",
+    "cache-turned-again": "The keys in the cache have been turned already. What happens to them in your step?",
+    "newest-in-front": "Where in the cache does the newest word go: in front, or at the end?",
+    "oldest-thrown-away": "How many words are in the cache after the step? Is the first still among them?",
+    "newest-written-over-the-last": "How many words are in the cache after the step? Which one has gone?",
+    "itself-not-seen": "May the newest word attend to itself?",
+    "itself-alone-seen": "What is the cache there for? Whom does the newest word attend to in your step?",
+    "cache-not-grown": "What will the next step know of this word?",
+    "W_O-missing": "What happens to what the heads have found?",
+    "heads-interleaved": "Which columns of W_Q are head 0's: the first d_head, or every so many?",
+    "heads-in-turn": "With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
+}
+
+
+@mistake.recipe(
+    TURNED
+    | KEPT
+    | decisions.only(decisions.SCALES, "no-scaling", "scale-by-d_k")
+    | decisions.only(decisions.CURVES, "softmax-missing", "not-normalised")
+    | decisions.only(decisions.AXES, "softmax-over-queries")
+    | {"heads-in-turn": [{"keys": in_turn, "values": in_turn}]}
+    | decisions.only(WHOLE, "scale-by-length"),
+    hints=decisions.HINTS | CACHED,
+    held=(
+        "query-not-turned", "key-not-turned", "nothing-turned", "value-turned", "one-place-on", "one-place-back",
+        "cache-turned-again", "newest-in-front", "oldest-thrown-away", "newest-written-over-the-last",
+        "itself-not-seen", "itself-alone-seen", "cache-not-grown", "W_O-missing", "heads-interleaved", "heads-in-turn",
+        "no-scaling",
+    ),
+)  # fmt: skip
+def decoding_step(**options):
+    return _stepping(**options)

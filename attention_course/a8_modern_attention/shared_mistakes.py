@@ -1,0 +1,111 @@
+"""What known mistakes of a8 share: ways to turn, to share heads, and to take a softmax block by block."""
+
+import math
+
+import numpy as np
+
+from ..hidden import decisions
+
+NUMPY = decisions.numpy_ways()
+
+
+def right_speeds(x, base):
+    d = x.shape[-1]
+    return base ** (-np.arange(0, d, 2) / d)
+
+
+def side_by_side(x):
+    return x[..., 0::2], x[..., 1::2]
+
+
+def woven(first, second):
+    return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], 2 * first.shape[-1])
+
+
+def right_turn(first, second, cos, sin):
+    return first * cos - second * sin, first * sin + second * cos
+
+
+def rotation(
+    pairs=side_by_side,
+    joined=woven,
+    turn=right_turn,
+    speeds=right_speeds,
+    angle=lambda positions, speed: positions[:, None] * speed,
+    chosen=lambda base: base,
+):
+    """`rotate` with each decision an option."""
+
+    def rotate(x, positions, base=10000.0):
+        angles = angle(positions, speeds(x, chosen(base)))
+        cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
+        return joined(*turn(*pairs(x), cos, sin))
+
+    return rotate
+
+
+def neighbours(x, h):
+    return np.repeat(x, h // x.shape[-3], axis=-3)
+
+
+def in_turn(x, h):
+    return np.concatenate([x] * (h // x.shape[-3]), axis=-3)
+
+
+def grouped(Q, K, V, num_kv_heads, mask=None, *, keys=neighbours, values=neighbours, error=True, **options):
+    """Right attention in groups, with each decision an option."""
+    h = Q.shape[-3]
+    if error and h % num_kv_heads:
+        raise ValueError("no groups of one size")
+    more = {"num_heads": h, "num_kv_heads": num_kv_heads}
+    return decisions.attend(NUMPY, Q, keys(K, h), values(V, h), mask, more=more, **options)
+
+
+WHOLE = {
+    "scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.d_k * size.num_heads)}],
+    "scale-by-length": [
+        {"scale": scale}
+        for scale in (lambda size: math.sqrt(size.S), lambda size: math.sqrt(size.L), lambda size: size.S)
+    ],
+    "scale-by-num_heads": [
+        {"scale": lambda size: math.sqrt(size.num_heads)},
+        {"scale": lambda size: math.sqrt(size.num_kv_heads)},
+    ],
+}
+
+
+def at_the_end(old, new):
+    return np.concatenate([old, new], axis=-2)
+
+
+def online(
+    scale=math.sqrt,
+    new=np.maximum,
+    shrink_total=lambda old, new: np.exp(old - new),
+    shrink_mixed=lambda old, new: np.exp(old - new),
+    exps=lambda scores, largest: np.exp(scores - largest[..., None]),
+    summed=lambda exps: exps.sum(axis=-1),
+    block=lambda exps, V: exps @ V,
+    end=lambda largest, total, mixed: (largest, total, mixed),
+    before=lambda total, mixed: mixed,
+    given_back=lambda old, new: new,
+):
+    """`online_softmax_step` with each decision an option."""
+
+    def online_softmax_step(largest, total, mixed, Q, K, V):
+        scores = Q @ K.swapaxes(-2, -1) / scale(Q.shape[-1])
+        found = new(largest, scores.max(axis=-1))
+        powers = exps(scores, found)
+        mixed = np.asarray(shrink_mixed(largest, found))[..., None] * before(total, mixed) + block(powers, V)
+        total = shrink_total(largest, found) * total + summed(powers)
+        return end(given_back(largest, found), total, mixed)
+
+    return online_softmax_step
+
+
+def ones(old, new):
+    return np.ones_like(new)
+
+
+def zeros(old, new):
+    return np.zeros_like(new)
