@@ -81,7 +81,7 @@ the user can read, and use the network.
 Where Landlock is the whole wall, some things are done another way:
 
 - Scratch is a folder. The students' host looks at the disk's free space two hundred times a
-  second, and counts what is in the folder when that falls, or ten times a second. Past 64 MB or
+  second, and counts what is in the folder when that falls, or once a second. Past 64 MB or
   4096 files the cell or the call is ended with that reason, and so is one that makes a folder which
   cannot be looked into. In all that was tried, never more than 256 MB were there, and half a second
   later less than 64 MB. Blocks cannot be allocated without being written.

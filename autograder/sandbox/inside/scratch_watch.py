@@ -1,8 +1,8 @@
 """Scratch where no mount keeps it small: the students' host watches the folders that submissions write in.
 
-Free space on the disk tells within milliseconds that somebody writes, at the price of one system call. Then the
-submission is stopped for a moment and counted, so that nothing moves meanwhile. Beside that it is counted ten times a
-second as it runs: on a disk that others use, too, free space alone tells little.
+Free space on the disk tells within milliseconds that somebody writes, at the price of one system call. If much was
+written the submission is stopped for a moment and counted, so that nothing moves meanwhile; if little, it is counted as
+it runs. Once a second it is counted in any case: what others remove at the same time hides what one writes.
 
 What counts are blocks on disk, those of removed files that a process still holds among them. Student code cannot hide
 a file in a socket, allocate blocks without writing them, or leave its session (`seccomp`).
@@ -21,8 +21,11 @@ from autograder.sandbox.inside.landlock_wall import scratch_of
 from autograder.sandbox.wall import Wall
 
 GLANCE = 0.005  # seconds between two looks at free space: two processors write some 25 MB in that time
-LOOK = 0.1  # seconds between two counts, whatever free space says
+SOME_SECONDS = 0.1  # between two counts while somebody writes
+LOOK = 1.0  # seconds between two counts in any case; one takes some milliseconds
 SUDDEN = 16 * 2**20  # bytes by which free space fell since the last look: somebody writes fast
+SOME = 2**20  # bytes, or
+FILES = 500  # files: somebody writes
 MOST_FILES = 4096  # as in the mounts that bubblewrap's wall has
 BLOCK = 512  # bytes, the unit of st_blocks
 MIB = 2**20
@@ -34,16 +37,18 @@ class Watch:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self._free = _free(wall.scratch)
-        self._next_look = 0.0
+        self._looked = 0.0
         self._sudden = False
 
     def is_due(self) -> bool:
         """Is it time to count?"""
-        free = _free(self._wall.scratch)
-        self._sudden = free < self._free - SUDDEN
-        due = self._sudden or time.monotonic() >= self._next_look
+        free, since = _free(self._wall.scratch), time.monotonic() - self._looked
+        written, made = self._free[0] - free[0], self._free[1] - free[1]
+        self._sudden = written > SUDDEN
+        some = written > SOME or made > FILES or free[0] == 0
+        due = self._sudden or since > LOOK or (some and since > SOME_SECONDS)
         if due:
-            self._free, self._next_look = free, time.monotonic() + LOOK
+            self._free, self._looked = free, time.monotonic()
         return due
 
     def over_limit(self, pid: int, limit: int) -> str:
@@ -148,9 +153,9 @@ def _send(pid: int, number: signal.Signals) -> None:
         os.killpg(pid, number)
 
 
-def _free(folder: str) -> int:
-    """Free bytes on a folder's disk; 0 if it does not say."""
+def _free(folder: str) -> tuple[int, int]:
+    """Bytes, and files, for which there is room on a folder's disk; 0 if it does not say."""
     with contextlib.suppress(OSError):
         found = os.statvfs(folder)
-        return found.f_bfree * found.f_frsize
-    return 0
+        return found.f_bfree * found.f_frsize, found.f_ffree
+    return 0, 0
