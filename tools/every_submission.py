@@ -1,0 +1,65 @@
+"""A class of everything that the tests know: a submission for each right way, known mistake and wrong answer in tests/.
+
+    python -m tools.every_submission FOLDER
+
+Each is the model answers of its assignment with one exercise replaced. What has no text of its own is left out, such as
+a mistake that a recipe makes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.authors.make_believe import fill, hand_in, model_answers
+from autograder.course import Assignment, Course
+from autograder.diagnosis.catalogue import read_catalogue
+from tests.ways import ways
+from tests.wilds import wilds_of
+
+ROOT = Path(__file__).resolve().parents[1]
+KINDS = "mistake", "right", "wrong"
+
+
+def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
+    """A student's name, the exercise, and its code."""
+    entries = [
+        [(one.exercise, one.code) for one in read_catalogue(assignment.mistakes)],
+        [(one.exercise, one.code) for one in ways(assignment)],
+        [(one.exercise, one.code) for one in wilds_of(assignment)],
+    ]
+    for kind, found in zip(KINDS, entries, strict=True):
+        for number, (exercise, code) in enumerate(found):
+            if text := _text(code, exercise):
+                yield f"{assignment.name[:2]}-{kind}-{number}", exercise, text
+
+
+def _text(code: Any, exercise: str) -> str:
+    """The code without its decorator; empty if it has no text, or one that defines something else."""
+    try:
+        lines = textwrap.dedent(inspect.getsource(code)).splitlines()
+    except (OSError, TypeError):
+        return ""
+    start = next((n for n, line in enumerate(lines) if line.startswith(("def ", "class "))), 0)
+    defines = lines[start].partition("(")[0].partition(":")[0].split()[-1:] == [exercise]
+    return "\n".join(lines[start:]) if defines else ""
+
+
+def main(folder: str) -> None:
+    """Write the class into `folder`, as nbgrader lays it out."""
+    count = 0
+    for assignment in Course(ROOT).assignments().values():
+        released = ROOT / "assignments" / assignment.name / assignment.notebook.name
+        answers = model_answers(assignment)
+        for student, exercise, code in every_answer(assignment):
+            hand_in(fill(released, answers | {exercise: code}), Path(folder), student, assignment)
+            count += 1
+    print(f"{count} submissions in {folder}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
