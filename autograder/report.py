@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
+OUT_OF_TIME = "it ran out of time and was stopped"  # why a cell was stopped
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class CellResult:
     @property
     def ran_out_of_time(self) -> bool:
         """Was it stopped, or interrupted, because it took too long?"""
-        return self.error == "KeyboardInterrupt" or self.stopped == "it ran out of time and was stopped"
+        return self.error == "KeyboardInterrupt" or self.stopped == OUT_OF_TIME
 
 
 @dataclass(frozen=True)

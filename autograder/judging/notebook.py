@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from autograder.errors import MachineError
 from autograder.judging.showing import Showing, last
-from autograder.report import CellResult
+from autograder.report import OUT_OF_TIME, CellResult
 from autograder.sandbox.inside.perform import MAX_USES
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
@@ -38,7 +38,6 @@ CUT = 100  # characters that say that the rest was cut
 IN_A_ROW = 2  # calls that were stopped: the next is hardly waited for
 MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
 MAX_KEPT = 64 * 2**20  # bytes of answers to these, for cells that run once more; honest ones have some kB
-OUT_OF_TIME = "it ran out of time and was stopped"
 GONE_IN_CALL = "the Python process ended during the call"
 
 Found = TypeVar("Found")
