@@ -35,7 +35,7 @@ from attention_course.saved_model import Unusable
 from attention_course.saved_model import parse as parse_model
 from autograder.diagnosis.prints import print_of
 from autograder.errors import SubmissionError
-from autograder.judging.notebook import read
+from autograder.judging.exercise_calls import read
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames

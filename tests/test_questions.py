@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.judging.notebook import read
+from autograder.judging.exercise_calls import read
 from autograder.suites.here import Here
 from autograder.suites.questions import Questions
 from autograder.suites.student import Student

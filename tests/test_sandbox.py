@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from autograder.content import imported_once
-from autograder.judging.notebook import read
+from autograder.judging.exercise_calls import read
 from autograder.sandbox import WITHOUT_A_WALL, landlock, promises
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Host

@@ -9,7 +9,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from autograder.judging.notebook import read
+from autograder.judging.exercise_calls import read
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Step
 from autograder.suites.here import Here
 from autograder.suites.questions import Questions, parameter_names

@@ -9,7 +9,8 @@ from typing import Any
 
 from autograder.content import sandbox_setting
 from autograder.course import Assignment, Course
-from autograder.judging.notebook import Notebook, read
+from autograder.judging.exercise_calls import read
+from autograder.judging.notebook import Notebook
 from autograder.judging.showing import Showing
 from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task

@@ -18,7 +18,8 @@ from autograder.commands.check_notebook import open_sandbox
 from autograder.commands.condition import GOOD, UNSAFE, Condition
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError
-from autograder.judging.notebook import Notebook, read
+from autograder.judging.exercise_calls import read
+from autograder.judging.notebook import Notebook
 from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
 from autograder.report import CellResult, Report

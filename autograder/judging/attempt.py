@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from autograder.judging.evident import OF_MISSING, Evident, slip_in
-from autograder.judging.notebook import CallsOutside, Notebook, read
+from autograder.judging.exercise_calls import CallsOutside, read
+from autograder.judging.notebook import Notebook
 from autograder.judging.picture import draw
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply

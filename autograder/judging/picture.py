@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.notebook import CallsOutside, read
+from autograder.judging.exercise_calls import CallsOutside, read
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Call, Instance, Reply
 from autograder.suites.example import Example
