@@ -2,7 +2,8 @@
 
 Free space on the disk tells within milliseconds that somebody writes, at the price of one system call. If much was
 written the submission is stopped for a moment and counted, so that nothing moves meanwhile; if little, it is counted as
-it runs. Once a second it is counted in any case: what others remove at the same time hides what one writes.
+it runs. Once a second it is counted in any case: what others remove at the same time hides what one writes. Space that
+becomes free between two looks is the new measure, so that what an ended submission leaves hides nothing either.
 
 What counts are blocks on disk, those of removed files that a process still holds among them. Student code cannot hide
 a file in a socket, allocate blocks without writing them, or leave its session (`seccomp`).
@@ -49,6 +50,7 @@ class Watch:
         due = self._sudden or since > LOOK or (some and since > SOME_SECONDS)
         if due:
             self._free, self._looked = free, time.monotonic()
+        self._free = max(self._free[0], free[0]), max(self._free[1], free[1])
         return due
 
     def over_limit(self, pid: int, limit: int) -> str:
