@@ -84,7 +84,8 @@ Where Landlock is the whole wall, some things are done another way:
   second, and counts what is in the folder when that falls, or once a second. Past 64 MB or
   4096 files the cell or the call is ended with that reason, and so is one that makes a folder which
   cannot be looked into. In all that was tried, never more than 256 MB were there, and half a second
-  later less than 64 MB. Blocks cannot be allocated without being written.
+  later less than 64 MB; with four busy programs on each processor, never more than 1 GB. Blocks
+  cannot be allocated without being written.
 - A submission is one process group, which it cannot leave. If the warm process itself is killed
   from outside, such as for want of memory, the notebook ends with it, but a program that a cell has
   started may go on, still walled in, until somebody ends it.
