@@ -1,9 +1,9 @@
 """What an assignment consists of beside its notebook: a folder for each exercise, found here and loaded by path.
 
     softmax/suite.py      the hidden suite               softmax/mistakes.py  known mistakes
-    softmax/visible.py    the checks that students have  softmax/picture.py   an example to draw, if there is one
+    softmax/visible.py    the checks that students have  softmax/picture.toml an example to draw, if there is one
     softmax/hint.toml     help in three levels
-    shared_suite.py       what several of its suites use; shared_mistakes.py, shared_visible.py, shared_picture.py
+    shared_suite.py       what several of its suites use; shared_mistakes.py, shared_visible.py, shared_picture.toml
     rubric.toml           what written questions give points for
     prints.npz            what known mistakes answer to the suites, written by `autograder dev catalogue`
     left_to_grading.toml  for authors, if there is one: known mistakes that the visible side does not show, and why
@@ -23,7 +23,6 @@ import importlib
 import importlib.util
 import re
 import sys
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
@@ -31,18 +30,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
+
 from autograder import __version__
 from autograder.errors import AutograderError
 from autograder.owners import other_writer
-from autograder.reading import is_handed_in
+from autograder.reading import is_handed_in, read_toml
 from autograder.text import printable
 
 COURSE = "course.toml"  # in the course's folder: what its notebooks find when they are graded, and must not use
 INSTALLED = "autograder.courses"  # entry points: packages that students have installed, each a course's folder
 NOWHERE = Path(__file__).parent / "no course"  # where there is none
-READY_MADE: dict[str, Any] = {
-    "kernels": [], "python": [], "c": [], "answered": {}, "watched": [], "hidden": [], "where_watched": {},
-}  # fmt: skip
 CHECKS = "*/*/visible.py"  # in the folder of an exercise, in that of its assignment
 PACKAGE = "content of "  # how the names of loaded modules begin
 _HEADING = re.compile(r'^section = "(\d+)', re.MULTILINE)
@@ -52,9 +50,8 @@ class UnknownExercise(AutograderError):
     """There is no exercise of this name."""
 
 
-@dataclass(frozen=True)
-class Hint:
-    """Help in three levels: a nudge, a closer look, and an example with where to read on. Never the solution.
+class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`hint.toml`: a nudge, a closer look, and an example with where to read on. Never the solution.
 
     section: heading in the notebook
     paper, link: section of a paper, and its address
@@ -67,6 +64,42 @@ class Hint:
     paper: str
     link: str
     example: str = ""
+
+
+class TakenAway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is taken out of PyTorch and NumPy, since writing it is the exercise.
+
+    kernels: parts of names in PyTorch's dispatcher; python, c: functions, each as module and name
+    answered: of all those, what a self-check in a cell may compare with, each with its module
+    """
+
+    kernels: list[str] = []
+    python: list[tuple[str, str]] = []
+    c: list[tuple[str, str]] = []
+    answered: dict[str, str] = {}
+
+
+class ReadyMade(TakenAway, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is taken out for every exercise, and for those alone whose suite has the mark `watched`.
+
+    watched: parts of names of functions whose calls are noticed where nothing can be taken out
+    hidden: patterns of files beside the installed libraries that student code finds empty
+    """
+
+    watched: list[str] = []
+    hidden: list[str] = []
+    where_watched: dict[str, TakenAway] = {}
+
+
+class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`course.toml`: what a notebook finds when it is graded, and what it must not use.
+
+    names: names that are there before the first cell, each with its module; early: modules that are imported once a run
+    """
+
+    names: dict[str, str] = {}
+    early: list[str] = []
+    ready_made: ReadyMade = ReadyMade()
 
 
 def course_folder(root: Path | None = None) -> Path:
@@ -121,12 +154,11 @@ class Visible:
     def hint_for(self, exercise: str) -> Hint:
         """The help there is for an exercise. Raises `UnknownExercise`."""
         path = self.folder / self.assignment_of(exercise) / exercise / "hint.toml"
-        return Hint(**tomllib.loads(path.read_text(encoding="utf-8")))
+        return read_toml(path, Hint)
 
-    def example_for(self, exercise: str) -> Any:
-        """The example (`Example`) to draw for an exercise; None if it has none. Raises `UnknownExercise`."""
-        path = self.folder / self.assignment_of(exercise) / exercise / "picture.py"
-        return load(path).PICTURE if path.is_file() else None
+    def picture_of(self, exercise: str) -> Path:
+        """The file of an exercise's example to draw, if there is one. Raises `UnknownExercise`."""
+        return self.folder / self.assignment_of(exercise) / exercise / "picture.toml"
 
 
 def visible_around(folder: Path, exercise: str) -> Visible:
@@ -192,30 +224,26 @@ def saved_model_policy(course: Path) -> Callable[[Any, Any, ModuleType], str]:
 
 def own_text(course: Path, name: str) -> str:
     """A file in the course's folder; empty if it has none."""
-    return _text(course / name)
+    path = course / name
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 @functools.cache
+def settings_of(course: Path | None = None) -> CourseSettings:
+    """What `course.toml` says; `course` is its folder, the first that is installed if not given."""
+    return read_toml((course or course_folder()) / COURSE, CourseSettings)
+
+
 def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
-    """What a notebook finds when it is graded, and what it must not use, as `course.toml` says.
-
-    course: its folder; the first that is installed if not given
-    package: the course's name, from which notebooks import, too
-    """
-    folder = course or course_folder()
-    found = tomllib.loads(own) if (own := _text(folder / COURSE)) else {}
-    ready_made = READY_MADE | found.get("ready_made", {})
-    return {"names": {}, "early": []} | found | {"ready_made": ready_made, "package": folder.name}
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    """The same as plain data, with `package`, the course's name, from which notebooks import, too."""
+    setting: dict[str, Any] = msgspec.to_builtins(settings_of(course))
+    return setting | {"package": (course or course_folder()).name}
 
 
 def imported_once(course: Path | None = None) -> tuple[str, ...]:
     """Modules that a notebook finds imported, or that take long to import: the same for all submissions of a run."""
-    setting = sandbox_setting(course)
-    return (*setting["names"].values(), *setting["early"])
+    settings = settings_of(course)
+    return (*settings.names.values(), *settings.early)
 
 
 def load(path: Path) -> ModuleType:

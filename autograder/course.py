@@ -10,16 +10,17 @@ import hashlib
 import importlib.util
 import os
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from autograder import content
 from autograder.errors import CourseError
-from autograder.reading import is_handed_in, parse_json
+from autograder.reading import checked, is_handed_in, parse_json, read_toml
 
 CONFIG = "nbgrader_config.py"
 BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
@@ -45,12 +46,18 @@ class Written:
     rubric: tuple[tuple[float, str], ...]
 
 
-@dataclass(frozen=True)
-class ModelPlan:
+class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a saved model is put into: a class of the solution, and the sizes that it is made with."""
 
     decoder: str
-    sizes: dict[str, int]
+    sizes: dict[str, Annotated[int, msgspec.Meta(gt=0)]]
+
+
+class _Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the course wishes for an assignment: its notebook's metadata under `autograder`."""
+
+    limits: dict[str, float] = {}
+    saved_model: ModelPlan | None = None
 
 
 @dataclass(frozen=True)
@@ -91,26 +98,14 @@ class Assignment:
         return tuple("".join(cell["source"]) for cell in cells if ONLY_SHOWS in cell["metadata"].get("tags", ()))
 
     @property
-    def limits(self) -> dict[str, Any]:
-        """Limits for student code by name, as the notebook's metadata asks for them."""
-        limits = self._settings.get("limits", {})
-        if not isinstance(limits, dict):
-            raise CourseError(f"{self.notebook}: the metadata's autograder.limits is not a map of names to numbers")
-        return dict(limits)
+    def limits(self) -> dict[str, float]:
+        """Limits for student code by name, as the notebook's metadata asks for them. Raises `CourseError`."""
+        return self._settings.limits
 
     @property
     def saved_model(self) -> ModelPlan | None:
         """What a model file is put into, if one may be handed in, as the notebook's metadata has it."""
-        asked = self._settings.get("saved_model")
-        if asked is None:
-            return None
-        place = f"{self.notebook}: the metadata's autograder.saved_model"
-        sizes = asked.get("sizes") if isinstance(asked, dict) else None
-        if not isinstance(sizes, dict) or not isinstance(asked.get("decoder"), str):
-            raise CourseError(f"{place} has not the form decoder: name, sizes: map")
-        if not all(type(size) is int and size > 0 for size in sizes.values()):
-            raise CourseError(f"{place}.sizes are whole numbers above 0")
-        return ModelPlan(asked["decoder"], dict(sizes))
+        return self._settings.saved_model
 
     @property
     def max_score(self) -> float:
@@ -184,9 +179,9 @@ class Assignment:
         return list(_notebook(self.notebook)["cells"])
 
     @property
-    def _settings(self) -> dict[str, Any]:
-        """What the course wishes for it: the notebook's metadata under `autograder`."""
-        return dict(_notebook(self.notebook)["metadata"].get("autograder", {}))
+    def _settings(self) -> _Settings:
+        found = _notebook(self.notebook)["metadata"].get("autograder", {})
+        return checked(found, _Settings, f"{self.notebook}: the metadata's autograder")
 
 
 @dataclass(frozen=True)
@@ -282,11 +277,7 @@ def _read_assignment(root: Path, folder: Path, course: Path) -> Assignment:
 
 def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
     """What written questions give points for: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        return {name: tuple((float(points), str(text)) for points, text in lines) for name, lines in tables.items()}
-    except (TypeError, ValueError) as error:
-        raise CourseError(f"{path}: a line has the form written-why = [[points, text], ...] ({error})") from None
+    return read_toml(path, dict[str, tuple[tuple[float, str], ...]])
 
 
 def stamp(assignment: Assignment, files: Sequence[Path]) -> str:

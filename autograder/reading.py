@@ -1,4 +1,4 @@
-"""Reading what strangers wrote, bounded before anything is made of it: bytes of a file, and JSON; and where it lies."""
+"""Reading files: strangers' bytes and JSON, bounded before anything is made of them, and the course's own TOML."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import json
 import os
 import re
 import stat
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from autograder.errors import SubmissionError
+import msgspec
+
+from autograder.errors import CourseError, SubmissionError
+
+Kind = TypeVar("Kind")
 
 STRANGERS = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
 MAX_DEPTH = 100  # brackets within brackets; a notebook with interactive plots has 20
@@ -58,3 +63,53 @@ def parse_json(text: str) -> Any:
         if depth > MAX_DEPTH:
             raise ValueError(f"nested too deeply, more than {MAX_DEPTH} brackets")
     return json.loads(text)
+
+
+def read_toml(path: Path, kind: type[Kind]) -> Kind:
+    """A TOML file of the course's as `kind`, a struct or a map. A file that is not there is empty.
+
+    Raises `CourseError` that names the file and the key: `course.toml: ready_made.kernels: expected array, got str`.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError as error:
+        raise CourseError(f"{path}: it is not TOML ({error})") from None
+    return checked(data, kind, str(path))
+
+
+def checked(data: dict[str, Any], kind: type[Kind], place: str) -> Kind:
+    """What an author wrote as `kind`. Raises `CourseError` that begins with `place` and names the key."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        what, _, found = str(error).replace("`", "").partition(" - at ")
+        key = f"{_key(data, kind, found)}: " if found else ""
+        raise CourseError(f"{place}: {key}{what[0].lower()}{what[1:]}") from None
+
+
+def _key(data: dict[str, Any], kind: type, place: str) -> str:
+    """`names.math` of msgspec's `$.names[...]`, where `[...]` stands for any key of a map.
+
+    Which one is found by trying: all other keys of the map are left out, and the same is still wrong.
+    """
+    found, *parts = place.removeprefix("$").split("[...]")
+    table = _at(data, found)
+    for part in parts:
+        whole = dict(table)
+        for name in whole:
+            table.clear()
+            table[name] = whole[name]
+            try:
+                msgspec.convert(data, kind)
+            except msgspec.ValidationError as error:
+                if str(error).endswith(f"`{place}`"):
+                    break
+        found, table = f"{found}.{name}{part}", _at(table[name], part)
+    return found.removeprefix(".")
+
+
+def _at(value: Any, place: str) -> Any:
+    """What stands at `.ready_made.names[0]`."""
+    for part in re.findall(r"[^.\[\]]+", place):
+        value = value[int(part) if isinstance(value, list) else part]
+    return value

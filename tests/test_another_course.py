@@ -155,7 +155,7 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert "a2_chance: in order: 2 exercises, 6 points by tests" in done.stdout
     course = tmp_path / "statistics"
     for path in re.findall(r"^\| `(\S+)`", GUIDE, re.MULTILINE):
-        assert (course / path).is_file() or path.endswith(("picture.py", "shared_suite.py")), path
+        assert (course / path).is_file() or path.endswith(("picture.toml", "shared_suite.py")), path
     again = [sys.executable, "-P", "-m", "autograder", "dev"]
     done = with_kit(kit, [*again, "sync"], course)
     assert "in step with source/" in done.stdout

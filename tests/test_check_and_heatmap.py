@@ -20,6 +20,7 @@ from autograder.png import letters
 from autograder.report import ExerciseResult
 from autograder.reports.beside import ROUNDED
 from autograder.reports.rubric import as_html
+from autograder.suites.example import example_in
 from autograder.suites.here import Here
 from autograder.suites.questions import Questions
 from autograder.suites.suite import Suite
@@ -28,7 +29,7 @@ from tests.in_process import ASSIGNMENTS, COURSE
 
 VISIBLE = content.Visible()
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
-PICTURES = {name: example for name in EVERY if (example := VISIBLE.example_for(name))}
+PICTURES = {name: example for name in EVERY if (example := example_in(VISIBLE.picture_of(name)))}
 
 
 def not_started(*args, **kwargs):

@@ -7,8 +7,11 @@ import shutil
 
 import pytest
 
-from autograder.course import Course, course_at
+from autograder import content
+from autograder.authors.visible_page import left_to_grading
+from autograder.course import Course, course_at, rubrics_in
 from autograder.errors import CourseError
+from autograder.suites.example import example_in
 from autograder.suites.suite import Suite
 
 HEAD = "import pytest\n\n\n"
@@ -62,16 +65,89 @@ def test_a_notebook_that_is_not_in_order(assignment, cells, version, said):
 @pytest.mark.parametrize(
     ("settings", "ask", "said"),
     [
-        ({"limits": [1]}, "limits", "autograder.limits is not a map of names to numbers"),
-        ({"saved_model": {"decoder": "D"}}, "saved_model", "has not the form decoder: name, sizes: map"),
-        ({"saved_model": {"decoder": "D", "sizes": {"a": 0}}}, "saved_model", "sizes are whole numbers above 0"),
+        ({"limits": [1]}, "limits", "limits: expected object, got array"),
+        ({"limits": {"memory": "1 GB"}}, "limits", "limits.memory: expected float, got str"),
+        ({"saved_model": {"decoder": "D"}}, "saved_model", "saved_model: object missing required field sizes"),
+        ({"saved_model": {"decoder": "D", "sizes": {"a": 0}}}, "saved_model", "sizes.a: expected int >= 1"),
+        ({"limit": {}}, "limits", "object contains unknown field limit"),
     ],
 )
 def test_a_notebooks_settings_that_have_not_their_form(assignment, settings, ask, said):
     write(assignment.notebook, [], autograder=settings)
     with pytest.raises(CourseError) as error:
         getattr(assignment, ask)
+    assert "b.ipynb: the metadata's autograder: " in str(error.value)
     assert said in str(error.value)
+
+
+def tables(assignment):
+    """What reads each of a course's TOML files, by its name."""
+    exercise = assignment.content / "mean"
+    return {
+        "course.toml": lambda: content.sandbox_setting(assignment.course_folder),
+        "b1/rubric.toml": lambda: assignment.written,
+        "b1/left_to_grading.toml": lambda: left_to_grading(assignment),
+        "b1/mean/hint.toml": lambda: content.Visible(assignment.course_folder).hint_for("mean"),
+        "b1/mean/picture.toml": lambda: example_in(exercise / "picture.toml"),
+        "b1/shared_picture.toml": lambda: example_in(exercise / "picture.toml"),
+    }
+
+
+PICTURE = 'args = ["X"]\nwanted = [[1.0]]\nrows = ["a"]\ncolumns = ["b"]\n'
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("course.toml", "names = {", "it is not TOML (Invalid"),
+        ("course.toml", "[ready_made]\nkernels = 'conv'", "ready_made.kernels: expected array, got str"),
+        ("course.toml", "[ready_made]\nc = [['numpy']]", "ready_made.c[0]: expected array of length 2, got 1"),
+        ("course.toml", "[readymade]", "object contains unknown field readymade"),
+        ("course.toml", "[names]\nnp = 'numpy'\nmath = 3", "names.math: expected str, got int"),
+        (
+            "course.toml",
+            "[ready_made.where_watched.rnn]\nkernels = []\n[ready_made.where_watched.conv]\nkernels = [1]",
+            "ready_made.where_watched.conv.kernels[0]: expected str, got int",
+        ),
+        ("b1/rubric.toml", "why = [[1, 'names it'], ['one', 'says why']]", "why[1][0]: expected float, got str"),
+        ("b1/rubric.toml", "why = 'names it'", "why: expected array, got str"),
+        ("b1/left_to_grading.toml", "stops = 'A size.'", "stops: expected object, got str"),
+        ("b1/left_to_grading.toml", "[mean]\na = 'A size.'\nstops = 8", "mean.stops: expected str, got int"),
+        ("b1/mean/hint.toml", "nudge = 'What?'", "object missing required field closer"),
+        ("b1/mean/hint.toml", "nudge = 1", "nudge: expected str, got int"),
+        ("b1/mean/picture.toml", "colour = 'red'", "object contains unknown field colour"),
+        ("b1/mean/picture.toml", PICTURE, "args[0]: no value is called 'X', here or in shared_picture.toml"),
+        (
+            "b1/mean/picture.toml",
+            PICTURE + "values.X = [[1.0], [2.0, 3.0]]",
+            "args[0]: expected numbers in rows of one",
+        ),
+        ("b1/mean/picture.toml", PICTURE + "values.X = 'a'", "values.X: expected array, got str"),
+        ("b1/mean/picture.toml", PICTURE.replace('"b"', "1"), "columns[0]: expected str, got int"),
+        ("b1/shared_picture.toml", "Y = []\nX = 3.0", "X: expected array, got float"),
+    ],
+)
+def test_a_toml_file_that_has_not_its_form(assignment, file, text, said):
+    (assignment.content / "mean").mkdir()
+    (assignment.content / "mean" / "visible.py").touch()
+    (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
+    path = assignment.course_folder / file
+    path.write_text(text)
+    with pytest.raises(CourseError) as error:
+        tables(assignment)[file]()
+    assert str(error.value).startswith(f"{path}: {said}")
+
+
+def test_toml_files_that_are_in_order(assignment):
+    (assignment.content / "mean").mkdir()
+    (assignment.content / "rubric.toml").write_text("why = [[1, 'names it']]")
+    (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
+    (assignment.content / "shared_picture.toml").write_text("X = [[1, 2], [3, 4]]")
+    assert content.sandbox_setting(assignment.course_folder)["names"] == {}
+    assert rubrics_in(assignment.content / "rubric.toml") == {"why": ((1.0, "names it"),)}
+    example = example_in(assignment.content / "mean" / "picture.toml")
+    assert example.args[0].tolist() == [[1, 2], [3, 4]]
+    assert example.shape == (1, 1)
 
 
 def test_a_folder_without_a_course_or_with_two_notebooks(assignment, tmp_path):

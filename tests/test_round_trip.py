@@ -119,7 +119,7 @@ def test_feedback_shows_the_rubric_and_nothing_hidden(graded):
         assert "autograder-rubric" in page
         assert "✓ passed" in page
         assert "✗ not yet" in page
-        assert page.count("<svg") >= sum(path.is_file() for path in assignment.files("picture.py")[1:])
+        assert page.count("<svg") >= sum(path.is_file() for path in assignment.files("picture.toml")[1:])
         suite = "\n".join(path.read_text() for path in assignment.content.rglob("*suite.py"))
         hidden = [line.strip() for line in suite.splitlines() if "normal(" in line]
         assert hidden

@@ -73,12 +73,12 @@ def test_limits_are_changed_in_the_notebook(own_course, sandbox):
     ("limits", "words"),
     [
         ({"seconds": 3}, "there is no limit 'seconds'; there are cell_seconds,"),
-        ({"memory": "much"}, "should be a number above 0"),
+        ({"memory": "much"}, "limits.memory: expected float, got str"),
         ({"memory": -1}, "should be a number above 0"),
-        ([1], "not a map"),
+        ([1], "limits: expected object, got array"),
     ],
 )
 def test_a_limit_that_is_none_says_so(own_course, sandbox, limits, words):
-    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder.limits") as caught:
+    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder[.:] ?limits") as caught:
         Marker(with_limits(own_course, limits), sandbox).mark_cells("ana", [])
     assert words in str(caught.value)

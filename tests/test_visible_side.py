@@ -14,12 +14,13 @@ from autograder.notebook.calls import exercises_below, in_cells, in_kernel
 from autograder.notebook.check import examine
 from autograder.reports.beside import ROUNDED
 from autograder.reports.heatmap import Heatmap
+from autograder.suites.example import example_in
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 from tests.ways import CASES as WAYS
 
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
-PICTURES = {name: example for name in EVERY if (example := content.Visible().example_for(name))}
+PICTURES = {name: example for name in EVERY if (example := example_in(content.Visible().picture_of(name)))}
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 
 

@@ -71,9 +71,9 @@ def contents(wheels):
 
 def test_the_wheels_hold_no_suite_no_solution_and_no_catalogue(contents):
     a1 = "attention_course/a1_scaled_dot_product"
-    for name in ("softmax/visible.py", "softmax/hint.toml", "attention_scores/picture.py"):
+    for name in ("softmax/visible.py", "softmax/hint.toml", "attention_scores/picture.toml"):
         assert f"{a1}/{name}" in contents
-    assert f"{a1}/shared_visible.py" in contents and f"{a1}/shared_picture.py" in contents
+    assert f"{a1}/shared_visible.py" in contents and f"{a1}/shared_picture.toml" in contents
     assert "autograder/py.typed" in contents
     assert "attention_course/workshop/copycat.safetensors" in contents
     assert "attention_course/workshop/copycat_training.py" not in contents

@@ -10,7 +10,6 @@ import contextlib
 import functools
 import re
 import tempfile
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ import nbformat
 
 from autograder.authors import new_exercise, upkeep
 from autograder.authors.catalogue_page import result_of
+from autograder.content import Hint
 from autograder.course import CHECK, RUBRIC, Assignment, Course, rubrics_in
 from autograder.diagnosis import kept_prints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
@@ -28,6 +28,7 @@ from autograder.errors import CourseError
 from autograder.judging.judge import Material, judge
 from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
+from autograder.reading import read_toml
 from autograder.report import ExerciseResult, Report
 from autograder.sandbox.outside.host import isolates
 from autograder.submission import MODEL, code_cells, grade_id
@@ -280,14 +281,16 @@ def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
     for path in assignment.files("hint.toml"):
         name = path.parent.name
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+            table = read_toml(path, dict[str, str])
+        except CourseError as error:
+            yield Finding(path, "", str(error).removeprefix(f"{path}: "), "Mend that line.")
+            continue
+        if not path.is_file():
             what = f'it is missing, so `hint("{name}")` has nothing to say'
             yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.")
             continue
-        except ValueError as error:
-            yield Finding(path, "", f"it is not TOML ({error})", "Mend that line.")
-            continue
+        for key in sorted(table.keys() - set(Hint.__struct_fields__)):
+            yield Finding(path, name, f"there is no {key!r} in a hint", "Is it a name's typo?")
         missing = [key for key in HINTS if not str(table.get(key, "")).strip()]
         if missing:
             yield Finding(path, name, f"no {', '.join(missing)}", "Write what is missing.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,6 +11,7 @@ from autograder.course import Assignment, Course
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.notebook.check import examine
 from autograder.notebook.check_result import CheckResult
+from autograder.reading import read_toml
 
 HEAD = """\
 # Visible checks
@@ -70,8 +70,7 @@ def rows_of(assignment: Assignment) -> Iterator[Seen]:
 
 def left_to_grading(assignment: Assignment) -> dict[str, dict[str, str]]:
     """Why the visible side says nothing of some mistakes: a table an exercise, in it a reason a mistake; or no file."""
-    path = assignment.content / "left_to_grading.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return read_toml(assignment.content / "left_to_grading.toml", dict[str, dict[str, str]])
 
 
 def page(found: Iterable[Seen]) -> str:

@@ -39,6 +39,7 @@ from autograder.sandbox.protocol.ending import Ending, ending_in
 from autograder.sandbox.wall import Wall
 from autograder.submission import ModelFile
 from autograder.suites import ready_made
+from autograder.suites.example import example_in
 from autograder.suites.rehearsal import Rehearsal, rehearse
 from autograder.suites.suite import Suite
 from autograder.text import one_line
@@ -101,7 +102,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     rehearsal = rehearse(suite, names)
     kept = kept_prints.read(assignment.content) if keeps else {}
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, rehearsal.plans, kept)
-    examples = {p.parent.name: content.load(p).PICTURE for p in assignment.files("picture.py") if p.is_file()}
+    examples = {p.parent.name: one for p in assignment.files("picture.toml") if (one := example_in(p))}
     return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.content import Visible, sandbox_setting, visible_around
+from autograder.content import Visible, settings_of, visible_around
 from autograder.course import Exercise
 from autograder.errors import MachineError
 from autograder.judging.attempt import Names
@@ -20,6 +20,7 @@ from autograder.notebook.check_result import CheckResult, Progress, passed
 from autograder.report import ExerciseResult
 from autograder.reports.html import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
+from autograder.suites.example import example_in
 from autograder.suites.here import CallsHere, Here
 from autograder.suites.questions import Questions
 from autograder.suites.student import BY_HAND, Stopped
@@ -101,7 +102,7 @@ def judged(
 
 def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, Any] | None) -> ExerciseResult:
     """One exercise judged by its visible checks: all there is of `judge` on the students' side."""
-    example = visible.example_for(name)
+    example = example_in(visible.picture_of(name))
     checks = visible.checks(visible.assignment_of(name))
     saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
     material = Material(_suite(checks, saved), examples={name: example} if example else {})
@@ -109,7 +110,7 @@ def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, 
 
 
 def _watched() -> tuple[str, ...]:
-    return tuple(sandbox_setting()["ready_made"]["watched"])
+    return tuple(settings_of().ready_made.watched)
 
 
 class InKernel(Here):

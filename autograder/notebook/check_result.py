@@ -16,6 +16,7 @@ from autograder.reports import plain, rubric
 from autograder.reports.beside import beside, differing, in_words
 from autograder.reports.heatmap import Heatmap, side_by_side
 from autograder.reports.html import block, paragraph, with_code
+from autograder.suites.example import example_in
 
 BAR = 24  # characters
 WIDTH = 80  # characters; nbgrader cuts what is longer when it prints a failed cell
@@ -170,7 +171,7 @@ class CheckResult:
 
     def _pictures(self) -> list[Heatmap]:
         """The student's picture and the example's; the student's squares that differ are marked."""
-        example = self.visible.example_for(self.result.name)
+        example = example_in(self.visible.picture_of(self.result.name))
         if example is None or example.wanted is None or not self.result.started:
             return []
         own = None

@@ -46,7 +46,7 @@ def check(exercise: Any) -> Points:
     index = [e.name for e in assignment.exercises].index(name)
     exercises = assignment.exercises[: index + 1]
     material = _material(assignment)
-    watched = (*content.sandbox_setting(assignment.course_folder)["ready_made"]["watched"], *material.suite.watched)
+    watched = (*content.settings_of(assignment.course_folder).ready_made.watched, *material.suite.watched)
     results = judge(material, Here(names, watched), exercises)
     points = Points(results[-1].score)
     points.result = results[-1]

@@ -1,15 +1,29 @@
-"""An example that can be drawn: the `PICTURE` of an exercise's `picture.py`.
+"""An example that can be drawn: an exercise's `picture.toml`.
 
 Small, by hand, the same for everybody. `wanted` is what the example asks for, in numbers that a student may read, as
 those of the visible checks; nothing hidden judges by them.
+
+    args = ["Q", "K", 2]        # a text names values below, or in the assignment's shared_picture.toml
+    wanted = [[0.0, -1.41], [2.83, 1.41]]
+    rows = ["who", "sleeps"]
+    columns = "TEXT"
+    values.Q = [[0.0, 2.0], [3.0, 0.0]]
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
+
+from autograder.errors import CourseError
+from autograder.reading import read_toml
+
+SHARED = "shared_picture.toml"  # in the assignment's folder: values by name
+Numbers = list[Any]  # within each other as deep as an array has axes; numpy looks at what is in them
 
 
 @dataclass(frozen=True)
@@ -23,7 +37,7 @@ class Example:
     part: int | None = None
     tensors: bool = False
     parameters: dict[str, np.ndarray] | None = None
-    forward: tuple[np.ndarray, ...] = ()
+    forward: tuple[Any, ...] = ()
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     wanted: np.ndarray | None = None
@@ -32,3 +46,61 @@ class Example:
     def shape(self) -> tuple[int, int]:
         """What the picture must have; another answer is not drawn."""
         return len(self.rows), len(self.columns)
+
+
+class PictureFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`picture.toml` as it is written, with names for values."""
+
+    args: list[bool | int | float | str | Numbers]
+    wanted: str | Numbers
+    rows: str | list[str]
+    columns: str | list[str]
+    part: int | None = None
+    tensors: bool = False
+    parameters: dict[str, str | Numbers] | None = None
+    forward: list[bool | int | float | str | Numbers] = []
+    values: dict[str, Numbers] = {}
+
+
+def example_in(path: Path) -> Example | None:
+    """The example of a `picture.toml`; None if there is no such file.
+
+    Raises `CourseError` that names the file and the key.
+    """
+    if not path.is_file():
+        return None
+    file = read_toml(path, PictureFile)
+    values = read_toml(path.parents[1] / SHARED, dict[str, Numbers]) | file.values
+
+    def named(key: str, value: Any) -> Any:
+        if isinstance(value, str) and value not in values:
+            raise CourseError(f"{path}: {key}: no value is called {value!r}, here or in {SHARED}")
+        return values[value] if isinstance(value, str) else value
+
+    def given(key: str, value: Any) -> Any:
+        value = named(key, value)
+        try:
+            array = np.array(value)
+        except ValueError:
+            array = np.array("rows of several lengths")
+        if array.dtype.kind not in "bif":
+            raise CourseError(f"{path}: {key}: expected numbers in rows of one length")
+        return array if isinstance(value, list) else value
+
+    def words(key: str, value: str | list[str]) -> tuple[str, ...]:
+        found = named(key, value)
+        if not all(isinstance(word, str) for word in found):
+            raise CourseError(f"{path}: {key}: expected words")
+        return tuple(found)
+
+    parameters = {name: given(f"parameters.{name}", value) for name, value in (file.parameters or {}).items()}
+    return Example(
+        tuple(given(f"args[{i}]", value) for i, value in enumerate(file.args)),
+        file.part,
+        file.tensors,
+        parameters or None,
+        tuple(given(f"forward[{i}]", value) for i, value in enumerate(file.forward)),
+        words("rows", file.rows),
+        words("columns", file.columns),
+        given("wanted", file.wanted),
+    )
