@@ -87,6 +87,7 @@ dist: .venv/installed
 
 # A link or an anchor that leads nowhere ends it with an error. (The variable keeps an announcement out of the way.)
 docs: .venv/installed
+	$(BIN)/autograder dev catalogue --pages build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Look at it, with search: $(BIN)/python -m http.server --directory site"
 

@@ -1,4 +1,4 @@
-"""MkDocs: the pages that lie beside docs/ become pages of the site, and links between both lead there."""
+"""MkDocs: the pages that lie beside docs/, and those that are made of the course, become pages of the site."""
 
 import re
 from pathlib import Path
@@ -14,6 +14,8 @@ PAGES = {
     "RELEASING.md": "releasing.md",
     "CHANGELOG.md": "changelog.md",
 }
+# Written anew by `make docs`, with `autograder dev catalogue --pages`, and kept nowhere.
+MADE = ROOT / "build" / "pages"
 # As GitHub reads them from the root, or from docs/.
 _LINK = re.compile(r"(?<=\]\()(docs/|\.\./)?([\w./-]+)")
 
@@ -22,6 +24,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages."""
     for name, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
+    for made in sorted(MADE.glob("*.md")):
+        files.append(File.generated(config, made.name, content=made.read_text(encoding="utf-8")))
     return files
 
 

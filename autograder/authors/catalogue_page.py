@@ -25,8 +25,8 @@ HEAD = """\
 How many wrong implementations do the hidden tests accept? {accepted} of {total}. They grew beside the tests, so this
 says that nothing known gets through, not that nothing can.
 
-`autograder dev catalogue` writes this page. Each row is a wrong implementation in an exercise's `mistakes.py`, and ✗
-marks the tests that it fails.
+`autograder dev catalogue --pages` writes this page. Each row is a wrong implementation in an exercise's `mistakes.py`,
+and ✗ marks the tests that it fails.
 """
 
 
@@ -70,21 +70,24 @@ def page(found: Iterable[Row]) -> str:
         parts.append(f"## {name}: {len(members)} known mistakes\n")
         for exercise, table in groupby(members, key=lambda row: row[1].exercise):
             parts.append(_table(exercise, list(table)))
-    return "\n".join([*parts, *_prices(ordered)])
+    return "\n".join([*parts, *_prices(prices(ordered))])
 
 
-def _prices(found: list[Row]) -> Iterator[str]:
-    """What one mistake costs in each of the exercises that have it; nothing if none is in two."""
+def prices(found: Iterable[Row]) -> dict[str, dict[str, float]]:
+    """What each mistake that several exercises have costs in each of them, in percent of the exercise's points."""
     costs: dict[str, dict[str, float]] = {}
     for _, mistake, result in found:
         own = costs.setdefault(mistake.name, {})
         own[mistake.exercise] = max(own.get(mistake.exercise, 0.0), _lost(result))
-    several = {name: own for name, own in costs.items() if len(own) > 1}
+    return {name: own for name, own in sorted(costs.items()) if len(own) > 1}
+
+
+def _prices(several: dict[str, dict[str, float]]) -> Iterator[str]:
     if several:
         yield "## What one mistake costs in several exercises\n"
         yield "A slip should cost about the same everywhere: `times` is what it costs at most, by what at least.\n"
         yield "| mistake | from | to | times | exercises |\n| --- | --- | --- | --- | --- |"
-    for name, own in sorted(several.items()):
+    for name, own in several.items():
         least, most = min(own.values()), max(own.values())
         times = f"{most / least:.1f}" if least else "∞"
         yield f"| {name} | {least:.0f} % | {most:.0f} % | {times} | {', '.join(f'`{exercise}`' for exercise in own)} |"

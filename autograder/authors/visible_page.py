@@ -23,10 +23,9 @@ students have, too: the visible checks of its exercise, and the picture that `ch
 | --- | --- | --- | --- |
 | {total} | {checked} | {seen} of the {drawn} whose exercise has one | {neither} |
 
-What follows is written by `autograder dev catalogue`; a test fails where it is not what checks and catalogue give.
-✗ marks the checks that a mistake fails, and the picture in which it differs from what is asked for. What neither shows
-is a refinement, with its reason in the assignment's `left_to_grading.toml`; and every right way in
-`tests/right_ways/` passes every check and draws as equal.
+`autograder dev catalogue --pages` writes this page. ✗ marks the checks that a mistake fails, and the picture in
+which it differs from what is asked for. What neither shows is a refinement, with its reason in the assignment's
+`left_to_grading.toml`; and every right way in `tests/right_ways/` passes every check and draws as equal.
 """
 
 

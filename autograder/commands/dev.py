@@ -135,18 +135,26 @@ def sync() -> None:
 
 
 @dev.command(epilog="Example: autograder dev catalogue")
-def catalogue() -> None:
-    """Judge every known mistake; write docs/known-mistakes.md, docs/visible-checks.md, and what mistakes answer."""
+def catalogue(
+    pages: Annotated[
+        Path | None, typer.Option(help="Write two pages into this folder instead, with a row for each known mistake.")
+    ] = None,
+) -> None:
+    """After editing suites or known mistakes: keep what wrong functions answer, so that names are looked up.
+
+    With --pages, judge every known mistake by hidden tests and visible checks, and say which of them it fails.
+    """
     from autograder.authors import catalogue_page, visible_page
 
     course = find_course()
-    for path in catalogue_page.keep_prints(course):
-        print(f"wrote {path}")
-    folder = course.root / "docs"
-    folder.mkdir(exist_ok=True)
+    if pages is None:
+        for path in catalogue_page.keep_prints(course):
+            print(f"wrote {path}")
+        return
+    pages.mkdir(parents=True, exist_ok=True)
     for name, page in (("known-mistakes.md", catalogue_page), ("visible-checks.md", visible_page)):
-        (folder / name).write_text(page.page(page.rows(course)), encoding="utf-8")
-        print(f"wrote {folder / name}")
+        (pages / name).write_text(page.page(page.rows(course)), encoding="utf-8")
+        print(f"wrote {pages / name}")
 
 
 @dev.command(
