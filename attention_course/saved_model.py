@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.course import ModelPlan
-from autograder.submission import MODEL, ModelFile
-from autograder.text import one_line
+from autograder.suites import MODEL, ModelFile, ModelPlan, one_line
 
 from .workshop import news
 

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.made_by import note
+from autograder.suites import expect, note
 
 from ..hidden.inputs import normal, tensor
 from ..hidden.properties import gradients_match, parts, responds, same_item_by_item

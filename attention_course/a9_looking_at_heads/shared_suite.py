@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.suites import expect
-from autograder.suites.made_by import note
+from autograder.suites import expect, note
 
 from ..hidden.properties import responds
 

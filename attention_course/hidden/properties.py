@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.suites import expect
-from autograder.suites.student import Gradients
+from autograder.suites import Gradients, expect
 
 Call = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
+from autograder.suites import GREY, HIGH, WIDE, Raster, blend, with_fallback
 
 WIDTH, HEIGHT = 560, 240  # pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 40  # room for the numbers of the axes

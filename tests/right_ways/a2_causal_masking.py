@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 way = Catalogue()
 

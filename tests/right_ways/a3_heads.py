@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 way = Catalogue()
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 way = Catalogue()
 

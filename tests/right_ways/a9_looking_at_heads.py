@@ -6,7 +6,7 @@ import math
 import numpy as np
 import torch
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 way = Catalogue()
 

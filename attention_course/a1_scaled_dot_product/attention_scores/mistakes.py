@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ...hidden import decisions
 from ..shared_mistakes import NUMPY

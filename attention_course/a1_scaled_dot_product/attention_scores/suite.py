@@ -5,8 +5,7 @@ import contextlib
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.student import Raised
+from autograder.suites import Raised, expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import keeps_digits, responds, same_item_by_item

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ...hidden import decisions
 from ..shared_mistakes import ATTENTION, TORCH, attention

@@ -4,8 +4,7 @@ import contextlib
 
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.student import Raised
+from autograder.suites import Raised, expect
 
 from ...hidden.inputs import normal, tensor
 from ...hidden.properties import gradients_match

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import arrives, keeps, same, shown
+from autograder.suites import arrives, expect, keeps, same, shown
 
 from ..shared_visible import ALL_OUTPUTS, ALL_WEIGHTS, KEYS, OUTPUT, QUERIES, SURE, VALUES, WEIGHTS, K, Q, V
 

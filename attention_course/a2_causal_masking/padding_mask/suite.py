@@ -5,8 +5,7 @@ import contextlib
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.student import Raised
+from autograder.suites import Raised, expect
 
 from ...hidden.properties import responds
 from ..shared_suite import BY_NAME, TRUTH, loosely

@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn as nn
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ...hidden import decisions
 from ..shared_mistakes import SLIPS, TORCH, WORDS, in_heads

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.student import Gradients, Raised
+from autograder.suites import Gradients, Raised, expect
 
 from ...hidden.inputs import normal, tensor
 from ...hidden.parameter_names import expect_names, is_bare, own_names

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import arrives, same, shown
+from autograder.suites import arrives, expect, same, shown
 
 from ..shared_visible import (
     BY_HAND,

@@ -1,6 +1,6 @@
 """Known mistakes of projection_shapes."""
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 mistake = Catalogue()
 

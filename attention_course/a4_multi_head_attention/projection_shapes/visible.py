@@ -2,8 +2,7 @@
 
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import equal, shown
+from autograder.suites import equal, expect, shown
 
 
 @pytest.mark.exercise("projection_shapes")

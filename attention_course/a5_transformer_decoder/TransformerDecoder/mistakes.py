@@ -6,7 +6,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ..shared_mistakes import RightBlock
 

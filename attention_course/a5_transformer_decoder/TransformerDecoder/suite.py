@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.student import Raised
+from autograder.suites import Raised, expect
 
 from ...hidden.inputs import normal, tensor
 from ...hidden.modules import (

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ..shared_mistakes import WORDS
 

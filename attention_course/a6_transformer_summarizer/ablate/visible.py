@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import same, shown
+from autograder.suites import expect, same, shown
 
 
 @pytest.mark.exercise("ablate")

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ...hidden import decisions
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import arrives, keeps, same, shown
+from autograder.suites import arrives, expect, keeps, same, shown
 
 # Three texts of three words ask, three memories of four places answer, in two heads: no two sizes are alike.
 ASKING = {

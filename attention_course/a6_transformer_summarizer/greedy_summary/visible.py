@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.suites.shown import equal, shown
+from autograder.suites import equal, shown
 
 from ..shared_visible import ADDING, adding, counting, unchanged
 

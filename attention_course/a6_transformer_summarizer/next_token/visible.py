@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import equal, shown
+from autograder.suites import equal, expect, shown
 
 from ..shared_visible import ADDING, adding, counting, unchanged
 

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ..shared_mistakes import WORDS
 

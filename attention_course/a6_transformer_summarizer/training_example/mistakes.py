@@ -1,6 +1,6 @@
 """Known mistakes of training_example."""
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ..shared_mistakes import WORDS
 

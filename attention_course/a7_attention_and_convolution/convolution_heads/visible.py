@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import equal, same, shown
+from autograder.suites import equal, expect, same, shown
 
 from ..shared_visible import EDGES, TAPS
 

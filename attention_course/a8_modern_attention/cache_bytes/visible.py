@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites.shown import equal, shown
+from autograder.suites import equal, shown
 
 
 @pytest.mark.exercise("cache_bytes")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ...hidden import decisions
 from ..shared_mistakes import WHOLE, at_the_end, grouped, in_turn, neighbours, rotation

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 mistake = Catalogue()
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import keeps, same, shown
+from autograder.suites import expect, keeps, same, shown
 
 # Six query heads of three words and width four, two heads of five keys, values of width two: no two sizes alike that a
 # slip could mix up.

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.student import HeldTooMuch
+from autograder.suites import HeldTooMuch, expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import responds, same_item_by_item

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import keeps, same, shown
-from autograder.suites.student import HeldTooMuch
+from autograder.suites import HeldTooMuch, expect, keeps, same, shown
 
 from ..shared_visible import LN_3, waves
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import keeps, same, shown
+from autograder.suites import expect, keeps, same, shown
 
 # Two heads on five words: three words, and the first two of them again.
 FIVE_WORDS = np.array(

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import keeps, same, shown
+from autograder.suites import expect, keeps, same, shown
 
 # Two heads, three places, four numbers: 1 to 24 in this run, some of 100 to 124, in no order, in the other.
 HERE = np.arange(1.0, 25.0).reshape(2, 3, 4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.diagnosis.catalogue import Catalogue
+from autograder.suites import Catalogue
 
 from ..shared_mistakes import ENDS, HINTS, mean, over_all, picked
 

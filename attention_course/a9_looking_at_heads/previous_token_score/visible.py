@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect
-from autograder.suites.shown import keeps, same, shown
+from autograder.suites import expect, keeps, same, shown
 
 # Two heads on four words. The first looks at the word before with 0.8, 0.6 and 0.4 of its weight.
 FOUR_WORDS = np.array(
