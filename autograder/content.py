@@ -236,8 +236,7 @@ def settings_of(course: Path | None = None) -> CourseSettings:
 
 def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
     """The same as plain data, with `package`, the course's name, from which notebooks import, too."""
-    setting: dict[str, Any] = msgspec.to_builtins(settings_of(course))
-    return setting | {"package": (course or course_folder()).name}
+    return dict(msgspec.to_builtins(settings_of(course))) | {"package": (course or course_folder()).name}
 
 
 def imported_once(course: Path | None = None) -> tuple[str, ...]:

@@ -14,13 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
-
-import msgspec
 
 from autograder import content
 from autograder.errors import CourseError
-from autograder.reading import checked, is_handed_in, parse_json, read_toml
+from autograder.reading import is_handed_in, read_toml
+from autograder.source_notebook import Cell, ModelPlan, notebook_at, settings_in
 
 CONFIG = "nbgrader_config.py"
 BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
@@ -46,20 +44,6 @@ class Written:
     rubric: tuple[tuple[float, str], ...]
 
 
-class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a saved model is put into: a class of the solution, and the sizes that it is made with."""
-
-    decoder: str
-    sizes: dict[str, Annotated[int, msgspec.Meta(gt=0)]]
-
-
-class _Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the course wishes for an assignment: its notebook's metadata under `autograder`."""
-
-    limits: dict[str, float] = {}
-    saved_model: ModelPlan | None = None
-
-
 @dataclass(frozen=True)
 class Assignment:
     """One assignment: a folder in `source/` with one notebook."""
@@ -74,38 +58,37 @@ class Assignment:
         """Its exercises in order. Raises `CourseError` if a check cell is not in order."""
         found = []
         for cell in self._cells:
-            data = _of_nbgrader(cell)
-            if not data.get("grade") or cell["cell_type"] != "code":
+            if not cell.nbgrader.grade or cell.cell_type != "code":
                 continue
-            place = f"{self.notebook}: cell '{data.get('grade_id', '')}'"
-            if not data.get("grade_id", "").startswith(CHECK):
+            place = f"{self.notebook}: cell '{cell.grade_id}'"
+            if not cell.grade_id.startswith(CHECK):
                 raise CourseError(f"{place}: a graded code cell is named {CHECK}<exercise>")
-            if not isinstance(data.get("points"), int | float):
+            if cell.nbgrader.points is None:
                 raise CourseError(f"{place}: no points; set them in JupyterLab's Create Assignment panel")
-            found.append(Exercise(data["grade_id"].removeprefix(CHECK), float(data["points"])))
+            found.append(Exercise(cell.grade_id.removeprefix(CHECK), cell.nbgrader.points))
         return tuple(found)
 
     @property
     def brought(self) -> tuple[str, ...]:
         """Names that students bring from an earlier assignment; the reference stands in for what they lack."""
-        names = [_of_nbgrader(cell).get("grade_id", "") for cell in self._cells]
+        names = [cell.grade_id for cell in self._cells]
         return tuple(name.removeprefix(BRING) for name in names if name.startswith(BRING))
 
     @property
     def only_shows(self) -> tuple[str, ...]:
         """Texts of the cells that only show something: those with the tag that keeps them out of the text twin."""
-        cells = [cell for cell in self._cells if "nbgrader" not in cell["metadata"]]
-        return tuple("".join(cell["source"]) for cell in cells if ONLY_SHOWS in cell["metadata"].get("tags", ()))
+        cells = [cell for cell in self._cells if cell.metadata.nbgrader is None]
+        return tuple(cell.text for cell in cells if ONLY_SHOWS in cell.metadata.tags)
 
     @property
     def limits(self) -> dict[str, float]:
         """Limits for student code by name, as the notebook's metadata asks for them. Raises `CourseError`."""
-        return self._settings.limits
+        return settings_in(self.notebook).limits
 
     @property
     def saved_model(self) -> ModelPlan | None:
         """What a model file is put into, if one may be handed in, as the notebook's metadata has it."""
-        return self._settings.saved_model
+        return settings_in(self.notebook).saved_model
 
     @property
     def max_score(self) -> float:
@@ -115,17 +98,15 @@ class Assignment:
     @property
     def graded_cells(self) -> dict[str, float]:
         """Points of every graded cell by its grade_id, written questions among them."""
-        found = map(_of_nbgrader, self._cells)
-        return {d["grade_id"]: float(d.get("points", 0)) for d in found if d.get("grade") and d.get("grade_id")}
+        graded = [cell for cell in self._cells if cell.nbgrader.grade and cell.grade_id]
+        return {cell.grade_id: cell.nbgrader.points or 0.0 for cell in graded}
 
     @property
     def written(self) -> dict[str, Written]:
         """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is not in order."""
-        named = {
-            _of_nbgrader(cell).get("grade_id", ""): cell for cell in self._cells if cell["cell_type"] == "markdown"
-        }
-        rubrics = rubrics_in(self.content / RUBRIC)
-        answers = {name: "".join(cell["source"]) for name, cell in named.items() if name in self.graded_cells}
+        rubrics, graded = rubrics_in(self.content / RUBRIC), self.graded_cells
+        texts = [cell for cell in self._cells if cell.cell_type == "markdown"]
+        answers = {cell.grade_id: cell.text for cell in texts if cell.grade_id in graded}
         return {name: Written(answer, rubrics.get(name, ())) for name, answer in answers.items()}
 
     @property
@@ -163,8 +144,7 @@ class Assignment:
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
-        cells = [cell for cell in self._cells if cell["cell_type"] == "markdown"]
-        return frozenset("".join(cell["source"]) for cell in cells)  # a list of lines, or a text
+        return frozenset(cell.text for cell in self._cells if cell.cell_type == "markdown")
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` if it cannot be imported."""
@@ -175,13 +155,8 @@ class Assignment:
         return _load_at(self.solution, self.solution.stat().st_mtime_ns)
 
     @property
-    def _cells(self) -> list[dict[str, Any]]:
-        return list(_notebook(self.notebook)["cells"])
-
-    @property
-    def _settings(self) -> _Settings:
-        found = _notebook(self.notebook)["metadata"].get("autograder", {})
-        return checked(found, _Settings, f"{self.notebook}: the metadata's autograder")
+    def _cells(self) -> list[Cell]:
+        return notebook_at(self.notebook).cells
 
 
 @dataclass(frozen=True)
@@ -305,33 +280,6 @@ def _kit_version() -> str:
     for path in sorted(filter(_is_stamped, kit.rglob("*"))):
         digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
-
-
-def _of_nbgrader(cell: dict[str, Any]) -> dict[str, Any]:
-    """What nbgrader knows of a cell."""
-    return dict(cell["metadata"].get("nbgrader", {}))
-
-
-def _notebook(path: Path) -> dict[str, Any]:
-    """A notebook of the course's own as it lies there; read once, and again after each edit. To be read, not changed.
-
-    Raises `CourseError`.
-    """
-    try:
-        return _parsed(path, path.stat().st_mtime_ns)
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise CourseError(f"{path}: not a notebook ({type(error).__name__}: {error})") from None
-
-
-@functools.lru_cache
-def _parsed(path: Path, changed: int) -> dict[str, Any]:
-    """Without nbformat: its import takes a second of every worker's start."""
-    notebook = parse_json(path.read_text(encoding="utf-8"))
-    if notebook["nbformat"] != 4:
-        raise ValueError("not of format 4; open it in JupyterLab and save it")
-    for cell in notebook["cells"]:
-        cell["source"], cell["metadata"], cell["cell_type"]
-    return {"metadata": notebook["metadata"], "cells": notebook["cells"]}
 
 
 @functools.lru_cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -77,20 +78,20 @@ def read_toml(path: Path, kind: type[Kind]) -> Kind:
     return checked(data, kind, str(path))
 
 
-def checked(data: dict[str, Any], kind: type[Kind], place: str) -> Kind:
+def checked(data: Any, kind: type[Kind], place: str) -> Kind:
     """What an author wrote as `kind`. Raises `CourseError` that begins with `place` and names the key."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         what, _, found = str(error).replace("`", "").partition(" - at ")
-        key = f"{_key(data, kind, found)}: " if found else ""
+        key = f"{_key(copy.deepcopy(data), kind, found)}: " if found else ""
         raise CourseError(f"{place}: {key}{what[0].lower()}{what[1:]}") from None
 
 
-def _key(data: dict[str, Any], kind: type, place: str) -> str:
+def _key(data: Any, kind: type, place: str) -> str:
     """`names.math` of msgspec's `$.names[...]`, where `[...]` stands for any key of a map.
 
-    Which one is found by trying: all other keys of the map are left out, and the same is still wrong.
+    Which one is found by trying: all other keys of the map are taken out of `data`, and the same is still wrong.
     """
     found, *parts = place.removeprefix("$").split("[...]")
     table = _at(data, found)

@@ -52,7 +52,7 @@ def test_it_is_in_order(assignment):
         ([graded("mean", 2)], 4, "cell 'mean': a graded code cell is named test-<exercise>"),
         ([graded("test-mean", None)], 4, "cell 'test-mean': no points"),
         ([], 3, "not of format 4; open it in JupyterLab and save it"),
-        ([{"source": ""}], 4, "not a notebook (KeyError"),
+        ([{"source": ""}], 4, "not a notebook (Object missing required field `cell_type` - at `$.cells[0]`)"),
     ],
 )
 def test_a_notebook_that_is_not_in_order(assignment, cells, version, said):

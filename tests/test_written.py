@@ -87,7 +87,7 @@ def test_words_of_a_student_are_no_heading_of_a_cell():
 def test_a_rubric_of_another_form_is_said_with_its_file(course, tmp_path):
     course = Course(shutil.copytree(course.root, tmp_path / "course"))
     (course.assignment(NAME).content / "rubric.toml").write_text('written-why = ["four points for style"]')
-    with pytest.raises(CourseError, match=r"rubric.toml: a line has the form written-why = \[\[points"):
+    with pytest.raises(CourseError, match=r"rubric.toml: written-why\[0\]: expected array, got str"):
         _ = course.assignment(NAME).written
 
 
@@ -274,10 +274,10 @@ def test_what_has_changed_since_is_left_out_and_named(six):
     [
         ({"score": 5}, "ann: 5 points; written-why has 0 to 4"),
         ({"score": -1}, "ann: -1 points"),
-        ({"score": True}, "score and before are numbers"),
-        ({"score": float("nan")}, "score and before are numbers"),
+        ({"score": True}, "Expected `float`, got `bool` - at `$.decisions[0].score`"),
+        ({"score": float("nan")}, "JSON is malformed"),
         ({"question": "written-what"}, "no written question 'written-what'"),
-        ({"comment": ["x"]}, "are texts"),
+        ({"comment": ["x"]}, "Expected `str`, got `array` - at `$.decisions[0].comment`"),
     ],
 )
 def test_a_decision_that_cannot_be_is_said_and_nothing_is_entered(class_of_six, changes, said):
@@ -292,7 +292,7 @@ def test_a_file_that_is_none_is_said(class_of_six):
     for text, said in (
         ("{", "holds no decisions"),
         ('{"assignment": "a9", "decisions": []}', "is of a9, not of a1_first"),
-        ("[" * 200, "nested too deeply"),
+        ("[" * 200, "holds no decisions"),
     ):
         path = class_of_six.root / "other.json"
         path.write_text(text)

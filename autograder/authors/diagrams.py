@@ -146,6 +146,7 @@ ROOMS = {
     "submission": "what students hand in",
     "course": "the course as files: assignments, exercises, points",
     "content": "an assignment's folder",
+    "source_notebook": "cells and points",
     "owners": "who else can write to a folder",
     "reading": "bytes, JSON in bounds",
     "text": "what is safe to show",

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -181,9 +180,9 @@ def _first_step(name: str, owners: list[str], results: list[CellResult]) -> str:
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 
-def _signatures(cells: list[Cell]) -> dict[str, Any]:
+def _signatures(cells: list[Cell]) -> dict[str, object]:
     """The notebook's functions and classes by name, as objects that have a signature and nothing else."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for cell in cells:
         try:
             body = ast.parse(cell.source).body
@@ -198,7 +197,7 @@ def _signatures(cells: list[Cell]) -> dict[str, Any]:
     return found
 
 
-def _with_signature(function: ast.FunctionDef) -> Any:
+def _with_signature(function: ast.FunctionDef) -> object:
     def stand_in() -> None: ...
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import logging
 import os
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
@@ -21,6 +18,7 @@ from autograder.commands import instructors
 from autograder.commands.dev import dev
 from autograder.commands.grading import How, grade_class, grade_files, show
 from autograder.commands.options import SandboxKind, must_be_writable, warn
+from autograder.commands.signals import ended_in_order, interrupted_in_order
 from autograder.course import course_at, find_course
 from autograder.errors import AutograderError, CourseError, in_words
 from autograder.submission import find_submissions
@@ -43,8 +41,7 @@ def autograder(
     ] = False,
 ) -> None:
     """Grade notebooks behind a sandbox, with hidden tests, partial credit and named mistakes."""
-    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see `__main__`: now there will be something to end in order
-        signal.signal(signal.SIGINT, _asked_to_end)
+    interrupted_in_order()
 
 
 @app.command(epilog="Example: autograder grade submitted/ --json marks.json")
@@ -177,61 +174,19 @@ app.add_typer(dev, name="dev")
 
 def main() -> None:
     """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
-    # Asked to end, it ends what it has started: processes, control groups, folders. (A shell says 128 + 15, too.)
-    signal.signal(signal.SIGTERM, _asked_to_end)
-    sys.unraisablehook = _heard
-    # Whoever started this may ignore what children say when they end; who waits for them, bubblewrap too, must hear it.
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    try:
-        app()
-        sys.stdout.flush()
-    except AutograderError as error:
-        _end(str(error))
-    except Exception as error:
-        if (words := in_words(error)) is None:
-            raise
-        full = (errno.ENOSPC, errno.EFBIG, errno.EIO)
-        if isinstance(error, OSError) and error.filename is None and error.errno in full:
-            words = f"what was to be said could not be written: {words}"
-        _end(f"{words}. What was done so far is kept; the same command goes on from there")
-    finally:
-        _leave_in_order()
-
-
-def _asked_to_end(number: int, frame: FrameType | None) -> NoReturn:
-    """Unwind. A library that is met in the midst of something may log what it then stumbles over: nobody asked."""
-    logging.disable()
-    if number == signal.SIGINT:
-        signal.default_int_handler(number, frame)
-    sys.exit(143)
-
-
-def _heard(lost: sys.UnraisableHookArgs) -> None:
-    """Python drops what is raised while an object is removed, a signal's exception too: then the signal comes again."""
-    if not isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
-        sys.__unraisablehook__(lost)
-        return
-    number = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
-
-    def again(*_: object) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.raise_signal(number)
-
-    # Until it is heard: one that comes just before the process falls asleep wakes nobody.
-    signal.signal(signal.SIGALRM, again)
-    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
-
-
-def _leave_in_order() -> None:
-    """From here on this ends anyway: a first Ctrl-C or SIGTERM changes nothing, another ends it at once."""
-    code = getattr(sys.exc_info()[1], "code", 0)
-
-    def asked(number: int, _: object) -> None:
-        signal.signal(number, signal.SIG_DFL)
-
-    for number, ended_by_it in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL if code == ended_by_it else asked)
+    with ended_in_order():
+        try:
+            app()
+            sys.stdout.flush()
+        except AutograderError as error:
+            _end(str(error))
+        except Exception as error:
+            if (words := in_words(error)) is None:
+                raise
+            full = (errno.ENOSPC, errno.EFBIG, errno.EIO)
+            if isinstance(error, OSError) and error.filename is None and error.errno in full:
+                words = f"what was to be said could not be written: {words}"
+            _end(f"{words}. What was done so far is kept; the same command goes on from there")
 
 
 def _end(words: str) -> NoReturn:

@@ -82,7 +82,7 @@ def grade_class(
     from autograder.nbgrader.gradebook import grade_into_gradebook, submitted
 
     found = submitted(course, only)
-    settings: dict[str, Any] = {"jobs": how.jobs, "scheduler": how.scheduler, "force": force}
+    settings: dict[str, int | str] = {"jobs": how.jobs, "scheduler": how.scheduler, "force": force}
     notices: list[str] = []
     with _bar(console, sum(count for _, count in found), how.quiet) as step:
         assignments = [assignment for assignment, _ in found]

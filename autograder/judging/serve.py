@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder import content
-from autograder.course import Assignment, Course, Exercise, ModelPlan
+from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis import kept_prints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
@@ -37,6 +37,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending, ending_in
 from autograder.sandbox.wall import Wall
+from autograder.source_notebook import ModelPlan
 from autograder.submission import ModelFile
 from autograder.suites import ready_made
 from autograder.suites.example import example_in

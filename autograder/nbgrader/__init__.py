@@ -10,6 +10,7 @@ looks.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def api(root: Path) -> Any:
     return NbGraderAPI(config=config, log_level="ERROR")
 
 
-def must(result: dict[str, Any], what: str) -> None:
+def must(result: Mapping[str, object], what: str) -> None:
     """Raises `CourseError` if what was asked of nbgrader did not succeed."""
     if not result["success"]:
         raise CourseError(f"nbgrader could not {what}:\n{result.get('error') or result.get('log')}")

@@ -34,7 +34,7 @@ from autograder.marking.many import Workers, worker_count
 from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.database import tables_looked_for_once
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, Exporter, PlainFiles, remove_tree
-from autograder.nbgrader.given import KEY, Given
+from autograder.nbgrader.given import KEY, CourseCell, Given
 from autograder.nbgrader.mark import STAMP, exercises_worth
 from autograder.nbgrader.restore import course_cells
 from autograder.nbgrader.rows import assign_penalty, know_student, marks_kept, points_that_differ, students_late
@@ -87,9 +87,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.outcomes: list[SubmissionOutcome] = []
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
         self.cells = self._cells()
-        self.points = {
-            name: cell["metadata"]["points"] for name, cell in self.cells.items() if cell["metadata"]["grade"]
-        }
+        self.points = {name: cell.points for name, cell in self.cells.items() if cell.grade}
         self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
         unsafe = what_is_unsafe(self._kind(), course.root)
         for notice in [*self.notices, *([unsafe] if unsafe else [])]:
@@ -173,7 +171,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
         """nbgrader's own, and what our preprocessors need for this notebook."""
-        resources: dict[str, Any] = super().init_single_notebook_resources(notebook_filename)
+        resources = dict(super().init_single_notebook_resources(notebook_filename))
         return resources | {KEY: Given(self.course_assignment, self.stamp, self.model, self.ahead.take, self.cells)}
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
@@ -260,7 +258,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         task = as_task(self._submission(folder), self.course_assignment.version())
         return replace(task, exercises=exercises_worth(self.points, self.course_assignment), for_page=True)
 
-    def _cells(self) -> dict[str, dict[str, Any]]:
+    def _cells(self) -> dict[str, CourseCell]:
         """The gradebook's cells by grade_id; raises `NbGraderException` if the assignment was not released."""
         name = self.course_assignment.name
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:

@@ -10,7 +10,7 @@ import glob
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -49,14 +49,13 @@ def _not_collected(exchange: Any, name: str, reason: str) -> None:
     exchange.not_collected.append(name)
 
 
-def record_of(self: Any, path: str) -> dict[str, Any]:
+def record_of(self: Any, path: str) -> dict[str, object]:
     """nbgrader's own, and `NEVER` for a name without a time, which would end the collecting for all."""
     try:
-        record: dict[str, Any] = _record(self, path)
+        return dict(_record(self, path))
     except (ValueError, OverflowError, ExchangeError):
         name = Path(path).name
         return {"username": name.partition("+")[0], "filename": name, "timestamp": NEVER}
-    return record
 
 
 def _copied(exchange: Any, source: Path, target: Path) -> list[str]:
@@ -99,7 +98,7 @@ def collect(self: Any) -> None:
         raise ExchangeError(f"not collected: {', '.join(self.not_collected)}")
 
 
-def _why_not_collected(record: dict[str, Any], place: Path) -> str:
+def _why_not_collected(record: Mapping[str, object], place: Path) -> str:
     if record["timestamp"] == NEVER:
         return "its name is not STUDENT+ASSIGNMENT+TIME"
     if place.is_symlink():

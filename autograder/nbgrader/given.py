@@ -14,20 +14,40 @@ KEY = "autograder"
 
 
 @dataclass(frozen=True)
+class CourseCell:
+    """A cell as the gradebook has it. `points` is None if it is not graded, `source` is what the course wrote."""
+
+    grade_id: str
+    cell_type: str
+    grade: bool
+    solution: bool
+    task: bool
+    locked: bool
+    checksum: str
+    points: float | None
+    source: str
+
+    def metadata(self) -> dict[str, object]:
+        """As nbgrader keeps it in a notebook."""
+        left = {"source"} if self.points is not None else {"source", "points"}
+        return {name: value for name, value in vars(self).items() if name not in left} | {"schema_version": 3}
+
+
+@dataclass(frozen=True)
 class Given:
     """One notebook's assignment, as the course has it, and what goes with the notebook.
 
     stamp: tells what is graded, so that it is not graded again
     model: the saved model beside the notebook, if there is one
     ahead: the result, if it was marked ahead with the rest of the class
-    cells: the course's own, metadata and source by grade_id
+    cells: the course's own, by grade_id
     """
 
     assignment: Assignment
     stamp: str
     model: ModelFile | None
     ahead: Callable[[Task], Marked | None]
-    cells: Mapping[str, dict[str, Any]]
+    cells: Mapping[str, CourseCell]
 
 
 def given(resources: Mapping[str, Any]) -> Given:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ STAMPS = ".pages.json"  # in the feedback folder
 def grade_into_gradebook(
     course: Course,
     assignments: Iterable[Assignment],
-    settings: dict[str, Any],
+    settings: Mapping[str, int | str],
     kind: str,
     on_graded: Callable[[SubmissionOutcome], None],
     feedback: bool = False,
@@ -66,7 +66,7 @@ def _silent() -> logging.Logger:
 def _grade(
     nbgrader: Any,
     assignment: Assignment,
-    settings: dict[str, Any],
+    settings: Mapping[str, int | str],
     workers: Workers,
     on_graded: Callable[[SubmissionOutcome], None],
     feedback: bool,

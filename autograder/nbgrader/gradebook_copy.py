@@ -7,18 +7,48 @@ autograded folder of each student. Manual scores and comments are not: a regrade
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.errors import AutograderError
 
 FOLDER = ".regrades"  # beside the gradebook
+Row = TypeVar("Row")
+
+
+class SavedCells(msgspec.Struct):
+    """A notebook's cells by name: points, and source with its checksum."""
+
+    points: dict[str, float]
+    sources: dict[str, tuple[str | None, str | None]]
+
+
+class SavedNotebook(msgspec.Struct):
+    """One student's notebook: grades by cell (automatic, manual, waits for a person) and automatic comments."""
+
+    penalty: float | None
+    grades: dict[str, tuple[float | None, float | None, bool | None]]
+    comments: dict[str, str | None]
+
+
+class SavedSubmission(msgspec.Struct):
+    """What a regrade changes of one student's work."""
+
+    timestamp: datetime | None
+    notebooks: dict[str, SavedNotebook]
+
+
+class Saved(msgspec.Struct):
+    """`gradebook.json`: an assignment's cells by notebook, and its students' work."""
+
+    notebooks: dict[str, SavedCells]
+    students: dict[str, SavedSubmission]
 
 
 def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
@@ -26,11 +56,11 @@ def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
     place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{datetime.now():%Y-%m-%dT%H-%M-%S.%f}"
     place.mkdir(parents=True)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        rows = {
-            "notebooks": {notebook.name: _cells(notebook) for notebook in book.find_assignment(assignment).notebooks},
-            "students": {name: _submission(book.find_submission(assignment, name)) for name in students},
-        }
-    (place / "gradebook.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        saved = Saved(
+            {notebook.name: _cells(notebook) for notebook in book.find_assignment(assignment).notebooks},
+            {name: _submission(book.find_submission(assignment, name)) for name in students},
+        )
+    (place / "gradebook.json").write_bytes(msgspec.json.encode(saved))
     for student in students:
         _copy(_autograded(nbgrader, student, assignment), place / "autograded" / student)
     return place
@@ -45,17 +75,17 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
     if not saved:
         raise AutograderError(f"there is no regrade of {assignment} to undo")
     place = saved[-1].parent
-    rows = json.loads(saved[-1].read_text(encoding="utf-8"))
+    rows = msgspec.json.decode(saved[-1].read_bytes(), type=Saved)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        for notebook, cells in rows["notebooks"].items():
+        for notebook, cells in rows.notebooks.items():
             _restore_cells(book.find_notebook(notebook, assignment), cells)
-        for student, submission in rows["students"].items():
+        for student, submission in rows.students.items():
             _restore_submission(book.find_submission(assignment, student), submission)
         book.db.commit()
-    for student in rows["students"]:
+    for student in rows.students:
         restore_folder(nbgrader, assignment, student, place)
     shutil.rmtree(place)
-    return list(rows["students"])
+    return list(rows.students)
 
 
 def restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
@@ -83,49 +113,47 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def _cells(notebook: Any) -> dict[str, Any]:
-    points = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
-    sources = {cell.name: [cell.source, cell.checksum] for cell in notebook.source_cells}
-    return {"points": points, "sources": sources}
+def _cells(notebook: Any) -> SavedCells:
+    return SavedCells(
+        {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]},
+        {cell.name: (cell.source, cell.checksum) for cell in notebook.source_cells},
+    )
 
 
-def _restore_cells(notebook: Any, saved: dict[str, Any]) -> None:
+def _restore_cells(notebook: Any, saved: SavedCells) -> None:
     for cell in [*notebook.grade_cells, *notebook.task_cells]:
-        cell.max_score = saved["points"].get(cell.name, cell.max_score)
+        cell.max_score = saved.points.get(cell.name, cell.max_score)
     for cell in notebook.source_cells:
-        cell.source, cell.checksum = saved["sources"].get(cell.name, (cell.source, cell.checksum))
+        cell.source, cell.checksum = saved.sources.get(cell.name, (cell.source, cell.checksum))
 
 
-def _submission(submission: Any) -> dict[str, Any]:
-    return {
-        "timestamp": submission.timestamp.isoformat() if submission.timestamp else None,
-        "notebooks": {
-            notebook.name: {
-                "penalty": notebook.late_submission_penalty,
-                "grades": {
-                    grade.name: [grade.auto_score, grade.manual_score, grade.needs_manual_grade]
-                    for grade in notebook.grades
-                },
-                "comments": {comment.name: comment.auto_comment for comment in notebook.comments},
-            }
+def _submission(submission: Any) -> SavedSubmission:
+    return SavedSubmission(
+        submission.timestamp,
+        {
+            notebook.name: SavedNotebook(
+                notebook.late_submission_penalty,
+                {one.name: (one.auto_score, one.manual_score, one.needs_manual_grade) for one in notebook.grades},
+                {comment.name: comment.auto_comment for comment in notebook.comments},
+            )
             for notebook in submission.notebooks
         },
-    }
+    )
 
 
-def _restore_submission(submission: Any, saved: dict[str, Any]) -> None:
-    submission.timestamp = datetime.fromisoformat(saved["timestamp"]) if saved["timestamp"] else None
-    for notebook, rows in _both(submission.notebooks, saved["notebooks"]):
-        notebook.late_submission_penalty = rows["penalty"]
-        for grade, (auto, manual, waiting) in _both(notebook.grades, rows["grades"]):
+def _restore_submission(submission: Any, saved: SavedSubmission) -> None:
+    submission.timestamp = saved.timestamp
+    for notebook, rows in _both(submission.notebooks, saved.notebooks):
+        notebook.late_submission_penalty = rows.penalty
+        for grade, (auto, manual, waiting) in _both(notebook.grades, rows.grades):
             grade.auto_score = auto
             if grade.manual_score == manual:  # a person has not graded it since
                 grade.needs_manual_grade = waiting
-        for comment, text in _both(notebook.comments, rows["comments"]):
+        for comment, text in _both(notebook.comments, rows.comments):
             comment.auto_comment = text
 
 
-def _both(found: list[Any], saved: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _both(found: list[Any], saved: Mapping[str, Row]) -> Iterator[tuple[Any, Row]]:
     return ((row, saved[row.name]) for row in found if row.name in saved)
 
 

@@ -29,8 +29,9 @@ from nbgrader.api import Gradebook
 
 from autograder.course import Assignment
 from autograder.errors import AutograderError
-from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle, collected_as
+from autograder.nbgrader.collectors import Canvas, Gradescope, Moodle
 from autograder.nbgrader.standing import standings
+from autograder.nbgrader.system_collector import collected_as
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain import points
 

@@ -51,7 +51,7 @@ def _everybody(coursedir: Any, assignment: Assignment, handed: Mapping[str, Hand
                     yield one.number, _results(notebook, list(assignment.graded_cells), tables)
 
 
-def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, Any]:
+def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, object]:
     """One submission's results.json. `score` is what counts, whatever the sum of its tests."""
     penalty = notebook.late_submission_penalty or 0.0
     comments = {comment.name: comment.comment or "" for comment in notebook.comments}
@@ -70,7 +70,7 @@ def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> 
     }
 
 
-def _test(grade: Any, comments: Mapping[str, str], tables: Mapping[str, str]) -> dict[str, Any]:
+def _test(grade: Any, comments: Mapping[str, str], tables: Mapping[str, str]) -> dict[str, object]:
     name = grade.name.removeprefix(CHECK)
     comment = comments.get(grade.name) or comments.get(name, "")
     said = f'<p style="white-space:pre-wrap">{escape(comment)}</p>' if comment else ""

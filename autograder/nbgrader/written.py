@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 
 from autograder.course import Assignment, Written
 from autograder.errors import AutograderError, SubmissionError
@@ -39,7 +39,7 @@ def questions(coursedir: Any, assignment: Assignment) -> list[Question]:
     return [_question(name, cells[name], written[name], found[name], untouched[name]) for name in written]
 
 
-def _graded(book: Gradebook, assignment: Assignment) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+def _graded(book: Gradebook, assignment: Assignment) -> Iterator[tuple[str, dict[str, Grade], dict[str, Comment]]]:
     """Each student's grades and comments by cell."""
     try:
         submissions = book.assignment_submissions(assignment.name)
@@ -56,18 +56,25 @@ def _autograded(coursedir: Any, student: str, assignment: Assignment) -> Path:
     return Path(folder, assignment.notebook.name)
 
 
-def _texts(path: Path) -> dict[str, Any]:
+def _texts(path: Path) -> dict[str, _Text]:
     """A graded notebook's cells in words, by grade_id; none if it cannot be read."""
     try:
-        return {grade_id(cell): cell for cell in read_notebook(path)["cells"] if cell["cell_type"] == "markdown"}
+        cells = [cell for cell in read_notebook(path)["cells"] if cell["cell_type"] == "markdown"]
+        return {grade_id(cell): _Text(cell["source"], bool(cell.get("attachments"))) for cell in cells}
     except SubmissionError:
         return {}
 
 
-def _answer(student: str, cell: Any, grade: Any, comment: Any) -> Answer:
+class _Text(NamedTuple):
+    """What a student wrote in a cell, and whether something was pasted into it."""
+
+    source: str
+    pictures: bool
+
+
+def _answer(student: str, text: _Text, grade: Any, comment: Any) -> Answer:
     said = (comment.manual_comment or "") if comment is not None else ""
-    waits = bool(grade.needs_manual_grade)
-    return Answer(student, cell["source"], grade.manual_score, said, waits, bool(cell.get("attachments")))
+    return Answer(student, text.source, grade.manual_score, said, bool(grade.needs_manual_grade), text.pictures)
 
 
 def _question(name: str, worth: float, written: Written, answers: Sequence[Answer], untouched: int) -> Question:
@@ -114,8 +121,8 @@ def _enter(book: Gradebook, coursedir: Any, assignment: Assignment, one: Decisio
         grade, comment = book.find_grade(*place), book.find_comment(*place)
     except MissingEntry:
         raise _Changed("the gradebook has no such answer") from None
-    cell = _texts(_autograded(coursedir, one.student, assignment)).get(one.question)
-    if cell is None or Answer(one.student, cell["source"]).digest != one.answer:
+    text = _texts(_autograded(coursedir, one.student, assignment)).get(one.question)
+    if text is None or Answer(one.student, text.source).digest != one.answer:
         raise _Changed("the answer is another one now; make the page again")
     if grade.manual_score != one.before and grade.manual_score != one.score:
         raise _Changed("somebody has graded it since; it is left as it is")

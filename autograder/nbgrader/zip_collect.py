@@ -19,8 +19,9 @@ from nbgrader.apps.zipcollectapp import ZipCollectApp
 from nbgrader.plugins import ExtractorPlugin
 
 from autograder.errors import SubmissionError
-from autograder.nbgrader.collectors import ARCHIVES, MAX_METADATA
+from autograder.nbgrader.collectors import MAX_METADATA
 from autograder.nbgrader.plain_copy import blocks, copy_plain_files
+from autograder.nbgrader.system_collector import ARCHIVES
 from autograder.submission import MAX_BYTES
 from autograder.text import printable
 

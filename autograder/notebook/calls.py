@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dis
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -33,7 +33,7 @@ def _names_used(code: CodeType) -> Iterator[str]:
             yield from _names_used(constant)
 
 
-def in_kernel(names: dict[str, Any]) -> CodeOf:
+def in_kernel(names: Mapping[str, object]) -> CodeOf:
     """The code of a running notebook's functions and classes."""
     return lambda name: list(_codes(names.get(name)))
 

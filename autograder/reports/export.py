@@ -13,7 +13,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from autograder.report import ExerciseResult, Report, TestResult
 from autograder.reports import plain
@@ -96,7 +95,7 @@ def _xml(text: str) -> str:
     return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def as_gradescope(report: Report, visibility: str = "visible", messages: bool = True) -> dict[str, Any]:
+def as_gradescope(report: Report, visibility: str = "visible", messages: bool = True) -> dict[str, object]:
     """One submission's results.json. `score` is given, since it counts instead of the tests' rounded sum.
 
     visibility: when students see it: "visible", "after_due_date", "after_published" or "hidden"
@@ -119,7 +118,7 @@ def _told(exercise: ExerciseResult) -> str:
     return "\n".join([plain.summary(exercise), *plain.notes(exercise)])
 
 
-def _gradescope_tests(report: Report, messages: bool) -> Iterator[dict[str, Any]]:
+def _gradescope_tests(report: Report, messages: bool) -> Iterator[dict[str, object]]:
     for number, exercise in enumerate(report.exercises, start=1):
         for part, test in enumerate(exercise.tests, start=1):
             yield {

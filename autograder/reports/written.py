@@ -11,7 +11,6 @@ import base64
 import hashlib
 import itertools
 import json
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -20,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import msgspec
 
 from autograder.errors import AutograderError, SubmissionError
-from autograder.reading import parse_json, read_bytes
+from autograder.reading import read_bytes
 from autograder.reports.plain import points
 from autograder.text import printable
 
@@ -210,28 +210,19 @@ class Decision:
 FORM = "save it on the page that `autograder written --page` makes"
 
 
+class _File(msgspec.Struct):
+    """What the page saves."""
+
+    assignment: str
+    decisions: list[Decision]
+
+
 def read_decisions(path: Path, assignment: str) -> list[Decision]:
     """What a grader has saved. Raises `AutograderError` if it is something else, or of another assignment."""
     try:
-        data = parse_json(read_bytes(path, MAX_FILE, "").decode("utf-8"))
-        of, entries = data["assignment"], data["decisions"]
-        found = [_decision(entry) for entry in entries]
-    except (SubmissionError, ValueError, KeyError, TypeError) as error:
-        raise AutograderError(f"{path} holds no decisions ({type(error).__name__}: {error}); {FORM}") from None
-    if of != assignment:
-        raise AutograderError(f"{path} is of {printable(str(of))}, not of {assignment}")
-    return found
-
-
-def _decision(entry: Any) -> Decision:
-    texts = {key: entry[key] for key in ("question", "student", "answer", "comment")}
-    if not all(isinstance(text, str) for text in texts.values()):
-        raise TypeError("question, student, answer and comment are texts")
-    score, before = entry["score"], entry["before"]
-    if not _is_number(score) or not (before is None or _is_number(before)):
-        raise TypeError("score and before are numbers")
-    return Decision(**texts, score=float(score), before=before)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        found = msgspec.json.decode(read_bytes(path, MAX_FILE, ""), type=_File)
+    except (SubmissionError, ValueError, RecursionError) as error:
+        raise AutograderError(f"{path} holds no decisions ({error}); {FORM}") from None
+    if found.assignment != assignment:
+        raise AutograderError(f"{path} is of {printable(found.assignment)}, not of {assignment}")
+    return found.decisions

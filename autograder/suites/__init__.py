@@ -16,8 +16,8 @@ A visible test says what came out and what was wanted, inside `shown`; a known m
 import importlib
 from typing import Any
 
-from autograder.course import ModelPlan
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
+from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.suites import expect
 from autograder.suites.made_by import note

@@ -1,0 +1,100 @@
+"""A source notebook as it lies there: its cells, what nbgrader knows of them, and what the course asks for."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from autograder.errors import CourseError
+from autograder.reading import checked
+
+
+class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a saved model is put into: a class of the solution, and the sizes that it is made with."""
+
+    decoder: str
+    sizes: dict[str, Annotated[int, msgspec.Meta(gt=0)]]
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the course wishes for an assignment: its notebook's metadata under `autograder`."""
+
+    limits: dict[str, float] = {}
+    saved_model: ModelPlan | None = None
+
+
+class _OfNbgrader(msgspec.Struct, frozen=True):
+    grade_id: str = ""
+    grade: bool = False
+    points: float | None = None
+
+
+class _OfCell(msgspec.Struct, frozen=True):
+    nbgrader: _OfNbgrader | None = None
+    tags: list[str] = []
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """A cell of a source notebook; `source` is a text or, as nbformat saves it, a list of lines."""
+
+    cell_type: str
+    source: str | list[str]
+    metadata: _OfCell
+
+    @property
+    def nbgrader(self) -> _OfNbgrader:
+        """What nbgrader knows of it."""
+        return self.metadata.nbgrader or _OfNbgrader()
+
+    @property
+    def grade_id(self) -> str:
+        """Its name; empty if nbgrader knows nothing of it."""
+        return self.nbgrader.grade_id
+
+    @property
+    def text(self) -> str:
+        """What is written in it."""
+        return "".join(self.source)
+
+
+class _OfNotebook(msgspec.Struct, frozen=True):
+    autograder: object = msgspec.field(default_factory=dict)
+
+
+class _Format(msgspec.Struct):
+    nbformat: int
+
+
+class Notebook(msgspec.Struct, frozen=True):
+    """A notebook of format 4."""
+
+    cells: list[Cell]
+    metadata: _OfNotebook
+
+
+def notebook_at(path: Path) -> Notebook:
+    """A notebook of the course's own as it lies there; read once, and again after each edit. To be read, not changed.
+
+    Raises `CourseError`.
+    """
+    try:
+        return _parsed(path, path.stat().st_mtime_ns)
+    except (OSError, ValueError) as error:
+        raise CourseError(f"{path}: not a notebook ({error})") from None
+
+
+@functools.lru_cache
+def _parsed(path: Path, changed: int) -> Notebook:
+    """Without nbformat: its import takes a second of every worker's start."""
+    data = path.read_bytes()
+    if msgspec.json.decode(data, type=_Format).nbformat != 4:
+        raise ValueError("not of format 4; open it in JupyterLab and save it")
+    return msgspec.json.decode(data, type=Notebook)
+
+
+def settings_in(path: Path) -> Settings:
+    """What the metadata of a notebook asks for. Raises `CourseError` that names the key."""
+    return checked(notebook_at(path).metadata.autograder, Settings, f"{path}: the metadata's autograder")
