@@ -7,7 +7,7 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.authors import catalogue_page, dev_check
+from autograder.authors import catalogue_page, dev_check, notebook_checks
 from autograder.authors.make_believe import mistake as known_mistake
 from autograder.course import Course
 from autograder.diagnosis.catalogue import read_catalogue
@@ -136,7 +136,7 @@ def test_a_notebook_without_markers_points_or_cells_is_found(a1):
     edit(a1, "test-scaled_dot_product_attention", lambda cell: cell.update(source="check(softmax)"))
     edit(a1, "torch_scaled_dot_product_attention", lambda cell: cell.metadata.nbgrader.update(grade_id="torch"))
     source = nbformat.read(a1.notebook, as_version=4)
-    found = {finding.cell: str(finding) for finding in dev_check.cells_in_order(a1, source)}
+    found = {finding.cell: str(finding) for finding in notebook_checks.cells_in_order(a1, source)}
     assert "students would get the solution" in found["softmax"]
     assert "0 points" in found["test-attention_scores"]
     assert "worth nothing" in found["written-roles"]
@@ -215,7 +215,7 @@ def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
     softmax, scores, attention, torch = a1.files("hint.toml")
     source = nbformat.read(a1.notebook, as_version=4)
     softmax.unlink()
-    (found,) = dev_check.hints(a1, source)
+    (found,) = notebook_checks.hints(a1, source)
     assert 'it is missing, so `hint("softmax")` has nothing to say' in str(found)
     rest = 'closer = "Where?"\npaper = "Vaswani et al. 2017"\nlink = "https://arxiv.org/abs/1706.03762"\n'
     softmax.write_text(f'nudge = "What?"\nsection = "1. `softmax`"\n{rest}')
@@ -225,7 +225,7 @@ def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
         "each query's weights over the keys\"\n"
     )
     torch.write_text("nudge")
-    found = "\n".join(map(str, dev_check.hints(a1, source)))
+    found = "\n".join(map(str, notebook_checks.hints(a1, source)))
     assert "'softmax'" not in found
     assert "'attention_scores': the notebook has no heading '1. softmax'" in found
     assert "'scaled_dot_product_attention': no closer, section, paper, link" in found
@@ -236,7 +236,7 @@ def test_hints_that_are_missing_lead_nowhere_or_tell_too_much_are_found(a1):
 def test_a_private_file_beside_the_notebook_is_found(a1):
     (a1.notebook.parent / "answers.py").write_text("SECRET = 1\n")
     release = nbformat.read(ROOT / "assignments" / A1 / a1.notebook.name, as_version=4)
-    (found,) = dev_check.no_secret(a1, nbformat.read(a1.notebook, as_version=4), release)
+    (found,) = notebook_checks.no_secret(a1, nbformat.read(a1.notebook, as_version=4), release)
     assert "hands every file in this folder to students" in str(found)
 
 

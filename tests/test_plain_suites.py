@@ -10,7 +10,7 @@ import sys
 import nbformat
 import pytest
 
-from autograder.authors import dev_check
+from autograder.authors import notebook_checks
 from autograder.authors.new_course import begin_course
 from autograder.authors.new_exercise import add_exercise
 from autograder.content import Visible
@@ -167,9 +167,9 @@ def test_what_nbgrader_stumbles_over_is_found_before_it_does(assignment):
         named[EXERCISE].source = named[EXERCISE].source.replace("### END SOLUTION", "")
         notebook.cells.append(nbformat.from_dict({**named[f"test-{EXERCISE}"], "id": "copy"}))
 
-    assert findings(assignment, dev_check.can_be_released) == ""
+    assert findings(assignment, notebook_checks.can_be_released) == ""
     edit(assignment, spoil)
-    found = findings(assignment, dev_check.can_be_released)
+    found = findings(assignment, notebook_checks.can_be_released)
     assert f"cell '{EXERCISE}': ### BEGIN SOLUTION and ### END SOLUTION do not come in pairs" in found
     assert f"cell 'test-{EXERCISE}': 2 cells have this id. Give each its own" in found
     code, said = dev_check_of(assignment)
@@ -182,12 +182,12 @@ def test_headings_that_are_counted_twice_are_found_and_dev_new_counts_on(assignm
 
     edit(assignment, add)
     list(add_exercise(Course(assignment.root), NAME, "second_one"))
-    assert findings(assignment, dev_check.headings) == ""
+    assert findings(assignment, notebook_checks.headings) == ""
     text = assignment.notebook.read_text()
     assert "## 2. `second_one`" in text
     assert "## 3. In your own words" in text
     edit(assignment, add)
-    found = findings(assignment, dev_check.headings)
+    found = findings(assignment, notebook_checks.headings)
     assert "the heading '## 2. In your own words' has the number, or the words, of '## 2. `second_one`'" in found
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,20 +16,19 @@ from typing import Any
 
 import nbformat
 
-from autograder.authors import new_exercise, upkeep
+from autograder.authors import notebook_checks, upkeep
 from autograder.authors.catalogue_page import result_of
-from autograder.content import Hint
-from autograder.course import CHECK, RUBRIC, Assignment, Course, rubrics_in
+from autograder.authors.notebook_checks import Finding
+from autograder.course import Assignment, Course
 from autograder.diagnosis import kept_prints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError
 from autograder.judging.judge import Material, judge
 from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
-from autograder.reading import read_toml
 from autograder.report import ExerciseResult, Report
 from autograder.sandbox.outside.host import isolates
-from autograder.submission import MODEL, code_cells, grade_id
+from autograder.submission import code_cells
 from autograder.suites.here import Here, answering
 from autograder.suites.questions import parameter_names
 from autograder.suites.rehearsal import rehearse
@@ -39,30 +36,6 @@ from autograder.suites.student import Student
 from autograder.suites.suite import Suite
 
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
-SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
-PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
-SKELETON = "(Write here what students need"  # see templates/exercise/text.md
-MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.notebook.stock", "mistakes.py")
-HINTS = ("nudge", "closer", "section", "paper", "link")
-TELLING = 25  # characters from which on a solution's line is nobody's by chance: `return output` may stand anywhere
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that is not in order. `cell` is a cell of a notebook, a test or a mistake; empty for a whole file.
-
-    `blocks` is not set for what only waits to be written.
-    """
-
-    path: Path
-    cell: str
-    what: str
-    remedy: str
-    blocks: bool = True
-
-    def __str__(self) -> str:
-        place = f"{self.path}: cell '{self.cell}'" if self.cell else str(self.path)
-        return f"{place}: {self.what}. {self.remedy}"
 
 
 @dataclass(frozen=True)
@@ -98,23 +71,23 @@ def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
     try:
         _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
         source = nbformat.read(assignment.notebook, as_version=4)
-        unreleasable = list(can_be_released(assignment, source))
+        unreleasable = list(notebook_checks.can_be_released(assignment, source))
         yield from unreleasable
         if unreleasable:  # nbgrader would end in a traceback
             return
-        yield from cells_in_order(assignment, source)
-        yield from rubrics(assignment)
-        yield from headings(assignment, source)
-        yield from left_from_the_skeleton(assignment, source)
+        yield from notebook_checks.cells_in_order(assignment, source)
+        yield from notebook_checks.rubrics(assignment)
+        yield from notebook_checks.headings(assignment, source)
+        yield from notebook_checks.left_from_the_skeleton(assignment, source)
         with tempfile.TemporaryDirectory() as folder:
             text = upkeep.release_text(assignment, Path(folder))
-        yield from in_step(assignment, text)
+        yield from notebook_checks.in_step(assignment, text)
         release = nbformat.reads(text, as_version=4)
-        yield from no_secret(assignment, source, release)
-        yield from no_other_folder(assignment)
+        yield from notebook_checks.no_secret(assignment, source, release)
+        yield from notebook_checks.no_other_folder(assignment)
         yield from suite_covers(assignment)
         yield from visible_checks(assignment)
-        yield from hints(assignment, source)
+        yield from notebook_checks.hints(assignment, source)
         yield from known_mistakes(assignment)
         yield from stubs_and_solutions(assignment, source, release, desk)
     except CourseError as error:
@@ -124,127 +97,11 @@ def _all(assignment: Assignment, desk: Desk) -> Iterator[Finding]:
 def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
     if blocking := sum(finding.blocks for finding in findings):
         return f"{blocking} to mend"
-    written = sum(_points(c) for c in nbformat.read(assignment.notebook, as_version=4).cells if _by_hand(c))
+    written = sum(assignment.graded_cells[name] for name in assignment.written)
     mistakes = len(read_catalogue(assignment.mistakes).mistakes)
     number = len(assignment.exercises)
     counted = f"{number} exercise{'s' * (number != 1)}, {assignment.max_score:g} points by tests"
     return f"in order: {counted} and {written:g} by hand, {mistakes} known mistakes"
-
-
-def can_be_released(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """What nbgrader stumbles over when it releases: a name that two cells have, a marker without its other half."""
-    names = Counter(grade_id(cell) for cell in source.cells if grade_id(cell))
-    for name in [name for name, count in names.items() if count > 1]:
-        remedy = "Give each its own in the Create Assignment panel, or delete the copy."
-        yield Finding(assignment.notebook, name, f"{names[name]} cells have this id", remedy)
-    for number, cell in enumerate(source.cells, start=1):
-        for kind in PAIRS:
-            marks = re.findall(rf"### (BEGIN|END) {kind}\b", cell.source)
-            if marks != ["BEGIN", "END"] * (len(marks) // 2):
-                what = f"### BEGIN {kind} and ### END {kind} do not come in pairs"
-                yield Finding(assignment.notebook, grade_id(cell) or f"number {number}", what, "Write the missing one.")
-
-
-def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """No heading stands twice, and none has the number of another of its level."""
-    seen: dict[str, str] = {}
-    for cell in source.cells:
-        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
-            numbered = re.match(r"(#+ )(\d+)\. ", line)
-            key = numbered[0] if numbered else line if re.match(r"#+ ", line) else ""
-            if key and key in seen:
-                what = f"the heading {line!r} has the number, or the words, of {seen[key]!r}"
-                yield Finding(
-                    assignment.notebook, "", what, "Number it anew; a hint leads to its heading by these words."
-                )
-            seen.setdefault(key, line)
-
-
-def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """Text of `autograder dev new` that waits to be rewritten."""
-    for number, cell in enumerate(source.cells, start=1):
-        if SKELETON in cell.source:
-            what = "the text of the skeleton is still there"
-            yield Finding(
-                assignment.notebook, grade_id(cell) or f"number {number}", what, "Write your own.", blocks=False
-            )
-
-
-def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """Each exercise has its cell with a marked solution, a check cell after it that asks for it, and points."""
-    path = assignment.notebook
-    places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
-    for exercise in assignment.exercises:
-        index, check = places[CHECK + exercise.name]
-        if exercise.points <= 0:
-            yield Finding(path, CHECK + exercise.name, f"it is worth {exercise.points:g} points", "Give it some.")
-        if not check.source.rstrip().endswith(f'check("{exercise.name}")'):
-            yield Finding(
-                path, CHECK + exercise.name, "it checks something else", f'Let it end in check("{exercise.name}").'
-            )
-        if exercise.name not in places or places[exercise.name][0] > index:
-            remedy = f"Name the cell with its solution '{exercise.name}' in the Create Assignment panel."
-            yield Finding(path, CHECK + exercise.name, "no cell of its exercise comes before it", remedy)
-        elif not SOLUTION.search(places[exercise.name][1].source):
-            remedy = "Put ### BEGIN SOLUTION and ### END SOLUTION around what students write."
-            yield Finding(path, exercise.name, "students would get the solution: no markers", remedy)
-    for cell in source.cells:
-        if _by_hand(cell) and _points(cell) <= 0:
-            yield Finding(path, grade_id(cell), "a question graded by hand is worth nothing", "Give it points.")
-
-
-def rubrics(assignment: Assignment) -> Iterator[Finding]:
-    """A rubric's lines add up to the points of its question, and there is such a question."""
-    path, cells = assignment.content / RUBRIC, assignment.graded_cells
-    for name, question in assignment.written.items():
-        total = sum(points for points, _ in question.rubric)
-        if question.rubric and total != cells[name]:
-            what = f"its lines add up to {total:g} points, its cell says {cells[name]:g}"
-            yield Finding(path, name, what, "Change a line, or the cell's points.")
-    for name in sorted(rubrics_in(path).keys() - assignment.written.keys()):
-        yield Finding(path, name, "the notebook has no such written question", "Is it a name's typo?")
-
-
-def _by_hand(cell: Any) -> bool:
-    return cell.cell_type == "markdown" and bool(cell.metadata.get("nbgrader", {}).get("grade"))
-
-
-def _points(cell: Any) -> float:
-    return float(cell.metadata["nbgrader"].get("points", 0))
-
-
-def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
-    """The text twin and the release are what the source notebook gives."""
-    released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
-    wanted = {assignment.solution: upkeep.twin_text(assignment), released: release}
-    for path, text in wanted.items():
-        if not path.is_file():
-            yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
-        elif path.read_text(encoding="utf-8") != text:
-            yield Finding(path, "", f"it is not what {assignment.notebook.name} gives", "Run `autograder dev sync`.")
-
-
-def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:
-    """No solution, hidden test or private file in what students get."""
-    for number, cell in enumerate(release.cells, start=1):
-        name = grade_id(cell) or f"number {number}"
-        for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_told(source, cell.source)]:
-            yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
-    for path in sorted(assignment.notebook.parent.rglob("*")):
-        if (path.suffix == ".py" or path.name == MODEL) and path.is_file():
-            yield Finding(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in text.splitlines() if not line.strip().startswith("#")]
-
-
-def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
-    """Each folder with an exercise's files is that of an exercise."""
-    names = {exercise.name for exercise in assignment.exercises}
-    for folder in sorted({path.parent for name in new_exercise.FILES for path in assignment.content.glob(f"*/{name}")}):
-        if folder.name not in names:
-            yield Finding(folder, "", "the notebook has no exercise of that name", "Is it a name's typo?")
 
 
 def suite_covers(assignment: Assignment) -> Iterator[Finding]:
@@ -272,39 +129,6 @@ def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
         if name not in marked:
             remedy = f'Write a class marked @pytest.mark.exercise("{name}") there.'
             yield Finding(path, name, f"the exercise has no {what}", remedy)
-
-
-def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
-    """Each exercise has two hints, a place to read on, and the heading it stands under; none tells the solution."""
-    text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
-    headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
-    for path in assignment.files("hint.toml"):
-        name = path.parent.name
-        try:
-            table = read_toml(path, dict[str, str])
-        except CourseError as error:
-            yield Finding(path, "", str(error).removeprefix(f"{path}: "), "Mend that line.")
-            continue
-        if not path.is_file():
-            what = f'it is missing, so `hint("{name}")` has nothing to say'
-            yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.")
-            continue
-        for key in sorted(table.keys() - set(Hint.__struct_fields__)):
-            yield Finding(path, name, f"there is no {key!r} in a hint", "Is it a name's typo?")
-        missing = [key for key in HINTS if not str(table.get(key, "")).strip()]
-        if missing:
-            yield Finding(path, name, f"no {', '.join(missing)}", "Write what is missing.")
-        elif table["section"] not in headings:
-            what = f"the notebook has no heading {table['section']!r}"
-            yield Finding(path, name, what, "Copy the heading above its stub, without the leading #.")
-        for line in _told(source, "\n".join(map(str, table.values()))):
-            yield Finding(path, name, f"it tells {line!r}", "Ask, or name a place to look.")
-
-
-def _told(source: Any, text: str) -> list[str]:
-    """The solutions' telling lines that stand in `text`."""
-    hidden = [line.strip() for cell in source.cells for part in SOLUTION.findall(cell.source) for line in _lines(part)]
-    return sorted({line for line in hidden if len(line) > TELLING and line in text})
 
 
 def known_mistakes(assignment: Assignment) -> Iterator[Finding]:

@@ -104,12 +104,6 @@ def _told_of(submission: Any) -> Iterator[str]:
         yield "by hand: " + ", ".join(f"{name} {score:g}" for name, score in sorted(by_hand.items()))
 
 
-def students_named(coursedir: Any) -> list[Person]:
-    """Everybody in the gradebook."""
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        return [Person(s.id, s.first_name or "", s.last_name or "", s.email or "") for s in book.students]
-
-
 def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
     """For each graded student a word that changes with whatever their feedback page shows."""
     told: dict[str, list[str]] = defaultdict(list)
