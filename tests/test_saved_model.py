@@ -23,8 +23,8 @@ from safetensors.numpy import load, save
 from attention_course.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
 from attention_course.workshop import news
 from attention_course.workshop.plain_decoder import PlainDecoder
-from autograder.authors.dev_check import no_secret
 from autograder.authors.make_believe import fill, hand_in, model_answers
+from autograder.authors.notebook_checks import no_secret
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.reports.export import as_gradescope

@@ -72,26 +72,19 @@ def example_in(path: Path) -> Example | None:
     file = read_toml(path, PictureFile)
     values = read_toml(path.parents[1] / SHARED, dict[str, Numbers]) | file.values
 
-    def named(key: str, value: Any) -> Any:
-        if isinstance(value, str) and value not in values:
-            raise CourseError(f"{path}: {key}: no value is called {value!r}, here or in {SHARED}")
-        return values[value] if isinstance(value, str) else value
-
-    def given(key: str, value: Any) -> Any:
-        value = named(key, value)
+    def given(key: str, value: Any, kinds: str = "bif") -> Any:
+        """A number as it is, a list as an array of one of NumPy's `kinds`; a text names one of the values."""
+        if isinstance(value, str):
+            if value not in values:
+                raise CourseError(f"{path}: {key}: no value is called {value!r}, here or in {SHARED}")
+            value = values[value]
         try:
             array = np.array(value)
-        except ValueError:
-            array = np.array("rows of several lengths")
-        if array.dtype.kind not in "bif":
-            raise CourseError(f"{path}: {key}: expected numbers in rows of one length")
+        except ValueError:  # rows of several lengths
+            array = np.array(None)
+        if array.dtype.kind not in kinds:
+            raise CourseError(f"{path}: {key}: expected {'words' if kinds == 'U' else 'numbers in rows of one length'}")
         return array if isinstance(value, list) else value
-
-    def words(key: str, value: str | list[str]) -> tuple[str, ...]:
-        found = named(key, value)
-        if not all(isinstance(word, str) for word in found):
-            raise CourseError(f"{path}: {key}: expected words")
-        return tuple(found)
 
     parameters = {name: given(f"parameters.{name}", value) for name, value in (file.parameters or {}).items()}
     return Example(
@@ -100,7 +93,7 @@ def example_in(path: Path) -> Example | None:
         file.tensors,
         parameters or None,
         tuple(given(f"forward[{i}]", value) for i, value in enumerate(file.forward)),
-        words("rows", file.rows),
-        words("columns", file.columns),
+        tuple(given("rows", file.rows, "U").tolist()),
+        tuple(given("columns", file.columns, "U").tolist()),
         given("wanted", file.wanted),
     )
