@@ -7,8 +7,9 @@ import hashlib
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from autograder.errors import MachineError
 from autograder.judging.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
@@ -16,6 +17,7 @@ from autograder.judging.showing import Showing, last
 from autograder.report import OUT_OF_TIME, CellResult
 from autograder.sandbox.inside.perform import MAX_USES
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.outside.shortage import short_of_something
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import (
     Failure,
@@ -92,6 +94,7 @@ class Notebook:
             self._sock.close()
             self._sock = None
 
+    @short_of_something()
     def renew(self) -> None:
         """Run all cells in a fresh process; one that kills its process, or must be killed, is left out from then on.
 
@@ -111,6 +114,7 @@ class Notebook:
         """What each cell gave; nothing of one that has not run."""
         return [self._results.get(number, CellResult()) for number in range(len(self.cells))]
 
+    @short_of_something()
     def show(self) -> None:
         """Run the cells that have waited. Nothing is judged after that, so they may compare with what is ready-made."""
         self._was_asked = False
@@ -154,6 +158,7 @@ class Notebook:
         """A process with the state after the cells, for the calls of one exercise."""
         return CallsOutside(self, questions)
 
+    @short_of_something()
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         """Names of the notebook's, or among `known`, that an exercise's code looks up; none if that cannot be told."""
         with contextlib.suppress(Gone):
@@ -169,6 +174,7 @@ class Notebook:
             raise frames.WireError("not a list of names")
         return frozenset(word for word in uses if isinstance(word, str))
 
+    @short_of_something()
     def fork(self, questions: Questions) -> socket.socket:
         """A process for an exercise. Raises `Gone`, or `MachineError` if there is no room for one."""
         self._was_asked = True
@@ -215,7 +221,7 @@ class Notebook:
             return self._fresh.ending()
         if ending.is_students:
             return ending
-        return replace(ending, out_of_memory=self._fresh.ending(ends=False).out_of_memory)
+        return msgspec.structs.replace(ending, out_of_memory=self._fresh.ending(ends=False).out_of_memory)
 
     def _fork(self, questions: Questions) -> socket.socket:
         assert self._sock is not None

@@ -18,20 +18,20 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.sandbox import landlock
+from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.inside import seccomp, taken_away, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, names_used, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
+from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, StandIn, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.wall import Wall
+from autograder.sandbox.protocol.messages import Preparation
 
-STRANGERS = True
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
@@ -40,33 +40,31 @@ _where_watched: dict[str, Any] = {}
 _packages: tuple[str, ...] = ()  # the course's, from which a notebook imports as from this one
 
 
-def warm_up(setting: dict[str, Any]) -> None:
+def warm_up(setting: Mapping[str, Any]) -> walls.Removed:
     """Import what every submission needs, once, and make the shell that its cells will run in."""
     global _shell, _where_watched, _packages
-    _shell, _packages = warm_shell(setting), (setting["package"],)
-    _where_watched = setting["ready_made"]["where_watched"]
+    _shell, removed = warm_shell(setting)
+    _where_watched, _packages = setting["ready_made"]["where_watched"], (setting["package"],)
+    return removed
 
 
-def prepare(message: dict[str, Any]) -> None:
+def prepare(preparation: Preparation) -> None:
     """A notebook needs nothing more."""
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
+def serve(sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
     """Run cells and fork exercises, as the other side asks."""
-    _State(sock, limits, wall).serve()
+    assert isinstance(sandbox, Students)
+    _State(sock, limits, sandbox).serve()
 
 
 class _State:
     """Runs the cells once, then forks for each exercise."""
 
-    def __init__(self, sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
+    def __init__(self, sock: socket.socket, limits: Limits, sandbox: Students) -> None:
         self.sock = sock
-        self.limits = limits
-        self.wall = wall
-        # Does every signal to all reach this submission's processes, and no others?
-        self.alone = wall.in_namespaces or (wall.by_landlock and wall.abi >= landlock.SCOPE_ABI)
-        self.exercise, self.end = 0, -1  # its process, and where no signal may be sent a descriptor that ends it
-        self.printed = Bounded(int(limits["printed_characters"]))
+        self.exercises = sandbox.exercises()
+        self.printed = Bounded(int(limits.printed_characters))
 
     def serve(self) -> None:
         silence()
@@ -114,23 +112,20 @@ class _State:
 
     def _fork_exercise(self, descriptor: int, message: dict[str, Any]) -> None:
         """End the exercise before, with whatever it started, and fork the next."""
-        self._end_exercise()
+        self.exercises.end()
         try:
-            self.exercise, self.end = self._fork()
+            pid = self._fork()
         except OSError as error:
             with contextlib.suppress(frames.Closed):
                 frames.send(socket.socket(fileno=descriptor), {"failed": str(error)})
             return
-        if self.exercise:
+        if pid:
             os.close(descriptor)
             return
         code = 1
         try:
             walls.die_with_parent()  # without a pid namespace, nothing else ends it if it loops when all is over
-            if not self.wall.by_landlock:
-                os.setpgid(0, 0)
-            elif self.alone:  # it stays in the group by which all is ended, and cannot end the one that forks
-                landlock.keep_signals_in()
+            self.exercises.in_child()
             seccomp.keep_from_ending_itself()
             self.sock.close()
             _Exercise(socket.socket(fileno=descriptor), self.printed, message).serve()
@@ -140,45 +135,22 @@ class _State:
         finally:
             os._exit(code)
 
-    def _fork(self) -> tuple[int, int]:
+    def _fork(self) -> int:
         """Raises `OSError` if there is no room for another process, though all that cells have left behind is ended."""
         until = time.monotonic() + FORK_SECONDS
         while True:
             try:
-                return (os.fork(), -1) if self.alone or not self.wall.by_landlock else walls.fork_with_descriptor()
+                return self.exercises.fork()
             except OSError:
                 # What a cell has started may fill this submission's share. What others of this user have, goes by.
                 if time.monotonic() > until:
                     raise
-                if self.alone:
-                    self._end_others()
+                self.exercises.make_room()
                 time.sleep(0.05)
 
     def _ending(self) -> Ending:
         """How the exercise's process ended."""
-        return ending_of(self.exercise) if self.exercise else Ending()
-
-    def _end_exercise(self) -> None:
-        if not self.exercise:
-            return
-        if self.alone:
-            self._end_others()
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self.wall.by_landlock:
-                walls.end_by_descriptor(self.end)
-            else:
-                os.killpg(self.exercise, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.exercise, 0)  # what the cells have started goes on
-
-    def _end_others(self) -> None:
-        """End all of this pid namespace, or of Landlock's scope, but this process."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(-1, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                os.waitpid(-1, 0)
+        return ending_of(self.exercises.pid) if self.exercises.pid else Ending()
 
 
 def _interrupt(signum: int, frame: Any) -> None:

@@ -10,15 +10,16 @@ import io
 import random
 import sys
 import types
+from collections.abc import Mapping
 from typing import Any
 
 from autograder.sandbox.inside import taken_away, walls
 
 
-def warm_shell(setting: dict[str, Any]) -> Any:
+def warm_shell(setting: Mapping[str, Any]) -> tuple[Any, walls.Removed]:
     """Import what every submission needs, once, and make the shell that its cells will run in.
 
-    setting: see `autograder.content.sandbox_setting`
+    With it come the files that no new process may read. setting: see `autograder.content.sandbox_setting`
     """
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
@@ -34,17 +35,17 @@ def warm_shell(setting: dict[str, Any]) -> Any:
     if torch := sys.modules.get("torch"):
         # A self-check with `nn.MultiheadAttention` then goes by the one function that is answered for.
         torch.backends.mha.set_fastpath_enabled(False)
-    walls.put(taken_away.emptied_sources(setting["ready_made"]["python"]))
+    emptied = taken_away.emptied_sources(setting["ready_made"]["python"])
     taken_away.take_away(setting["ready_made"])
     for what in setting["ready_made"]["where_watched"].values():
         taken_away.kernels_named(tuple(what["kernels"]))  # looked up once: no submission pays for it
-    walls.hide(setting["ready_made"]["hidden"])
+    removed = walls.removed(setting["ready_made"]["hidden"], emptied)
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
     _seed()
     gc.collect()
     gc.freeze()
-    return shell
+    return shell, removed
 
 
 def run_cell(shell: Any, source: str) -> BaseException | None:
