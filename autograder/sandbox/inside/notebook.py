@@ -18,8 +18,10 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.inside import seccomp, taken_away, walls
@@ -28,23 +30,44 @@ from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, nam
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, StandIn, answer_bytes, answer_of, call_of
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.protocol.messages import Preparation
+from autograder.sandbox.protocol.messages import (
+    Answer,
+    Begun,
+    Calls,
+    Exercise,
+    ExerciseEnded,
+    HowExerciseEnded,
+    LookUp,
+    LookUses,
+    Names,
+    Preparation,
+    Question,
+    Ready,
+    ReadyMade,
+    RunCell,
+    Said,
+    Setting,
+    ToNotebook,
+    Uses,
+    Without,
+)
 
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None
-_where_watched: dict[str, Any] = {}
+_where_watched: dict[str, ReadyMade] = {}
 _packages: tuple[str, ...] = ()  # the course's, from which a notebook imports as from this one
 
 
-def warm_up(setting: Mapping[str, Any]) -> walls.Removed:
+def warm_up(setting: Mapping[str, object]) -> walls.Removed:
     """Import what every submission needs, once, and make the shell that its cells will run in."""
     global _shell, _where_watched, _packages
-    _shell, removed = warm_shell(setting)
-    _where_watched, _packages = setting["ready_made"]["where_watched"], (setting["package"],)
+    known = msgspec.convert(setting, Setting)
+    _shell, removed = warm_shell(known)
+    _where_watched, _packages = known.ready_made.where_watched, (known.package,)
     return removed
 
 
@@ -74,29 +97,33 @@ class _State:
         for name in ("autograder", *_packages):
             sys.modules[name] = student_package(name)
         taken_away.answered_by(lambda question: _ask(self.sock, question))
-        frames.send(self.sock, {"ready": True})
+        frames.send(self.sock, Ready())
         while True:
-            message, descriptors = frames.receive_with_descriptors(self.sock)
-            if message["op"] == "without":
+            message, descriptors = frames.receive_with_descriptors(self.sock, ToNotebook)
+            self._do(message, descriptors)
+
+    def _do(self, message: ToNotebook, descriptors: list[int]) -> None:
+        match message:
+            case Without():
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
-                for name in set(message["watched"]) & set(_where_watched):
+                for name in set(message.watched) & set(_where_watched):
                     taken_away.take_away(_where_watched[name])
-            elif message["op"] == "names":
-                frames.send(self.sock, {"names": sorted(looked_up(message["sources"]))})
-            elif message["op"] == "uses":
+            case LookUp():
+                frames.send(self.sock, Names(tuple(looked_up(message.sources))))
+            case LookUses():
                 # What an exercise's code looks up tells the judge whether an earlier mistake could matter there.
-                found = names_used(_shell.user_ns, message["name"], message["known"])
-                frames.send(self.sock, {"uses": sorted(found)[:MAX_USES]})
-            elif message["op"] == "cell":
-                frames.send(self.sock, self._run_cell(message["source"], message["seconds"]))
-            elif message["op"] == "exercise":
+                found = names_used(_shell.user_ns, message.name, message.known)
+                frames.send(self.sock, Uses([*sorted(found)[:MAX_USES]]))
+            case RunCell():
+                frames.send(self.sock, self._run_cell(message.source, message.seconds))
+            case Exercise():
                 if not descriptors:  # it came, and there was no room for it: the cells have opened all they may
                     raise MemoryError
                 self._fork_exercise(descriptors[0], message)
-            elif message["op"] == "ending":
-                frames.send(self.sock, {"ending": self._ending().as_message()})
+            case HowExerciseEnded():
+                frames.send(self.sock, ExerciseEnded(self._ending()))
 
-    def _run_cell(self, source: str, seconds: float) -> dict[str, Any]:
+    def _run_cell(self, source: str, seconds: float) -> Said:
         """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
         self.printed.clear()
         signal.signal(signal.SIGALRM, _interrupt)
@@ -108,16 +135,16 @@ class _State:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         failure = b"" if error is None else answer_bytes(describe(error, _shell.user_ns))
-        return {"printed": self.printed.getvalue(), "failure": failure}
+        return Said(printed=self.printed.getvalue(), failure=failure)
 
-    def _fork_exercise(self, descriptor: int, message: dict[str, Any]) -> None:
+    def _fork_exercise(self, descriptor: int, message: Exercise) -> None:
         """End the exercise before, with whatever it started, and fork the next."""
         self.exercises.end()
         try:
             pid = self._fork()
         except OSError as error:
             with contextlib.suppress(frames.Closed):
-                frames.send(socket.socket(fileno=descriptor), {"failed": str(error)})
+                frames.send(socket.socket(fileno=descriptor), Begun(failed=str(error)))
             return
         if pid:
             os.close(descriptor)
@@ -160,23 +187,17 @@ def _interrupt(signum: int, frame: Any) -> None:
 class _Exercise:
     """Answers the calls of one exercise."""
 
-    def __init__(self, sock: socket.socket, printed: Bounded, message: dict[str, Any]) -> None:
-        self.sock = sock
-        self.printed = printed
-        self.behind = tuple(StandIn(name, module, tuple(order)) for name, module, order in message["behind"])
-        self.watched = tuple(message["watched"])
+    def __init__(self, sock: socket.socket, printed: Bounded, exercise: Exercise) -> None:
+        self.sock, self.printed, self.exercise = sock, printed, exercise
 
     def serve(self) -> None:
         gc.freeze()  # what the cells have made stays
-        frames.send(self.sock, {"begun": True})
-        while True:
-            try:
-                message = frames.receive(self.sock)
-            except frames.Closed:
-                return
-            self._answer(message["calls"])
+        frames.send(self.sock, Begun(True))
+        with contextlib.suppress(frames.Closed):
+            while True:
+                self._answer(frames.receive(self.sock, form=Calls).calls)
 
-    def _answer(self, calls: list[bytes]) -> None:
+    def _answer(self, calls: Sequence[bytes]) -> None:
         """Answer calls in order; answers travel together as long as nobody waits for one."""
         waiting, since = bytearray(), time.monotonic()
 
@@ -193,7 +214,7 @@ class _Exercise:
         taken_away.answered_by(ask)
         for body in calls:
             self.printed.clear()
-            answer = perform(_shell.user_ns, call_of(body), ask, self.behind, self.watched)
+            answer = perform(_shell.user_ns, call_of(body), ask, self.exercise.behind, self.exercise.watched)
             waiting += frames.framed(_sendable(answer))
             if time.monotonic() - since > PATIENCE:
                 flush()
@@ -210,5 +231,5 @@ def _sendable(answer: Reply | Failure, encode: Callable[[Reply | Failure], bytes
 
 def _ask(sock: socket.socket, question: Call) -> Reply | Failure:
     """Take a question of student code's to the other side."""
-    frames.send(sock, {"question": question.as_bytes})
-    return answer_of(frames.receive(sock)["answer"])
+    frames.send(sock, Question(question.as_bytes))
+    return answer_of(frames.receive(sock, form=Answer).answer)

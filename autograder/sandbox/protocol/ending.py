@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import Any
 
 import msgspec
 
@@ -56,12 +55,12 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "the machine was short of something that it needs"
         return "nobody knows how it ended"
 
-    def as_message(self) -> dict[str, Any]:
+    def as_message(self) -> dict[str, object]:
         """Plain data."""
         return msgspec.structs.asdict(self)
 
 
-def ending_in(message: Any) -> Ending:
+def ending_in(message: object) -> Ending:
     """The ending in a message; one that nobody knows if it is of another form."""
     try:
         return msgspec.convert(message, Ending)

@@ -24,6 +24,7 @@ _LENGTH = struct.Struct(">I")
 SCARCE = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 AGAIN_SECONDS = 0.05  # between two tries
 Made = TypeVar("Made")
+PLAIN: Any = dict[str, object]  # the form of a message that is a map of plain data
 
 
 class WireError(Exception):
@@ -92,20 +93,20 @@ def framed(body: bytes) -> bytes:
 
 
 @overload
-def parse(body: bytes, form: type[Made]) -> Made: ...
+def parse(body: bytes, form: type[Made], what: str = ...) -> Made: ...
 @overload
-def parse(body: bytes, form: Any = dict[str, Any]) -> Any: ...
-def parse(body: bytes, form: Any = dict[str, Any]) -> Any:
+def parse(body: bytes, form: Any = PLAIN, what: str = ...) -> Any: ...
+def parse(body: bytes, form: Any = PLAIN, what: str = "of the agreed form") -> Any:
     """The message in `body`, checked to be of a form; raises `WireError` if there is none.
 
-    form: a struct, a union of structs, or a map of plain data
+    form: a struct, a union of structs, or a map of plain data; what: it is, for the error
     """
     if len(body) > MAX_ITEMS:  # a thing takes a byte at least, so a short message need not be counted
         _count(body)
     try:
         return _decoder(form).decode(body)
-    except msgspec.ValidationError as error:
-        raise WireError(f"not of the agreed form ({error})") from None
+    except msgspec.ValidationError:
+        raise WireError(f"not {what}") from None
     except Exception as error:
         raise WireError(f"not msgpack ({type(error).__name__})") from None
 
@@ -195,7 +196,7 @@ def receive(
     deadline: float | None = None,
     allowance: Allowance | None = None,
     *,
-    form: Any = dict[str, Any],
+    form: Any = PLAIN,
 ) -> Any:
     """One frame's message; raises `Deadline`, `Closed`, or `WireError` on one that is not of this form."""
     return parse(receive_body(sock, deadline, allowance), form)
@@ -211,7 +212,7 @@ def receive_body(
     return _exactly(sock, size, deadline)
 
 
-def receive_with_descriptors(sock: socket.socket, form: Any = dict[str, Any]) -> tuple[Any, list[int]]:
+def receive_with_descriptors(sock: socket.socket, form: Any = PLAIN) -> tuple[Any, list[int]]:
     """A frame, and the descriptors that came with its first byte. For the inner side: waits without a deadline."""
     first, descriptors, _, _ = socket.recv_fds(sock, 1, MAX_DESCRIPTORS)
     if not first:

@@ -8,6 +8,7 @@ other besides, and answer, is in `calls`.
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.ending import Ending
@@ -120,3 +121,135 @@ class Closed(Message, frozen=True, tag="closed"):
 ToZygote = StartServer | EndServer
 ToServer = Preparation | Open | HowEnded | Close
 FromServer = Ready | Ended | Closed
+
+
+# ---------------------------------------------------------------- what notebooks are told of the course
+
+
+class ReadyMade(Message, frozen=True):
+    """What is taken out of notebooks: parts of kernels' names, functions by module and name, files by pattern.
+
+    where_watched: what is taken out for suites alone that forbid it, by the suite's word for it
+    """
+
+    kernels: tuple[str, ...] = ()
+    python: tuple[tuple[str, str], ...] = ()
+    c: tuple[tuple[str, str], ...] = ()
+    hidden: tuple[str, ...] = ()
+    where_watched: dict[str, ReadyMade] = {}
+
+
+class Setting(Message, frozen=True):
+    """What a notebook finds: names and their modules, what is not there, and the course's package.
+
+    See `autograder.content.sandbox_setting`.
+    """
+
+    names: dict[str, str]
+    ready_made: ReadyMade
+    package: str
+
+
+# ---------------------------------------------------------------- judge and notebook
+
+
+class StandIn(Message, frozen=True):
+    """A name that the other side answers for: a function or a module, and what its parameters are called."""
+
+    name: str
+    module: bool
+    order: tuple[str, ...]
+
+
+class Without(Message, frozen=True, tag="without"):
+    """Take these functions out, before the first cell; see `taken_away`. Nothing is answered."""
+
+    watched: tuple[str, ...]
+
+
+class LookUp(Message, frozen=True, tag="names"):
+    """Which names may these cells look up? Answered by `Names`."""
+
+    sources: tuple[str, ...]
+
+
+class Names(Message, frozen=True):
+    """Names, in no order."""
+
+    names: tuple[str, ...]
+
+
+class LookUses(Message, frozen=True, tag="uses"):
+    """Which names of the notebook's, or among `known`, does an exercise's code look up? Answered by `Uses`."""
+
+    name: str
+    known: tuple[str, ...]
+
+
+class Uses(Message, frozen=True):
+    """Names; what is none is passed over."""
+
+    uses: list[object]
+
+
+class RunCell(Message, frozen=True, tag="cell"):
+    """Run a cell, and interrupt it after so many seconds. Answered by `Said`, any number of questions first."""
+
+    source: str
+    seconds: float
+
+
+class Question(Message, frozen=True):
+    """A question of student code's: a call as bytes. Its answer is awaited."""
+
+    question: bytes
+
+
+class Said(Message, frozen=True):
+    """What comes while a cell runs: a `Question`, or else what it printed, and how it failed, as bytes."""
+
+    question: bytes | UnsetType = UNSET
+    printed: str = ""
+    failure: bytes = b""
+
+
+class Exercise(Message, frozen=True, tag="exercise"):
+    """Fork a process for an exercise, which talks on the socket that comes along and says `Begun` there.
+
+    behind: names that are answered for; watched: see `perform`
+    """
+
+    behind: tuple[StandIn, ...]
+    watched: tuple[str, ...]
+
+
+class Begun(Message, frozen=True):
+    """An exercise's process is there, or could not be forked, and why."""
+
+    begun: bool = False
+    failed: str = ""
+
+
+class HowExerciseEnded(Message, frozen=True, tag="ending"):
+    """How did the last exercise's process end? Answered by `ExerciseEnded`."""
+
+
+class ExerciseEnded(Message, frozen=True):
+    """What its parent says, which may be anything: see `ending_in`."""
+
+    ending: object = None
+
+
+class Calls(Message, frozen=True):
+    """Calls as bytes, each of which is answered in order."""
+
+    calls: tuple[bytes, ...]
+
+
+class Answer(Message, frozen=True):
+    """The answer to a question, as bytes."""
+
+    answer: bytes
+
+
+ToNotebook = Without | LookUp | LookUses | RunCell | Exercise | HowExerciseEnded
