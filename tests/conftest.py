@@ -18,7 +18,7 @@ import pytest
 
 from autograder.course import CONFIG, Course
 from autograder.sandbox import landlock
-from autograder.sandbox.outside.launch import why_no_bubblewrap
+from autograder.sandbox.backends import BUBBLEWRAP
 from tests import browser
 from tests.wall import Wall
 
@@ -63,7 +63,7 @@ def behind() -> Iterator[Callable[[str], Wall]]:
 
         @functools.cache
         def wall(kind: str) -> Wall:
-            if kind == "bubblewrap" and (reason := why_no_bubblewrap()) and not os.environ.get("CI"):
+            if kind == "bubblewrap" and (reason := BUBBLEWRAP.why_not()) and not os.environ.get("CI"):
                 pytest.skip(reason)
             if kind == "landlock" and not landlock.abi():
                 pytest.skip("this kernel has no Landlock")

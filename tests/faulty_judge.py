@@ -11,14 +11,14 @@ from dataclasses import asdict
 from typing import Any
 
 from autograder.judging import serve as real
-from autograder.judging.serve import STRANGERS, prepare, warm_up
+from autograder.judging.serve import prepare, warm_up
 from autograder.sandbox.protocol import frames
 
-__all__ = ["STRANGERS", "prepare", "serve", "warm_up"]
+__all__ = ["prepare", "serve", "warm_up"]
 HUGE = 2**64 - 1
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], wall: Any) -> None:
+def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
     task = frames.receive(sock)
     fault = re.search(r'FAULT = "(.*)"', "\n".join(task["cells"]))
     if fault is None:

@@ -17,8 +17,7 @@ from typing import Any
 
 from autograder.sandbox.protocol import frames
 
-__all__ = ["STRANGERS", "prepare", "serve", "warm_up"]
-STRANGERS = False
+__all__ = ["prepare", "serve", "warm_up"]
 libc = ctypes.CDLL(None, use_errno=True)
 LEFT = "left-by-a-judge"
 
@@ -32,10 +31,10 @@ def warm_up(setting: dict[str, Any]) -> None:
         MOUNTS.update(line.split()[1] for line in mounts)
 
 
-def prepare(message: dict[str, Any]) -> None: ...
+def prepare(preparation: Any) -> None: ...
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], wall: Any) -> None:
+def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
     order = frames.receive(sock)
     try:
         got = TRIES[order["what"]](sock, *order["args"])

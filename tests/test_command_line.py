@@ -160,7 +160,7 @@ def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submi
     assert reports["right"].score == 20
 
 
-SHADOWS = ("__future__", "typing", "typer", "rich", "msgpack", "safetensors", "numpy", "pytest", "multiprocessing")
+SHADOWS = ("__future__", "typing", "typer", "rich", "msgspec", "safetensors", "numpy", "pytest", "multiprocessing")
 STARTS = {
     "python -m": ["-m", "autograder"],
     # What the console script does; Python puts the script's own folder first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import stat
 import time
@@ -16,7 +17,10 @@ from autograder.commands.condition import GOOD, LESS, UNSAFE
 from autograder.commands.options import SandboxKind, warn
 from autograder.course import Course, course_at
 from autograder.sandbox import landlock
+from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, places
+from autograder.sandbox.backends import landlock as landlock_backend
 from autograder.sandbox.outside import cgroup, launch
+from autograder.sandbox.protocol import frames
 from tests.conftest import ROOT
 
 
@@ -44,8 +48,8 @@ def ask_as_it_is(monkeypatch):
 
 
 def test_two_walls_are_safe(doctor, monkeypatch):
-    monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: None)
-    monkeypatch.setattr(launch, "why_no_landlock", lambda: None)
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: None)
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
     monkeypatch.setattr(landlock, "abi", lambda: 7)
     said, code = doctor()
     assert code == 0
@@ -53,8 +57,8 @@ def test_two_walls_are_safe(doctor, monkeypatch):
 
 
 def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(doctor, monkeypatch):
-    monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: "bubblewrap is not installed")
-    monkeypatch.setattr(launch, "why_no_landlock", lambda: None)
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
     monkeypatch.setattr(landlock, "abi", lambda: 4)
     said, code = doctor()
     assert code == 0
@@ -62,8 +66,8 @@ def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(doctor, monk
 
 
 def test_no_wall_is_not_safe_and_names_the_remedy(doctor, monkeypatch):
-    monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: "bubblewrap is not installed")
-    monkeypatch.setattr(launch, "why_no_landlock", lambda: "this kernel has no Landlock")
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: "this kernel has no Landlock")
     said, code = doctor()
     assert code == 1
     assert "student code can read the suites" in said and "apt-get install bubblewrap" in said
@@ -71,7 +75,7 @@ def test_no_wall_is_not_safe_and_names_the_remedy(doctor, monkeypatch):
 
 
 def test_a_course_among_the_libraries_is_not_safe(doctor, monkeypatch):
-    monkeypatch.setattr(launch, "SYSTEM", (*launch.SYSTEM, str(ROOT.parent)))
+    monkeypatch.setattr(places, "SYSTEM", (*places.SYSTEM, str(ROOT.parent)))
     said, code = doctor("--course", str(ROOT))
     assert code == 1
     assert f"student code must read {ROOT.parent.resolve()}" in said and "move the course" in said
@@ -80,7 +84,7 @@ def test_a_course_among_the_libraries_is_not_safe(doctor, monkeypatch):
 def test_grading_warns_of_a_course_among_the_libraries_and_points_to_the_doctor(monkeypatch, capsys):
     warn(SandboxKind.landlock, Course(ROOT))
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(launch, "SYSTEM", (*launch.SYSTEM, str(ROOT.parent)))
+    monkeypatch.setattr(places, "SYSTEM", (*places.SYSTEM, str(ROOT.parent)))
     warn(SandboxKind.landlock, Course(ROOT))
     said = " ".join(capsys.readouterr().err.split())
     assert "student code can read the course" in said and "`autograder doctor`" in said
@@ -95,9 +99,9 @@ def test_a_limit_that_is_too_low_is_not_safe(doctor, monkeypatch):
 
 
 def test_root_without_the_right_to_become_another_user_is_told_to_start_as_one(monkeypatch):
-    monkeypatch.setattr(launch.os, "getuid", lambda: 0)
-    monkeypatch.setattr(launch, "_held_capabilities", lambda: {1, 2, 3})
-    assert "ordinary user" in launch.why_no_landlock.__wrapped__()
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(landlock_backend, "_held_capabilities", lambda: {1, 2, 3})
+    assert "ordinary user" in landlock_backend._why_not.__wrapped__()
 
 
 def test_no_control_group_is_said(doctor, monkeypatch):
@@ -148,6 +152,19 @@ def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, 
     assert " of 20 points in a1_scaled_dot_product (softmax: " in said
     assert "autograder dev check a1_scaled_dot_product" in said
     assert said.rpartition("Grading is not safe here (")[2].startswith("imports: no_such_module")
+
+
+@pytest.mark.parametrize("asked", ["pair", "send", "send_with_descriptors"])
+def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
+    """Whatever it is that finds no room: starting the sandbox, talking to it, or passing a socket on."""
+
+    def no_room(*args, **kwargs):
+        raise frames.Exhausted("Too many open files (errno 24)")
+
+    monkeypatch.setattr(frames, asked, no_room)
+    (one,) = doctor_trial.trial(None)
+    assert (one.what, one.state) == ("trial", UNSAFE)
+    assert one.found == "Too many open files (errno 24)"
 
 
 def test_a_trial_that_cannot_begin_is_not_safe(monkeypatch):

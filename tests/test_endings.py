@@ -346,7 +346,7 @@ def test_whose_end_it_is(ending, own):
 
 @pytest.mark.parametrize(
     "message",
-    [None, 7, [], {}, {"signal": 9}, Ending().as_message() | {"signal": "9"}, Ending().as_message() | {"more": 1}],
+    [None, 7, [], {}, {"signal": 9.5}, Ending().as_message() | {"signal": "9"}, Ending().as_message() | {"more": 1}],
 )
 def test_an_ending_of_another_form_is_one_that_nobody_knows(message):
     assert ending_in(message) == Ending()

@@ -22,12 +22,14 @@ import pytest
 
 from autograder.content import imported_once
 from autograder.judging.exercise_calls import read
-from autograder.sandbox import WITHOUT_A_WALL, landlock, promises
+from autograder.sandbox import landlock
+from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, PROCESS, PROMISES
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Host
 from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Instance, Kind
+from autograder.sandbox.protocol.messages import Policy
 from autograder.sandbox.protocol.objects import Record
 from autograder.sandbox.protocol.values import Other
 from autograder.suites.questions import Questions
@@ -182,7 +184,7 @@ def test_no_right_uncovers_the_course():
     root, names = ROOT, imported_once()
     places = [root / "source", root / "solutions"]
     with (
-        Warm("bubblewrap", [*names, "tests.unwalled"], [*places, root / "tests"]) as warm,
+        Warm(BUBBLEWRAP, [*names, "tests.unwalled"], [*places, root / "tests"]) as warm,
         Host(warm, "tests.unwalled") as host,
         host.open(Limits()) as guest,
     ):
@@ -239,7 +241,7 @@ def test_no_other_process(sandbox):
     """
     with define(sandbox, code) as running:
         # The state process and the test itself. Without process numbers of its own, it can tell which are taken.
-        assert ask(running, "signalled" if sandbox.isolated == "landlock" else "alive") <= 2
+        assert ask(running, "signalled" if sandbox.backend is LANDLOCK else "alive") <= 2
         assert ask(running, "proc") == []
         for pid in (sandbox.warm._process.pid, os.getpid()):
             assert ask(running, "reach", pid) == []
@@ -407,7 +409,7 @@ def test_private_scratch(sandbox):
 def too_much(sandbox, running, *call):
     """A mount has no more room, which an exception says. Who writes in a folder is ended."""
     watched = pytest.raises(Lost, match="over limit: it wrote more than 64 MB of files")
-    with watched if sandbox.isolated == "landlock" else contextlib.nullcontext():
+    with watched if sandbox.backend is LANDLOCK else contextlib.nullcontext():
         assert ask(running, *call, seconds=10) < sandbox.limits.scratch // 2**20
 
 
@@ -454,7 +456,7 @@ def test_not_root(sandbox):
         assert ask(running, "rise") == [-1, -1, -1]
         # Without mounts, a Python that root alone can get at is got at by right: Landlock still says what is read.
         private = os.getuid() == 0 and not reachable_for_all(sys.base_prefix)
-        assert ask(running, "rights") == (4 if private and sandbox.isolated == "landlock" else 0)
+        assert ask(running, "rights") == (4 if private and sandbox.backend is LANDLOCK else 0)
 
 
 def reachable_for_all(path):
@@ -584,14 +586,13 @@ def test_no_system_calls_that_only_an_attack_needs(sandbox):
             return subprocess.run(["sh", "-c", "echo hello"], capture_output=True, text=True).stdout
     """
     from autograder.sandbox.inside import seccomp
-    from autograder.sandbox.wall import Wall as Around
 
     column = seccomp.MACHINES[os.uname().machine][0]
-    calls = seccomp.refused(Around(sandbox.isolated, landlock.abi()), alone=False)
+    calls = sandbox.backend.students(Policy(sandbox.kind, abi=landlock.abi())).filter().refused
     with define(sandbox, code) as running:
         refused = {n: ask(running, "call", c[column], 0, 0, 0, 0) for n, c in calls.items() if c[column] is not None}
         assert set(refused.values()) == {"EPERM"}, refused
-        fenced = sandbox.isolated == "landlock"
+        fenced = sandbox.backend is LANDLOCK
         for number in (16, 17, 38, 40):  # netlink, packet, the kernel's own cryptography, a virtual machine's host
             assert ask(running, "family", number) == ("EPERM" if fenced else "EAFNOSUPPORT")
         for number in (1, 2, 10):
@@ -615,16 +616,16 @@ def test_no_state(sandbox):
         assert [ask(running, "count") for _ in range(3)] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("promise", promises())
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)
 def test_every_promise_has_a_test_of_its_name_behind_each_wall(promise):
     """And without a wall, if it is said to hold there."""
-    test = globals()["test_" + re.sub(r"\W+", "_", promise)]
+    test = globals()["test_" + re.sub(r"\W+", "_", promise.name)]
     marks = {mark.args[0]: mark.args[1] for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"}
     given = inspect.signature(test).parameters
     # A test of the trusted side alone is given no wall, for none comes in.
     default = WALLS if "sandbox" in given else [*WALLS, "process"]
     tried = marks.get("kind") or marks.get("sandbox") or default
-    assert {getattr(one, "id", one) for one in tried} == {*WALLS, *(["process"] if promise in WITHOUT_A_WALL else [])}
+    assert {getattr(one, "id", one) for one in tried} == {*WALLS, *(["process"] if promise in PROCESS.keeps else [])}
 
 
 @everywhere

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import landlock
+from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, PROCESS
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import Host
 from autograder.sandbox.outside.warm import Warm
@@ -224,7 +225,7 @@ def test_a_warm_process_that_is_killed_is_started_again(kind):
 def test_a_sandbox_that_cannot_start_says_why_and_leaves_no_control_group():
     from autograder.errors import MachineError
 
-    with Warm("bubblewrap", []) as warm, Host(warm, "no.such.guest") as host:
+    with Warm(BUBBLEWRAP, []) as warm, Host(warm, "no.such.guest") as host:
         with pytest.raises(MachineError, match="No module named 'no'"):
             host.open(Limits())
         assert host._group is None
@@ -256,23 +257,22 @@ def test_a_sandbox_outlives_the_thread_that_started_it(kind):
 
 def test_insisting_on_a_wall_where_it_is_not_says_why(monkeypatch):
     from autograder.errors import MachineError
-    from autograder.sandbox.outside import launch
 
-    monkeypatch.setattr(launch, "why_no_bubblewrap", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
     with pytest.raises(MachineError, match="not installed"):
         Wall(kind="bubblewrap")
-    monkeypatch.setattr(launch, "why_no_landlock", lambda: None)
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
     monkeypatch.setattr(landlock, "abi", lambda: 7)
     opened = Wall(kind="auto")
-    assert (opened.isolated, opened.warning) == ("landlock", None)
+    assert (opened.backend, opened.warning) == (LANDLOCK, None)
     monkeypatch.setattr(landlock, "abi", lambda: 3)
     assert "version 3" in Wall(kind="auto").warning
     assert "signals" in Wall(kind="landlock").warning
-    monkeypatch.setattr(launch, "why_no_landlock", lambda: "this kernel has no Landlock")
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: "this kernel has no Landlock")
     with pytest.raises(MachineError, match="no Landlock"):
         Wall(kind="landlock")
     opened = Wall(kind="auto")
-    assert not opened.isolated
+    assert opened.backend is PROCESS
     assert opened.warning == "bubblewrap is not installed, and this kernel has no Landlock"
 
 

@@ -8,10 +8,10 @@ import os
 import socket
 from typing import Any
 
-from autograder.sandbox.inside import landlock_wall, seccomp, walls
+from autograder.sandbox.backends.bubblewrap import StudentsInNamespaces
+from autograder.sandbox.inside import seccomp, walls
 from autograder.sandbox.protocol import frames
 
-STRANGERS = True
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
 
@@ -19,14 +19,14 @@ CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
 def warm_up(setting: dict[str, Any]) -> None:
     """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
     walls.drop_capabilities = lambda *kept: None
-    landlock_wall.around_notebook = lambda wall: None
-    seccomp.apply = lambda wall, alone: None
+    StudentsInNamespaces.restrict = lambda self: None
+    seccomp.apply = lambda filter_: None
 
 
-def prepare(message: dict[str, Any]) -> None: ...
+def prepare(preparation: Any) -> None: ...
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], wall: Any) -> None:
+def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
     order = frames.receive(sock)
     mounted = libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None) == 0
     seen = {place: _uncovered(place) for place in order["places"]}

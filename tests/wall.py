@@ -31,11 +31,11 @@ class Wall:
     """
 
     def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Wall | None = None) -> None:
-        self.isolated, self.warning = isolates(kind)
+        self.backend, self.warning = isolates(kind)
         self.limits, self.kind = limits or Limits(), kind
         # As a run has it: the warm process sees the course, and what it forks for students must not.
         self._own = beside is None
-        self._judges = {ROOT: Judges(ROOT, self.isolated)} if beside is None else beside._judges
+        self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
         self.warm = self._judges[ROOT].warm
         self.students = Host(self.warm, setting=sandbox_setting())
 
@@ -60,7 +60,7 @@ class Wall:
         return Opened(self, cells, limits or self.limits, watched, showing)
 
     def desk(self, course: Course) -> Desk:
-        judges = self._judges.get(course.root) or Judges(course.root, self.isolated)
+        judges = self._judges.get(course.root) or Judges(course.root, self.backend)
         self._judges[course.root] = judges
         desk = Desk(course, judges, self.limits)
         desk.students = self.students

@@ -18,6 +18,7 @@ from autograder.authors import diagrams
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.report import ExerciseResult, Report, TestResult
+from autograder.sandbox.backends import BACKENDS, PROMISES
 
 MADE = "<!-- Written by `autograder dev docs`. A test fails if it is not what the code says. -->\n"
 KEYS = {
@@ -70,10 +71,10 @@ Tests, solutions, marks and other students' work are not within its reach.
 
 ![The worker, the warm process, and the two walls with the processes behind them](processes.svg)
 
-What `autograder/sandbox/` promises is [further down](#what-the-sandbox-says-of-itself), in its own
-words. Each promise has a test of its name in `tests/test_sandbox.py`, which runs behind each wall
-with a tick in [the table](#what-holds-behind-which-wall). How processes are hosted, ended and
-started again is in `tests/test_sandbox_hosts.py`. The same attacks run against both walls
+What a submission keeps to is in [the table](#what-holds-behind-which-wall). Each promise has a test
+of its name in `tests/test_sandbox.py`, which runs behind each wall with a tick. How it is done, and
+what is not covered, is [further down](#what-the-sandbox-says-of-itself). How processes are hosted,
+ended and started again is in `tests/test_sandbox_hosts.py`. The same attacks run against both walls
 (`tests/test_red_team.py`).
 
 **What people see afterwards is text.** Feedback pages, formgrader and the class report show no
@@ -170,11 +171,12 @@ def _promises() -> str:
     """Which promise holds behind which wall. A tick stands for the test of that name, run there."""
     lines = [
         "\n## What holds behind which wall\n",
-        "| promise | bubblewrap | Landlock | process alone |",
-        "| --- | --- | --- | --- |",
+        "| promise | what a submission keeps to | bubblewrap | Landlock | process alone |",
+        "| --- | --- | --- | --- | --- |",
     ]
-    for name in sandbox.promises():
-        lines.append(f"| {name} | ✓ | ✓ | {'✓' if name in sandbox.WITHOUT_A_WALL else ''} |")
+    for one in PROMISES:
+        ticks = " | ".join("✓" if one in backend.keeps else "" for backend in BACKENDS.values())
+        lines.append(f"| {one.name} | {one.text} | {ticks} |")
     return "\n".join([*lines, ""])
 
 

@@ -28,7 +28,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
+import msgspec
+
 from autograder.sandbox.inside import taken_away
+from autograder.sandbox.protocol.messages import ReadyMade
 
 PACKAGES = ("numpy", "torch")
 # Importing these does something: they are programs, or want a graphics card.
@@ -90,8 +93,9 @@ def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
 
 def _without(setting: Mapping[str, Any], suspects: Sequence[Suspect]) -> dict[str, str]:
     """What they do in a process that is like the students'."""
-    taken_away.take_away(setting["ready_made"])
-    for what in setting["ready_made"]["where_watched"].values():
+    ready_made = msgspec.convert(setting["ready_made"], ReadyMade)
+    taken_away.take_away(ready_made)
+    for what in ready_made.where_watched.values():
         taken_away.take_away(what)
     return _behaviour(suspects)
 

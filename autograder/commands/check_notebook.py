@@ -50,8 +50,8 @@ class SavedNotebook:
 @contextlib.contextmanager
 def open_sandbox() -> Iterator[Host]:
     """Where the notebook runs: behind bubblewrap if there is one. It is the student's own code on their machine."""
-    wall, _ = isolates("auto")
-    with Warm(wall, content.imported_once()) as warm, Host(warm, setting=content.sandbox_setting()) as host:
+    backend, _ = isolates("auto")
+    with Warm(backend, content.imported_once()) as warm, Host(warm, setting=content.sandbox_setting()) as host:
         yield host
 
 

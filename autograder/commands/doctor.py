@@ -25,10 +25,11 @@ from autograder.commands.condition import GOOD, LESS, UNSAFE, Condition
 from autograder.course import Course
 from autograder.errors import MachineError
 from autograder.sandbox import landlock
+from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK
+from autograder.sandbox.backends.places import open_to_all, shown_with
 from autograder.sandbox.limits import MIB
 from autograder.sandbox.outside import cgroup, launch
 from autograder.sandbox.outside.users import Reserved
-from autograder.sandbox.wall import BUBBLEWRAP, LANDLOCK, NONE, open_to_all
 
 STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
 WALL = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; all of it: 6.12)"
@@ -68,13 +69,13 @@ def _here(course: Course | None) -> Iterator[Condition]:
 
 
 def _walls() -> Iterator[Condition]:
-    no_bubblewrap, no_landlock = launch.why_no_bubblewrap(), launch.why_no_landlock()
+    no_bubblewrap, no_landlock = BUBBLEWRAP.why_not(), LANDLOCK.why_not()
     if no_bubblewrap is None:
         yield Condition("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
     else:
         remedy = "" if no_landlock is None else WALL
         yield Condition("bubblewrap", LESS, no_bubblewrap, "its wall is not used", remedy)
-    lost = launch.what_is_lost()
+    lost = LANDLOCK.what_is_lost()
     if no_landlock is not None:
         also = "one wall in place of two" if no_bubblewrap is None else "its wall is not used"
         yield Condition("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
@@ -82,22 +83,18 @@ def _walls() -> Iterator[Condition]:
         yield Condition("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
     else:
         yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
-    kind, _ = launch.wall("auto")
-    if kind == NONE:
-        means = "student code can read the suites and what you can read, and use the network"
-        yield Condition("wall", UNSAFE, "none", means, WALL)
+    backend, _ = launch.chosen("auto")
+    if backend.isolates:
+        yield Condition("wall", GOOD, backend.summary(), backend.means)
     else:
-        name = {BUBBLEWRAP: "bubblewrap", LANDLOCK: "Landlock and seccomp"}[kind]
-        if kind == BUBBLEWRAP and landlock.abi():
-            name = "bubblewrap, and Landlock inside it"
-        yield Condition("wall", GOOD, name, "student code cannot read suites, marks or other students' work")
+        yield Condition("wall", UNSAFE, backend.summary(), backend.means, WALL)
 
 
 def _in_reach(course: Course | None) -> Iterator[Condition]:
     """Libraries are behind every wall, and so is what lies among them."""
     if course is None:
         yield Condition("course", GOOD, "none here", "call this in a course's folder to see whether it is out of reach")
-    elif place := launch.shown_with(course.root):
+    elif place := shown_with(course.root):
         means = f"student code must read {place} for the libraries in it, and so can read the course"
         yield Condition("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
     else:

@@ -24,10 +24,10 @@ from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
 from autograder.report import CellResult, Report
 from autograder.reports.plain import points
+from autograder.sandbox.backends.places import open_to_all
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import FreshGuests, Host, isolates
 from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.sandbox.wall import open_to_all
 from autograder.submission import code_cells, read_notebook
 from autograder.suites.questions import Questions
 from autograder.text import one_line

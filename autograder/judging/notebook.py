@@ -7,8 +7,10 @@ import hashlib
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
+
+import msgspec
+from msgspec import UnsetType
 
 from autograder.errors import MachineError
 from autograder.judging.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
@@ -16,6 +18,7 @@ from autograder.judging.showing import Showing, last
 from autograder.report import OUT_OF_TIME, CellResult
 from autograder.sandbox.inside.perform import MAX_USES
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.outside.shortage import short_of_something
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import (
     Failure,
@@ -24,6 +27,22 @@ from autograder.sandbox.protocol.calls import (
     call_of,
 )  # fmt: skip
 from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
+from autograder.sandbox.protocol.messages import (
+    Answer,
+    Begun,
+    Broken,
+    Exercise,
+    ExerciseEnded,
+    HowExerciseEnded,
+    LookUp,
+    LookUses,
+    Names,
+    Ready,
+    RunCell,
+    Said,
+    Uses,
+    Without,
+)
 from autograder.suites import ready_made
 from autograder.suites.questions import Questions
 
@@ -92,6 +111,7 @@ class Notebook:
             self._sock.close()
             self._sock = None
 
+    @short_of_something()
     def renew(self) -> None:
         """Run all cells in a fresh process; one that kills its process, or must be killed, is left out from then on.
 
@@ -111,6 +131,7 @@ class Notebook:
         """What each cell gave; nothing of one that has not run."""
         return [self._results.get(number, CellResult()) for number in range(len(self.cells))]
 
+    @short_of_something()
     def show(self) -> None:
         """Run the cells that have waited. Nothing is judged after that, so they may compare with what is ready-made."""
         self._was_asked = False
@@ -134,26 +155,25 @@ class Notebook:
         assert self._sock is not None
         until = time.monotonic() + self.limits.cell_seconds
         with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
-            frames.send(self._sock, {"op": "names", "sources": list(sources)}, until)
-            names = frames.receive(self._sock, until, self._allowance).get("names")
-            if isinstance(names, list) and all(isinstance(name, str) for name in names):
-                return set(names)
+            frames.send(self._sock, LookUp(tuple(sources)), until)
+            return set(frames.receive(self._sock, until, self._allowance, form=Names).names)
         return None
 
     def _wait_until_ready(self) -> None:
         """What is said before a cell has run is the kit's own; what is said later may be anybody's."""
         assert self._sock is not None
         try:
-            said = frames.receive(self._sock, time.monotonic() + READY_SECONDS, self._allowance)
+            said = frames.receive(self._sock, time.monotonic() + READY_SECONDS, self._allowance, form=Ready | Broken)
         except (frames.Closed, frames.Deadline):
             raise MachineError("the sandbox did not begin") from None
-        if "ready" not in said:
-            raise MachineError(f"the sandbox could not be set up: {str(said.get('broken'))[:300]}")
+        if isinstance(said, Broken):
+            raise MachineError(f"the sandbox could not be set up: {str(list(said.broken))[:300]}")
 
     def begin(self, questions: Questions) -> CallsOutside:
         """A process with the state after the cells, for the calls of one exercise."""
         return CallsOutside(self, questions)
 
+    @short_of_something()
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         """Names of the notebook's, or among `known`, that an exercise's code looks up; none if that cannot be told."""
         with contextlib.suppress(Gone):
@@ -163,12 +183,13 @@ class Notebook:
     def _uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         assert self._sock is not None
         until = min(time.monotonic() + FORK_SECONDS, self._ends_at)
-        frames.send(self._sock, {"op": "uses", "name": name, "known": list(known)}, until)
-        uses = frames.receive(self._sock, until, frames.Allowance(MAX_USES * 100, MAX_USES * 100)).get("uses")
-        if not isinstance(uses, list) or len(uses) > MAX_USES:
+        frames.send(self._sock, LookUses(name, tuple(known)), until)
+        found = frames.receive(self._sock, until, frames.Allowance(MAX_USES * 100, MAX_USES * 100), form=Uses).uses
+        if len(found) > MAX_USES:
             raise frames.WireError("not a list of names")
-        return frozenset(word for word in uses if isinstance(word, str))
+        return frozenset(word for word in found if isinstance(word, str))
 
+    @short_of_something()
     def fork(self, questions: Questions) -> socket.socket:
         """A process for an exercise. Raises `Gone`, or `MachineError` if there is no room for one."""
         self._was_asked = True
@@ -207,28 +228,27 @@ class Notebook:
             return Ending()
         try:
             until = time.monotonic() + END_SECONDS + FORK_SECONDS
-            frames.send(self._sock, {"op": "ending"}, until)
-            ending = ending_in(frames.receive(self._sock, until, self._allowance).get("ending"))
+            frames.send(self._sock, HowExerciseEnded(), until)
+            ending = ending_in(frames.receive(self._sock, until, self._allowance, form=ExerciseEnded).ending)
         except frames.Deadline:
             return Ending(running=True)  # it does not listen, as in a loop
         except (frames.Closed, frames.WireError):
             return self._fresh.ending()
         if ending.is_students:
             return ending
-        return replace(ending, out_of_memory=self._fresh.ending(ends=False).out_of_memory)
+        return msgspec.structs.replace(ending, out_of_memory=self._fresh.ending(ends=False).out_of_memory)
 
     def _fork(self, questions: Questions) -> socket.socket:
         assert self._sock is not None
         outer, inner = frames.pair()
-        behind = [[one.name, one.module, list(one.order)] for one in questions.behind]
-        message = {"op": "exercise", "behind": behind, "watched": list(self.watched)}
+        message = Exercise(tuple(questions.behind), self.watched)
         try:
             with inner:
                 frames.send_with_descriptors(self._sock, message, [inner.fileno()], time.monotonic() + FORK_SECONDS)
-            said = frames.receive(outer, time.monotonic() + FORK_SECONDS, frames.Allowance(200, 200))
-            if "failed" in said:
-                raise EndedFromOutside(f"no process could be started ({str(said['failed'])[:100]})")
-            if "begun" not in said:
+            said = frames.receive(outer, time.monotonic() + FORK_SECONDS, frames.Allowance(200, 200), form=Begun)
+            if said.failed:
+                raise EndedFromOutside(f"no process could be started ({said.failed[:100]})")
+            if not said.begun:
                 raise frames.WireError("it has not begun")
             return outer
         except BaseException:
@@ -247,7 +267,7 @@ class Notebook:
         if self.watched:
             assert self._sock is not None
             with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell meets it again
-                frames.send(self._sock, {"op": "without", "watched": list(self.watched)}, cells_end)
+                frames.send(self._sock, Without(self.watched), cells_end)
         for number in numbers:
             if time.monotonic() > self._ends_at:
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME))
@@ -292,36 +312,34 @@ class Notebook:
         # One second more than the inner timer, which interrupts an honest loop and keeps what the cell had defined.
         deadline = min(cells_end, time.monotonic() + seconds + 1)
         try:
-            frames.send(self._sock, {"op": "cell", "source": source, "seconds": seconds}, deadline)
-            while "question" in (reply := frames.receive(self._sock, deadline, self._allowance)):
-                frames.send(self._sock, {"answer": self._answer(reply["question"])}, deadline)
-            return self._cell_result(reply)
+            frames.send(self._sock, RunCell(source, seconds), deadline)
+            while True:
+                said = frames.receive(self._sock, deadline, self._allowance, form=Said)
+                if isinstance(said.question, UnsetType):
+                    return self._cell_result(said)
+                frames.send(self._sock, Answer(self._answer(said.question)), deadline)
         except (frames.Closed, frames.Deadline, frames.WireError) as stop:
             return stop
 
-    def _cell_result(self, reply: dict[str, Any]) -> CellResult:
-        printed, failure = reply.get("printed"), reply.get("failure")
-        text = printed[: self.limits.printed_characters + CUT] if isinstance(printed, str) else ""
-        if not failure:
+    def _cell_result(self, said: Said) -> CellResult:
+        text = said.printed[: int(self.limits.printed_characters) + CUT]
+        if not said.failure:
             return CellResult(text)
-        if not isinstance(failure, bytes):
+        failure = answer_of(said.failure)
+        if not isinstance(failure, Failure):
             raise frames.WireError("not a failure")
-        said = answer_of(failure)
-        if not isinstance(said, Failure):
-            raise frames.WireError("not a failure")
-        return CellResult(
-            text, said.error, said.text, tuple((one.function, one.number, one.text) for one in said.lines)
-        )
+        lines = tuple((one.function, one.number, one.text) for one in failure.lines)
+        return CellResult(text, failure.error, failure.text, lines)
 
-    def _answer(self, question: Any) -> bytes:
+    def _answer(self, question: bytes) -> bytes:
         """The answer to a cell's question, of which only a few are answered.
 
         Once a call has been made, nothing new is answered: a cell that runs again might have learned what hidden tests
         pass, and ask for the answers. A self-check asks again what it asked before.
         """
         self._questions += 1
-        if self._questions > MAX_QUESTIONS or not isinstance(question, bytes):
-            raise frames.WireError("too many questions, or none")
+        if self._questions > MAX_QUESTIONS:
+            raise frames.WireError("too many questions")
         digest = hashlib.sha256(question).digest()
         if digest in self._kept:
             return self._kept[digest]

@@ -31,12 +31,13 @@ from autograder.judging.judge import Material, judge
 from autograder.judging.notebook import Notebook
 from autograder.judging.showing import Showing, showing_cells
 from autograder.report import CellResult, Verdict
+from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.inside import walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending, ending_in
-from autograder.sandbox.wall import Wall
+from autograder.sandbox.protocol.messages import Preparation
 from autograder.source_notebook import ModelPlan
 from autograder.submission import ModelFile
 from autograder.suites import ready_made
@@ -45,7 +46,6 @@ from autograder.suites.rehearsal import Rehearsal, rehearse
 from autograder.suites.suite import Suite
 from autograder.text import one_line
 
-STRANGERS = False
 PRINTED = 1_000_000  # characters of all cells together; four bytes each, they are half of what a verdict may have
 CUT = "... (the output was cut: the notebook's cells printed too much)"
 WORDS = 200  # characters of what went wrong in the kit itself
@@ -68,16 +68,16 @@ _course: Course
 _answered: dict[str, ready_made.Answered] = {}
 
 
-def warm_up(setting: dict[str, Any]) -> None:
+def warm_up(setting: Mapping[str, Any]) -> None:
     """Remember which course it is."""
     global _course, _answered
     _course = Course(Path(setting["root"]), Path(setting["folder"]))
     _answered = ready_made.answered_in(content.sandbox_setting(_course.folder)["ready_made"])
 
 
-def prepare(message: dict[str, Any]) -> None:
+def prepare(preparation: Preparation) -> None:
     """Load an assignment, and know what its known mistakes answer in the exercises named. Raises `CourseError`."""
-    name = message["assignment"]
+    name = preparation.assignment
     if name not in _ready:
         _ready[name] = _load(_course.assignment(name))
         # Kept for good: no fork's collector need look through it, which would copy its pages.
@@ -85,7 +85,7 @@ def prepare(message: dict[str, Any]) -> None:
         gc.freeze()
         walls.gather_pages()
     ready = _ready[name]
-    for exercise in set(message["prepare"]) - ready.prepared:
+    for exercise in set(preparation.exercises) - ready.prepared:
         ready.prepared.add(exercise)
         assert ready.material.hypotheses is not None
         ready.material.hypotheses.prepare(exercise)
@@ -140,7 +140,7 @@ def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
         raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.decoder}")
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
+def serve(sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
     """Judge one submission."""
     gc.disable()  # it is gone before there is anything to collect
     silence()

@@ -16,10 +16,12 @@ from autograder.errors import CourseError, MachineError
 from autograder.marking.task import Marked, Task, failed
 from autograder.marking.verdict import BadVerdict, read_verdict
 from autograder.report import Report, Verdict
+from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import JUDGES, FreshGuests, Guest, Host
 from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.messages import Preparation
 
 GRACE_SECONDS = 60.0  # for loading a suite, and for a judge to say what came of it
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
@@ -35,11 +37,11 @@ class Judges:
     warm: what has forked it, and forks the desks' hosts, too
     """
 
-    def __init__(self, root: Path, wall: str) -> None:
+    def __init__(self, root: Path, backend: Backend) -> None:
         own = Course(root).folder
         folders = (root / "source", root / "solutions", own, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
-        self.warm = Warm(wall, content.imported_once(own), places)
+        self.warm = Warm(backend, content.imported_once(own), places)
         self._host = Host(self.warm, JUDGES, {"root": str(root), "folder": str(own)}, judges=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}
@@ -48,7 +50,7 @@ class Judges:
     def warm_up(self, assignment: Assignment) -> None:
         """Begin to load what judging takes, and do not wait for it."""
         self._host.warm_up()
-        threading.Thread(target=self._host.prepare, kwargs=self._message(assignment.name), daemon=True).start()
+        threading.Thread(target=self._host.prepare, args=[self._preparation(assignment.name)], daemon=True).start()
 
     def open(self, assignment: Assignment, version: str, limits: Limits) -> Guest:
         """A judge for one submission."""
@@ -56,8 +58,8 @@ class Judges:
             if self._versions.setdefault(assignment.name, version) != version:
                 self._host.close()
                 self._versions, self._lost = {assignment.name: version}, {}
-            message = self._message(assignment.name)
-        return self._host.open(limits, **message)
+            preparation = self._preparation(assignment.name)
+        return self._host.open(limits, preparation)
 
     def learn(self, report: Report) -> None:
         """Tell the judges to come which exercises lose marks in this class, so that they have the mistakes ready."""
@@ -70,8 +72,8 @@ class Judges:
         self._host.end()
         self.warm.end()
 
-    def _message(self, assignment: str) -> dict[str, Any]:
-        return {"assignment": assignment, "prepare": sorted(self._lost.get(assignment, ()))}
+    def _preparation(self, assignment: str) -> Preparation:
+        return Preparation(assignment, tuple(sorted(self._lost.get(assignment, ()))))
 
 
 class Desk:

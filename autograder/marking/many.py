@@ -268,10 +268,10 @@ class Office:
 
     def __init__(self, root: Path, kind: str) -> None:
         self._key, self._course = (root, kind), Course(root)
-        wall, _ = isolates(kind)
+        backend, _ = isolates(kind)
         with _lock:
             desk, judges = _kept.pop(self._key, (None, None))
-        self._judges = judges or Judges(root, wall)
+        self._judges = judges or Judges(root, backend)
         self._free: queue.SimpleQueue[Desk] = queue.SimpleQueue()
         self._desks: list[Desk] = []
         if desk is not None:

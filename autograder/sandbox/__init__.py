@@ -33,41 +33,15 @@ such submissions in a row the worker grades the course's own solution. If that f
 stops.
 
 In the code, `inside.warm` forks hosts, `inside.host` is a host, `inside.notebook` what is behind
-the students' wall, `inside.walls`, `inside.landlock_wall` and `inside.seccomp` what it cannot get
-past. `outside` starts and ends processes, and `limits` has the numbers.
+the students' wall. `backends` has the walls: which right is given up where, and in which order.
+`inside.walls` and `inside.seccomp` ask the kernel for it. `outside` starts and ends processes, and
+`limits` has the numbers.
 
 There are two walls. bubblewrap gives namespaces: users, mounts, processes and a network of one's
 own. Landlock is a wall that a process builds around itself, without namespaces and without rights,
 so it also works in containers. If bubblewrap works, it is used, and Landlock stands inside it. If
-it does not, Landlock is the wall. Seccomp is part of both. Behind either, a submission keeps to
-this. Each line's short name is the name of its test:
-
-- no network: it reaches no network, not even loopback, and no family of sockets that belongs to
-  none
-- no secrets: it sees Python and the system's libraries, but no solutions, suites, submissions,
-  gradebook, home or environment
-- no other process: it sees and signals no process but its own, and cannot harm the one that forks
-- private scratch: it has scratch space that is limited, and gone with the submission's processes,
-  shared memory included
-- not root: if root started it, it runs as a user who owns nothing, with no capability and no way to
-  gain one
-- no system calls that only an attack needs: tracing, mounting, keyrings, kernel interfaces with a
-  history of faults
-- data only: it gives back plain values and arrays; dtype, shape and size are checked before
-  anything is made of them
-- size of what comes back: a message, all messages together, and what they become in memory have
-  limits
-- one cause, one loss: what loops, exits, crashes or takes too much memory loses the tests that met
-  it, and no others
-- deadlines are kept by the trusted side: it waits for no reply, no reader and no end of a stream
-  past them
-- no state: each exercise is judged in a process of its own, with what the cells have left and
-  nothing of an earlier one's memory; some calls are made twice, and must give the same answer
-- no ready made attention: PyTorch's own is not in the sandbox; a test that asks for it is known on
-  the trusted side
-- no ready made convolution: nor is PyTorch's and NumPy's, for a notebook whose suite forbids it
-- questions cost little: how often and how much student code may ask of the reference is limited on
-  the trusted side
+it does not, Landlock is the wall. Seccomp is part of both. What a submission keeps to behind either
+stands in `backends.promises`.
 
 Limits. The trusted side keeps wall clock (a call, a cell, a submission), the size of replies and
 printed text; these hold everywhere. The kernel keeps the limits of a process: CPU, memory, files,
@@ -132,15 +106,3 @@ Not covered, in words so that nobody relies on it:
   reports. They are judged against the function on the trusted side, and whoever forges right ones
   has found another way to compute them. Names and shapes of a module's parameters are its word.
 """
-
-# Promises that take no wall: the trusted side keeps them, or the process that forks.
-WITHOUT_A_WALL = frozenset({
-    "data only", "size of what comes back", "deadlines are kept by the trusted side", "no state",
-    "questions cost little",
-})  # fmt: skip
-
-
-def promises() -> list[str]:
-    """Short names of what the docstring promises, in its order."""
-    lines = (__doc__ or "").split("the name of its test:")[1].split("Limits.")[0].splitlines()
-    return [line[2:].split(":")[0] for line in lines if line.startswith("- ")]

@@ -61,5 +61,5 @@ class Limits:
                 raise ValueError(f"there is no limit {name!r}; there are {', '.join(known)}")
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
                 raise ValueError(f"the limit {name} is {value!r}, it should be a number above 0")
-        numbers: dict[str, Any] = {n: int(v) if known[n] == "int" else float(v) for n, v in wishes.items()}
+        numbers: Any = {n: int(v) if known[n] == "int" else float(v) for n, v in wishes.items()}
         return replace(self, **numbers)

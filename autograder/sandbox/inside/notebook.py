@@ -18,55 +18,76 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.sandbox import landlock
+import msgspec
+
+from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.inside import seccomp, taken_away, walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, names_used, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
+from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, StandIn, answer_bytes, answer_of, call_of
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.wall import Wall
+from autograder.sandbox.protocol.messages import (
+    Answer,
+    Begun,
+    Calls,
+    Exercise,
+    ExerciseEnded,
+    HowExerciseEnded,
+    LookUp,
+    LookUses,
+    Names,
+    Preparation,
+    Question,
+    Ready,
+    ReadyMade,
+    RunCell,
+    Said,
+    Setting,
+    ToNotebook,
+    Uses,
+    Without,
+)
 
-STRANGERS = True
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None
-_where_watched: dict[str, Any] = {}
+_where_watched: dict[str, ReadyMade] = {}
 _packages: tuple[str, ...] = ()  # the course's, from which a notebook imports as from this one
 
 
-def warm_up(setting: dict[str, Any]) -> None:
+def warm_up(setting: Mapping[str, object]) -> walls.Removed:
     """Import what every submission needs, once, and make the shell that its cells will run in."""
     global _shell, _where_watched, _packages
-    _shell, _packages = warm_shell(setting), (setting["package"],)
-    _where_watched = setting["ready_made"]["where_watched"]
+    known = msgspec.convert(setting, Setting)
+    _shell, removed = warm_shell(known)
+    _where_watched, _packages = known.ready_made.where_watched, (known.package,)
+    return removed
 
 
-def prepare(message: dict[str, Any]) -> None:
+def prepare(preparation: Preparation) -> None:
     """A notebook needs nothing more."""
 
 
-def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
+def serve(sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
     """Run cells and fork exercises, as the other side asks."""
-    _State(sock, limits, wall).serve()
+    assert isinstance(sandbox, Students)
+    _State(sock, limits, sandbox).serve()
 
 
 class _State:
     """Runs the cells once, then forks for each exercise."""
 
-    def __init__(self, sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:
+    def __init__(self, sock: socket.socket, limits: Limits, sandbox: Students) -> None:
         self.sock = sock
-        self.limits = limits
-        self.wall = wall
-        # Does every signal to all reach this submission's processes, and no others?
-        self.alone = wall.in_namespaces or (wall.by_landlock and wall.abi >= landlock.SCOPE_ABI)
-        self.exercise, self.end = 0, -1  # its process, and where no signal may be sent a descriptor that ends it
-        self.printed = Bounded(int(limits["printed_characters"]))
+        self.exercises = sandbox.exercises()
+        self.printed = Bounded(int(limits.printed_characters))
 
     def serve(self) -> None:
         silence()
@@ -76,29 +97,33 @@ class _State:
         for name in ("autograder", *_packages):
             sys.modules[name] = student_package(name)
         taken_away.answered_by(lambda question: _ask(self.sock, question))
-        frames.send(self.sock, {"ready": True})
+        frames.send(self.sock, Ready())
         while True:
-            message, descriptors = frames.receive_with_descriptors(self.sock)
-            if message["op"] == "without":
+            message, descriptors = frames.receive_with_descriptors(self.sock, ToNotebook)
+            self._do(message, descriptors)
+
+    def _do(self, message: ToNotebook, descriptors: list[int]) -> None:
+        match message:
+            case Without():
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
-                for name in set(message["watched"]) & set(_where_watched):
+                for name in set(message.watched) & set(_where_watched):
                     taken_away.take_away(_where_watched[name])
-            elif message["op"] == "names":
-                frames.send(self.sock, {"names": sorted(looked_up(message["sources"]))})
-            elif message["op"] == "uses":
+            case LookUp():
+                frames.send(self.sock, Names(tuple(looked_up(message.sources))))
+            case LookUses():
                 # What an exercise's code looks up tells the judge whether an earlier mistake could matter there.
-                found = names_used(_shell.user_ns, message["name"], message["known"])
-                frames.send(self.sock, {"uses": sorted(found)[:MAX_USES]})
-            elif message["op"] == "cell":
-                frames.send(self.sock, self._run_cell(message["source"], message["seconds"]))
-            elif message["op"] == "exercise":
+                found = names_used(_shell.user_ns, message.name, message.known)
+                frames.send(self.sock, Uses([*sorted(found)[:MAX_USES]]))
+            case RunCell():
+                frames.send(self.sock, self._run_cell(message.source, message.seconds))
+            case Exercise():
                 if not descriptors:  # it came, and there was no room for it: the cells have opened all they may
                     raise MemoryError
                 self._fork_exercise(descriptors[0], message)
-            elif message["op"] == "ending":
-                frames.send(self.sock, {"ending": self._ending().as_message()})
+            case HowExerciseEnded():
+                frames.send(self.sock, ExerciseEnded(self._ending()))
 
-    def _run_cell(self, source: str, seconds: float) -> dict[str, Any]:
+    def _run_cell(self, source: str, seconds: float) -> Said:
         """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
         self.printed.clear()
         signal.signal(signal.SIGALRM, _interrupt)
@@ -110,27 +135,24 @@ class _State:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         failure = b"" if error is None else answer_bytes(describe(error, _shell.user_ns))
-        return {"printed": self.printed.getvalue(), "failure": failure}
+        return Said(printed=self.printed.getvalue(), failure=failure)
 
-    def _fork_exercise(self, descriptor: int, message: dict[str, Any]) -> None:
+    def _fork_exercise(self, descriptor: int, message: Exercise) -> None:
         """End the exercise before, with whatever it started, and fork the next."""
-        self._end_exercise()
+        self.exercises.end()
         try:
-            self.exercise, self.end = self._fork()
+            pid = self._fork()
         except OSError as error:
             with contextlib.suppress(frames.Closed):
-                frames.send(socket.socket(fileno=descriptor), {"failed": str(error)})
+                frames.send(socket.socket(fileno=descriptor), Begun(failed=str(error)))
             return
-        if self.exercise:
+        if pid:
             os.close(descriptor)
             return
         code = 1
         try:
             walls.die_with_parent()  # without a pid namespace, nothing else ends it if it loops when all is over
-            if not self.wall.by_landlock:
-                os.setpgid(0, 0)
-            elif self.alone:  # it stays in the group by which all is ended, and cannot end the one that forks
-                landlock.keep_signals_in()
+            self.exercises.in_child()
             seccomp.keep_from_ending_itself()
             self.sock.close()
             _Exercise(socket.socket(fileno=descriptor), self.printed, message).serve()
@@ -140,45 +162,22 @@ class _State:
         finally:
             os._exit(code)
 
-    def _fork(self) -> tuple[int, int]:
+    def _fork(self) -> int:
         """Raises `OSError` if there is no room for another process, though all that cells have left behind is ended."""
         until = time.monotonic() + FORK_SECONDS
         while True:
             try:
-                return (os.fork(), -1) if self.alone or not self.wall.by_landlock else walls.fork_with_descriptor()
+                return self.exercises.fork()
             except OSError:
                 # What a cell has started may fill this submission's share. What others of this user have, goes by.
                 if time.monotonic() > until:
                     raise
-                if self.alone:
-                    self._end_others()
+                self.exercises.make_room()
                 time.sleep(0.05)
 
     def _ending(self) -> Ending:
         """How the exercise's process ended."""
-        return ending_of(self.exercise) if self.exercise else Ending()
-
-    def _end_exercise(self) -> None:
-        if not self.exercise:
-            return
-        if self.alone:
-            self._end_others()
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self.wall.by_landlock:
-                walls.end_by_descriptor(self.end)
-            else:
-                os.killpg(self.exercise, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.exercise, 0)  # what the cells have started goes on
-
-    def _end_others(self) -> None:
-        """End all of this pid namespace, or of Landlock's scope, but this process."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(-1, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                os.waitpid(-1, 0)
+        return ending_of(self.exercises.pid) if self.exercises.pid else Ending()
 
 
 def _interrupt(signum: int, frame: Any) -> None:
@@ -188,23 +187,17 @@ def _interrupt(signum: int, frame: Any) -> None:
 class _Exercise:
     """Answers the calls of one exercise."""
 
-    def __init__(self, sock: socket.socket, printed: Bounded, message: dict[str, Any]) -> None:
-        self.sock = sock
-        self.printed = printed
-        self.behind = tuple(StandIn(name, module, tuple(order)) for name, module, order in message["behind"])
-        self.watched = tuple(message["watched"])
+    def __init__(self, sock: socket.socket, printed: Bounded, exercise: Exercise) -> None:
+        self.sock, self.printed, self.exercise = sock, printed, exercise
 
     def serve(self) -> None:
         gc.freeze()  # what the cells have made stays
-        frames.send(self.sock, {"begun": True})
-        while True:
-            try:
-                message = frames.receive(self.sock)
-            except frames.Closed:
-                return
-            self._answer(message["calls"])
+        frames.send(self.sock, Begun(True))
+        with contextlib.suppress(frames.Closed):
+            while True:
+                self._answer(frames.receive(self.sock, form=Calls).calls)
 
-    def _answer(self, calls: list[bytes]) -> None:
+    def _answer(self, calls: Sequence[bytes]) -> None:
         """Answer calls in order; answers travel together as long as nobody waits for one."""
         waiting, since = bytearray(), time.monotonic()
 
@@ -221,7 +214,7 @@ class _Exercise:
         taken_away.answered_by(ask)
         for body in calls:
             self.printed.clear()
-            answer = perform(_shell.user_ns, call_of(body), ask, self.behind, self.watched)
+            answer = perform(_shell.user_ns, call_of(body), ask, self.exercise.behind, self.exercise.watched)
             waiting += frames.framed(_sendable(answer))
             if time.monotonic() - since > PATIENCE:
                 flush()
@@ -238,5 +231,5 @@ def _sendable(answer: Reply | Failure, encode: Callable[[Reply | Failure], bytes
 
 def _ask(sock: socket.socket, question: Call) -> Reply | Failure:
     """Take a question of student code's to the other side."""
-    frames.send(sock, {"question": question.as_bytes})
-    return answer_of(frames.receive(sock)["answer"])
+    frames.send(sock, Question(question.as_bytes))
+    return answer_of(frames.receive(sock, form=Answer).answer)

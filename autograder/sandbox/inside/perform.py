@@ -16,7 +16,7 @@ import traceback
 import tracemalloc
 import types
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from autograder.sandbox.inside.stand_in import from_handle, is_float_tensor, stand_in
@@ -48,7 +48,7 @@ class NoParameter(AttributeError):
 
 
 def perform(
-    names: dict[str, Any],
+    names: MutableMapping[str, Any],
     call: Call,
     ask: Asked | None = None,
     behind: Sequence[StandIn] = (),
@@ -59,7 +59,7 @@ def perform(
     ask: takes questions of student code's to the other side; behind: the names that it answers for
     watched: parts of names of PyTorch's functions that are not to be called; one that is, is the answer
     """
-    hidden: dict[str, Any] = {}
+    hidden = dict[str, object]()
     try:
         if ask is not None:
             _put_behind(names, call, behind, ask, hidden)
@@ -82,7 +82,7 @@ def perform(
 
 
 def _put_behind(
-    names: dict[str, Any], call: Call, behind: Sequence[StandIn], ask: Asked, hidden: dict[str, Any]
+    names: MutableMapping[str, Any], call: Call, behind: Sequence[StandIn], ask: Asked, hidden: dict[str, object]
 ) -> None:
     """Put stand-ins behind names; what was there goes to `hidden`."""
     in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
@@ -91,7 +91,7 @@ def _put_behind(
         names[one.name] = stand_in(one, None if own is ABSENT else own, ask, in_torch)
 
 
-def _put_back(names: dict[str, Any], hidden: dict[str, Any]) -> None:
+def _put_back(names: MutableMapping[str, Any], hidden: Mapping[str, object]) -> None:
     for name, own in hidden.items():
         if own is ABSENT:
             names.pop(name, None)
@@ -99,7 +99,7 @@ def _put_back(names: dict[str, Any], hidden: dict[str, Any]) -> None:
             names[name] = own
 
 
-def names_used(names: dict[str, Any], name: str, known: Collection[str] = ()) -> set[str]:
+def names_used(names: Mapping[str, Any], name: str, known: Collection[str] = ()) -> set[str]:
     """Names of the notebook's, or among `known`, that a function or class may look up, as far as its code shows."""
     used, left = set[str](), [names.get(name)]
     while left:
@@ -302,7 +302,7 @@ def _module(cls: Any, call: Call, made: Instance) -> Reply:
     return Reply(value, args, gradients[: len(leaves)], of_parameters, shapes)
 
 
-def _by_name(module: Any) -> dict[str, Any]:
+def _by_name(module: Any) -> Mapping[str, Any]:
     """Parameters under all their names: a layer that is kept in a list, too, is still the member W_Q.
 
     And those of layers that are kept in a plain list alone, which PyTorch does not count: that is for suites to judge.

@@ -18,9 +18,6 @@ import stat
 import time
 from collections.abc import Iterator
 
-from autograder.sandbox.inside.landlock_wall import scratch_of
-from autograder.sandbox.wall import Wall
-
 GLANCE = 0.005  # seconds between two looks at free space: two processors write some 25 MB in that time
 SOME_SECONDS = 0.1  # between two counts while somebody writes
 LOOK = 1.0  # seconds between two counts in any case; one takes some milliseconds
@@ -33,17 +30,17 @@ MIB = 2**20
 
 
 class Watch:
-    """What a host remembers between two looks."""
+    """What a host remembers between two looks. folder: in it each submission has one, named by its first process."""
 
-    def __init__(self, wall: Wall) -> None:
-        self._wall = wall
-        self._free = _free(wall.scratch)
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._free = _free(folder)
         self._looked = 0.0
         self._sudden = False
 
     def is_due(self) -> bool:
         """Is it time to count?"""
-        free, since = _free(self._wall.scratch), time.monotonic() - self._looked
+        free, since = _free(self._folder), time.monotonic() - self._looked
         written, made = self._free[0] - free[0], self._free[1] - free[1]
         self._sudden = written > SUDDEN
         some = written > SOME or made > FILES or free[0] == 0
@@ -61,7 +58,7 @@ class Watch:
         if self._sudden:
             _send(pid, signal.SIGSTOP)
         try:
-            return _over_limit(scratch_of(self._wall, pid), pid, limit)
+            return _over_limit(os.path.join(self._folder, str(pid)), pid, limit)
         except _Unlistable as error:
             return f"it made {error} that cannot be looked into"
         finally:

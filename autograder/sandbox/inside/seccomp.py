@@ -22,24 +22,24 @@ import os
 import signal
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from autograder.sandbox.inside.walls import PR_SET_DUMPABLE, PR_SET_PDEATHSIG
-from autograder.sandbox.landlock import SCOPE_ABI
-from autograder.sandbox.wall import Wall
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+REFUSE = ERRNO | errno.EPERM
 LOAD, JUMP_EQUAL, JUMP_ABOVE, JUMP_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # classic BPF
 Line = tuple[int, int, int, int]
+Numbers = tuple[int | None, int | None]  # of a call: on x86_64, on aarch64 (None: not there)
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data, little endian
 X32 = 0x40000000  # the second numbering of calls on x86_64
 NEW_NAMESPACES = 0x7E020080  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
 AF_UNIX = 1
 FAMILIES = (AF_UNIX, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: inside a network namespace with no interface
 
-# name: number on x86_64, on aarch64 (None: not there)
-REFUSED: dict[str, tuple[int, int | None]] = {
+REFUSED: dict[str, Numbers] = {
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
     "process_madvise": (440, 440), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
     "pidfd_send_signal": (424, 424), "keyctl": (250, 219), "add_key": (248, 217), "request_key": (249, 218),
@@ -60,14 +60,14 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27), "mq_unlink": (241, 181),
 }  # fmt: skip
 # A judge passes a socket to the notebook's process; student code passes nothing on.
-SENDING: dict[str, tuple[int | None, int | None]] = {"sendmsg": (46, 211), "sendmmsg": (307, 269)}
+SENDING: dict[str, Numbers] = {"sendmsg": (46, 211), "sendmmsg": (307, 269)}
 # If Landlock has no word on signals, none may be sent; the notebook ends an exercise by a descriptor that it has.
-SIGNALS: dict[str, tuple[int | None, int | None]] = {
+SIGNALS: dict[str, Numbers] = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
 }  # fmt: skip
 # What a process that only computes and talks on the sockets it has needs none of.
-ALONE: dict[str, tuple[int | None, int | None]] = {
+ALONE: dict[str, Numbers] = {
     "clone": (56, 220), "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281), **SIGNALS,
     "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "mkdir": (83, None),
     "mkdirat": (258, 34), "unlink": (87, None), "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38),
@@ -76,7 +76,7 @@ ALONE: dict[str, tuple[int | None, int | None]] = {
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "ioprio_set": (251, 30), "setpgid": (109, 154),
 }  # fmt: skip
 # What no namespace keeps from the rest of the machine, and Landlock does not know.
-FENCED: dict[str, tuple[int | None, int | None]] = {
+FENCED: dict[str, Numbers] = {
     "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202),
     "accept4": (288, 242), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
     "chown": (92, None), "lchown": (94, None), "fchown": (93, 55), "fchownat": (260, 54), "utime": (132, None),
@@ -116,16 +116,49 @@ CLONE, CLONE3, SOCKET, SOCKETPAIR, PRCTL = (56, 220), (435, 435), (41, 198), (53
 NOT_OF_A_PAIR, CONNECTED = 0xFA, 1
 
 
-def apply(wall: Wall, *, alone: bool = False) -> None:
-    """Refuse the calls above to this process and all that it starts, for good.
+@dataclass(frozen=True)
+class Filter:
+    """What a process is refused.
 
-    With `alone`, also whatever starts, signals or reaches for another process, and sockets but those it has.
+    refused: calls, whatever their arguments
+    others: limits, scheduling and signals of another process, as far as these are set by calls that stay allowed
+    ioctls: lines for `ioctl`, about its second argument
+    without_namespaces: every socket but a pair, and hiding from the host that watches
+    """
+
+    refused: Mapping[str, Numbers]
+    others: bool = False
+    ioctls: tuple[Line, ...] = ()
+    without_namespaces: bool = False
+
+
+def students_without_namespaces(signals: bool) -> Filter:
+    """For student code where Landlock is the whole wall. signals: does it keep them in?"""
+    only = (*_each(IOCTLS, ALLOW), (RETURN, 0, 0, ERRNO | errno.ENOTTY))
+    return Filter(_fenced(STUDENTS, signals), others=True, ioctls=only, without_namespaces=True)
+
+
+def judges_without_namespaces(signals: bool) -> Filter:
+    """For judges where Landlock is the whole wall. signals: does it keep them in?"""
+    return Filter(_fenced(JUDGES, signals), others=True, ioctls=JUDGES.ioctls, without_namespaces=True)
+
+
+def _fenced(within: Filter, signals: bool) -> dict[str, Numbers]:
+    calls = {**within.refused, **FENCED}
+    if not signals:
+        calls |= SIGNALS
+        del calls[BY_DESCRIPTOR]
+    return calls
+
+
+def apply(filter_: Filter) -> None:
+    """Refuse what the filter says to this process and all that it starts, for good.
 
     Raises `OSError` if the kernel does not take the filter. Does nothing on other processors than those two.
     """
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         return
-    _install(_program(*MACHINES[os.uname().machine], wall, alone))
+    _install(program(*MACHINES[os.uname().machine], filter_))
 
 
 def keep_from_ending_itself() -> None:
@@ -136,14 +169,13 @@ def keep_from_ending_itself() -> None:
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         return
     column, architecture = MACHINES[os.uname().machine]
-    refuse = ERRNO | errno.EPERM
     # -1 stands for all but the caller, and group 1 cannot be named by its number.
     own = {os.getpid(), 0, -os.getpgrp()} - {-1}
-    targets = [(LOAD, 0, 0, FIRST_ARGUMENT), *_each((pid & 0xFFFFFFFF for pid in own), refuse), (RETURN, 0, 0, ALLOW)]
+    targets = [(LOAD, 0, 0, FIRST_ARGUMENT), *_each((pid & 0xFFFFFFFF for pid in own), REFUSE), (RETURN, 0, 0, ALLOW)]
     lines = _beginning(architecture)
     lines += _only_for(KILL[column], SECOND_ARGUMENT, [*_unless_it_ends(), *targets])
     for numbers, argument in SENT_BY:
-        lines += _only_for(numbers[column], argument, [*_unless_it_ends(), (RETURN, 0, 0, refuse)])
+        lines += _only_for(numbers[column], argument, [*_unless_it_ends(), (RETURN, 0, 0, REFUSE)])
     _install(_packed([*lines, (RETURN, 0, 0, ALLOW)]))
 
 
@@ -160,45 +192,28 @@ def _install(program: bytes) -> None:
         raise OSError(ctypes.get_errno(), "seccomp: " + os.strerror(ctypes.get_errno()))
 
 
-def refused(wall: Wall, alone: bool) -> dict[str, tuple[int | None, int | None]]:
-    """Calls that are refused whatever their arguments, by name."""
-    calls: dict[str, tuple[int | None, int | None]] = {**REFUSED}
-    calls |= ALONE if alone else SENDING
-    if wall.by_landlock:
-        calls |= FENCED
-        if wall.abi < SCOPE_ABI:
-            calls |= SIGNALS
-            del calls[BY_DESCRIPTOR]
-    return calls
-
-
-def _program(column: int, architecture: int, wall: Wall, alone: bool) -> bytes:
-    refuse = ERRNO | errno.EPERM
-    lines = [*_beginning(architecture), *_if(JUMP_ABOVE, X32, refuse)]
-    for numbers in refused(wall, alone).values():
+def program(column: int, architecture: int, filter_: Filter) -> bytes:
+    """The filter for a processor (see `MACHINES`), as the kernel takes it."""
+    lines = [*_beginning(architecture), *_if(JUMP_ABOVE, X32, REFUSE)]
+    for numbers in filter_.refused.values():
         if numbers[column] is not None:
-            lines += _if(JUMP_EQUAL, numbers[column] or 0, refuse)
-    if alone or wall.by_landlock:
-        for numbers in OWN_ALONE.values():
-            own = [*_if(JUMP_EQUAL, 0, ALLOW), (RETURN, 0, 0, refuse)]
-            lines += _only_for(numbers[column], FIRST_ARGUMENT, own)
-    by_fcntl = (*SHARED_BY_FCNTL, *(OWNERS if alone or wall.by_landlock else ()))
-    lines += _only_for(FCNTL[column], SECOND_ARGUMENT, [*_each(by_fcntl, refuse), (RETURN, 0, 0, ALLOW)])
-    if wall.by_landlock and not alone:
-        understood = [*_each(IOCTLS, ALLOW), (RETURN, 0, 0, ERRNO | errno.ENOTTY)]
-        lines += _only_for(IOCTL[column], SECOND_ARGUMENT, understood)
-    elif alone:
-        lines += _only_for(IOCTL[column], SECOND_ARGUMENT, [*_each(OWNERS_BY_IOCTL, refuse), (RETURN, 0, 0, ALLOW)])
+            lines += _if(JUMP_EQUAL, numbers[column] or 0, REFUSE)
+    for numbers in OWN_ALONE.values() if filter_.others else ():
+        lines += _only_for(numbers[column], FIRST_ARGUMENT, [*_if(JUMP_EQUAL, 0, ALLOW), (RETURN, 0, 0, REFUSE)])
+    by_fcntl = (*SHARED_BY_FCNTL, *(OWNERS if filter_.others else ()))
+    lines += _only_for(FCNTL[column], SECOND_ARGUMENT, [*_each(by_fcntl, REFUSE), (RETURN, 0, 0, ALLOW)])
+    if filter_.ioctls:
+        lines += _only_for(IOCTL[column], SECOND_ARGUMENT, list(filter_.ioctls))
     for call in (PREADV2, PWRITEV2):
-        lines += _only_for(call[column], SIXTH_ARGUMENT, [*_if(JUMP_BITS, RWF_NOWAIT, refuse), (RETURN, 0, 0, ALLOW)])
-    if wall.by_landlock:
-        kind = [*_if(JUMP_BITS, NOT_OF_A_PAIR, refuse), *_if(JUMP_BITS, CONNECTED, ALLOW), (RETURN, 0, 0, refuse)]
-        pair = [(JUMP_EQUAL, 1, 0, AF_UNIX), (RETURN, 0, 0, refuse), (LOAD, 0, 0, SECOND_ARGUMENT), *kind]
+        lines += _only_for(call[column], SIXTH_ARGUMENT, [*_if(JUMP_BITS, RWF_NOWAIT, REFUSE), (RETURN, 0, 0, ALLOW)])
+    if filter_.without_namespaces:
+        kind = [*_if(JUMP_BITS, NOT_OF_A_PAIR, REFUSE), *_if(JUMP_BITS, CONNECTED, ALLOW), (RETURN, 0, 0, REFUSE)]
+        pair = [(JUMP_EQUAL, 1, 0, AF_UNIX), (RETURN, 0, 0, REFUSE), (LOAD, 0, 0, SECOND_ARGUMENT), *kind]
         lines += _only_for(SOCKETPAIR[column], FIRST_ARGUMENT, pair)
     # Its flags are behind a pointer, where no filter can look; the C library then falls back to clone.
     lines += _if(JUMP_EQUAL, CLONE3[column], ERRNO | errno.ENOSYS)
-    lines += _only_for(CLONE[column], FIRST_ARGUMENT, [*_if(JUMP_BITS, NEW_NAMESPACES, refuse), (RETURN, 0, 0, ALLOW)])
-    lines += _only_for(PRCTL[column], FIRST_ARGUMENT, _what_prctl_may(wall, refuse))
+    lines += _only_for(CLONE[column], FIRST_ARGUMENT, [*_if(JUMP_BITS, NEW_NAMESPACES, REFUSE), (RETURN, 0, 0, ALLOW)])
+    lines += _only_for(PRCTL[column], FIRST_ARGUMENT, _what_prctl_may(filter_))
     families = [*_each(FAMILIES, ALLOW), (RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT)]
     lines += _only_for(SOCKET[column], FIRST_ARGUMENT, families)
     return _packed([*lines, (RETURN, 0, 0, ALLOW)])
@@ -222,10 +237,10 @@ def _each(values: Iterable[int], then: int) -> list[Line]:
     return [line for value in values for line in _if(JUMP_EQUAL, value, then)]
 
 
-def _what_prctl_may(wall: Wall, refuse: int) -> list[Line]:
+def _what_prctl_may(filter_: Filter) -> list[Line]:
     """A process may ask to be killed when its parent ends, and for nothing less; nor may it hide from its watcher."""
-    killed = [(LOAD, 0, 0, SECOND_ARGUMENT), *_if(JUMP_EQUAL, signal.SIGKILL, ALLOW), (RETURN, 0, 0, refuse)]
-    hides = _if(JUMP_EQUAL, PR_SET_DUMPABLE, refuse) if wall.by_landlock else []
+    killed = [(LOAD, 0, 0, SECOND_ARGUMENT), *_if(JUMP_EQUAL, signal.SIGKILL, ALLOW), (RETURN, 0, 0, REFUSE)]
+    hides = _if(JUMP_EQUAL, PR_SET_DUMPABLE, REFUSE) if filter_.without_namespaces else []
     return [*hides, (JUMP_EQUAL, 1, 0, PR_SET_PDEATHSIG), (RETURN, 0, 0, ALLOW), *killed]
 
 
@@ -236,3 +251,8 @@ def _only_for(number: int, argument: int, then: list[Line]) -> list[Line]:
 
 def _if(jump: int, value: int, then: int) -> list[Line]:
     return [(jump, 0, 1, value), (RETURN, 0, 0, then)]
+
+
+# In namespaces, or where there is no wall: student code, which passes nothing on, and judges, who start nothing.
+STUDENTS = Filter({**REFUSED, **SENDING})
+JUDGES = Filter({**REFUSED, **ALONE}, others=True, ioctls=(*_each(OWNERS_BY_IOCTL, REFUSE), (RETURN, 0, 0, ALLOW)))

@@ -9,16 +9,17 @@ import importlib
 import io
 import random
 import sys
-import types
+from types import ModuleType
 from typing import Any
 
 from autograder.sandbox.inside import taken_away, walls
+from autograder.sandbox.protocol.messages import Setting
 
 
-def warm_shell(setting: dict[str, Any]) -> Any:
+def warm_shell(setting: Setting) -> tuple[Any, walls.Removed]:
     """Import what every submission needs, once, and make the shell that its cells will run in.
 
-    setting: see `autograder.content.sandbox_setting`
+    With it come the files that no new process may read.
     """
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
@@ -27,24 +28,24 @@ def warm_shell(setting: dict[str, Any]) -> Any:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     shell = _quiet_shell_class(InteractiveShell)(config=config)
-    names: dict[str, Any] = {}
-    for name, module in setting["names"].items():
+    names = dict[str, ModuleType]()
+    for name, module in setting.names.items():
         with contextlib.suppress(ImportError):
             names[name] = importlib.import_module(module)
     if torch := sys.modules.get("torch"):
         # A self-check with `nn.MultiheadAttention` then goes by the one function that is answered for.
         torch.backends.mha.set_fastpath_enabled(False)
-    walls.put(taken_away.emptied_sources(setting["ready_made"]["python"]))
-    taken_away.take_away(setting["ready_made"])
-    for what in setting["ready_made"]["where_watched"].values():
-        taken_away.kernels_named(tuple(what["kernels"]))  # looked up once: no submission pays for it
-    walls.hide(setting["ready_made"]["hidden"])
+    emptied = taken_away.emptied_sources(setting.ready_made.python)
+    taken_away.take_away(setting.ready_made)
+    for what in setting.ready_made.where_watched.values():
+        taken_away.kernels_named(what.kernels)  # looked up once: no submission pays for it
+    removed = walls.removed(setting.ready_made.hidden, emptied)
     shell.user_ns.update(names)
     shell.run_cell("None", store_history=False)  # loads what IPython loads late
     _seed()
     gc.collect()
     gc.freeze()
-    return shell
+    return shell, removed
 
 
 def run_cell(shell: Any, source: str) -> BaseException | None:
@@ -134,12 +135,12 @@ class Bounded(io.TextIOBase):
         return "".join(self.parts) + ("\n... (the rest of the output was cut)" if self.cut else "")
 
 
-def student_package(name: str) -> types.ModuleType:
+def student_package(name: str) -> ModuleType:
     """`from autograder import check` works while grading, and does nothing; `autograder.grading` is True.
 
     name: the engine's, or the course's
     """
-    module = types.ModuleType(name)
+    module = ModuleType(name)
     module.grading = True  # type: ignore[attr-defined]
     module.__getattr__ = _visible  # type: ignore[method-assign]
     return module

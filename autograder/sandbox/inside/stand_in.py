@@ -12,7 +12,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,7 +72,7 @@ def _function(name: str, order: Sequence[str], ask: Asked, own: Own | None, in_t
     return function
 
 
-def ask_for(name: str, order: Sequence[str], ask: Asked, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def ask_for(name: str, order: Sequence[str], ask: Asked, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The trusted side's answer to a call of `name`; raises `RuntimeError` if it refuses."""
     placed, rest = _by_place(args, kwargs, order)
     try:
@@ -140,7 +140,9 @@ def _register(module: Any, path: str, value: Any) -> None:
     module.register_parameter(name, torch.nn.Parameter(value, requires_grad=value.is_floating_point()))
 
 
-def _by_place(args: Sequence[Any], kwargs: dict[str, Any], order: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
+def _by_place(
+    args: Sequence[Any], kwargs: Mapping[str, Any], order: Sequence[str]
+) -> tuple[list[Any], dict[str, object]]:
     """Arguments with as many keywords as possible turned into places: only those are differentiated."""
     placed, rest = list(args), dict(kwargs)
     for name in order[len(placed) :]:

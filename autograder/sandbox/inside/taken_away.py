@@ -29,6 +29,7 @@ from typing import Any
 
 from autograder.sandbox.inside.stand_in import ask_for
 from autograder.sandbox.protocol.calls import Asked, Call, Failure
+from autograder.sandbox.protocol.messages import ReadyMade
 
 QUESTION = "ready-made "  # how the name in such a question begins
 KEYS = (
@@ -47,18 +48,15 @@ def answered_by(ask: Asked) -> None:
     _ask = ask
 
 
-def take_away(what: Mapping[str, Any]) -> None:
-    """Put questions in the place of what is ready-made, in this process and all that it forks, for good.
-
-    what: parts of `kernels`' names; functions in `python` and in `c`, by module and name
-    """
-    for place, name in what["python"]:
+def take_away(what: ReadyMade) -> None:
+    """Put questions in the place of what is ready-made, in this process and all that it forks, for good."""
+    for place, name in what.python:
         _empty(_found(place, name), name)
     if "torch" in sys.modules:  # after the imports above, which may bring kernels along
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _take_kernels(what["kernels"])
-    for place, name in what["c"]:
+            _take_kernels(what.kernels)
+    for place, name in what.c:
         if _found(place, name) is not None:
             setattr(sys.modules[place], name, _question(name))
 
@@ -96,11 +94,11 @@ def _found(place: str, path: str) -> Any:
     return found
 
 
-def _take_kernels(parts: Sequence[str]) -> None:
+def _take_kernels(parts: tuple[str, ...]) -> None:
     import torch
 
-    libraries: dict[str, Any] = {}
-    for space, name, key in kernels_named(tuple(parts)):
+    libraries: Any = {}
+    for space, name, key in kernels_named(parts):
         if space not in libraries:
             # Not `torch.library`: that can be told to put back what was there. What is not let go of cannot, and no
             # list or name leads to this one.
@@ -142,13 +140,13 @@ def _empty(function: Any, name: str) -> None:
         f"        return asked({name!r}, {order!r}, args, kwargs)\n"
         f"    return {function.__name__}\n"
     )
-    made: dict[str, Any] = {}
+    made = dict[str, Callable[..., Any]]()
     exec(compile(text, "<ready-made attention>", "exec"), made)  # noqa: S102
     function.__defaults__ = function.__kwdefaults__ = None
     function.__code__ = made["around"](*function.__code__.co_freevars).__code__
 
 
-def asked(name: str, order: Sequence[str], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def asked(name: str, order: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The trusted side's answer to a call; raises `RuntimeError` if it refuses."""
     if _ask is None:
         raise RuntimeError(f"the ready-made {name} {NOT_HERE}")

@@ -1,7 +1,6 @@
-"""The walls that the kernel keeps, as this room builds them: user, namespaces, places, rights, limits.
+"""What the kernel is asked for: user, namespaces, places, rights, limits.
 
-`warm` and `host` say in which process, and in which order; `launch` builds the outer wall with bubblewrap,
-`landlock_wall` the one that needs none.
+`sandbox.backends` says in which process, and in which order.
 """
 
 from __future__ import annotations
@@ -15,7 +14,10 @@ import resource
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+from autograder.sandbox.limits import Limits
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
@@ -34,8 +36,30 @@ SEND_BY_DESCRIPTOR = 424  # pidfd_send_signal
 PACKAGES = ("numpy", "torch")  # what is to be hidden lies in a folder with one of these
 libc = ctypes.CDLL(None, use_errno=True)
 holding = ctypes.PyDLL(None, use_errno=True)  # its calls keep Python's lock, which a fork needs
-_hidden: list[str] = []
-_put: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Held:
+    """Bytes that a process holds: private writable memory (RLIMIT_DATA), address space (RLIMIT_AS)."""
+
+    data: int = 0
+    space: int = 0
+
+
+@dataclass(frozen=True)
+class Removed:
+    """Files of the installed libraries that have what was taken out of a process, which no new one may read.
+
+    hidden: files and folders; emptied: by path, the text that stands in place of a file
+    """
+
+    hidden: tuple[str, ...] = ()
+    emptied: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> list[str]:
+        """All of them."""
+        return [*self.hidden, *self.emptied]
 
 
 def _prctl(option: int, value: int) -> None:
@@ -71,11 +95,11 @@ def gather_pages() -> None:
                 libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), MADV_COLLAPSE)
 
 
-def held() -> dict[str, int]:
-    """Bytes that this process holds: private writable memory (RLIMIT_DATA), address space (RLIMIT_AS)."""
+def held() -> Held:
+    """What this process holds now."""
     with open("/proc/self/status") as file:
         fields = dict(line.split(":", 1) for line in file)
-    return {"data": int(fields["VmData"].split()[0]) * 1024, "space": int(fields["VmSize"].split()[0]) * 1024}
+    return Held(int(fields["VmData"].split()[0]) * 1024, int(fields["VmSize"].split()[0]) * 1024)
 
 
 def die_with_parent() -> None:
@@ -104,9 +128,13 @@ def fork_into_namespaces(own_user: bool = True) -> int:
         return pid
     if not own_user:
         return 0
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
+    try:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+    except OSError as error:  # raised here, it would go on in the child as if it were the parent
+        print(f"a user namespace: {error}", file=sys.stderr, flush=True)
+        os._exit(1)
     return 0
 
 
@@ -156,16 +184,19 @@ def _clone(flags: int, descriptor: Any = None) -> int:
     return pid
 
 
-def private_places(scratch: int) -> None:
-    """Fresh, small, and gone with the namespace: scratch space, shared memory; and no view of /proc."""
+def private_places(scratch: int, removed: Removed) -> None:
+    """Fresh, small, and gone with the namespace: scratch space, shared memory; and no view of /proc.
+
+    scratch: bytes; removed: what is covered, or has another text
+    """
     for place, size in (("/tmp", scratch), ("/dev/shm", scratch), ("/proc", 4096)):  # noqa: S108
         _mount(place, size, "1777")
-    for place in _hidden:
+    for place in removed.hidden:
         if os.path.isdir(place):
             _mount(place, 4096, "0555")
         else:
             _mount_file("/dev/null", place)
-    for place, text in _put.items():
+    for place, text in removed.emptied.items():
         # A copy of this submission's own: what it does to it, nobody else meets.
         with open("/tmp/copy", "w", encoding="utf-8") as file:  # noqa: S108
             file.write(text)
@@ -174,31 +205,20 @@ def private_places(scratch: int) -> None:
     os.chdir("/tmp")  # noqa: S108
 
 
-def hide(patterns: Sequence[str]) -> None:
-    """Places that `private_places` will hide: files and folders beside the installed libraries, by patterns.
+def removed(patterns: Sequence[str], emptied: Mapping[str, str]) -> Removed:
+    """What is removed: files and folders beside the installed libraries, by patterns, and files that were emptied.
 
-    A new process finds no library that still has what was taken out of this one, which has loaded all that it needs.
+    What Python compiled of the emptied ones is hidden. A process that has loaded all it needs does without them.
     """
     packages = {os.path.dirname(os.path.dirname(m.__file__ or "")) for n in PACKAGES if (m := sys.modules.get(n))}
-    for folder in packages:
-        for pattern in patterns:
-            _hidden.extend(sorted(glob.glob(os.path.join(glob.escape(folder), pattern))))
-
-
-def put(files: Mapping[str, str]) -> None:
-    """Texts that `private_places` will put in the place of files; what Python compiled of those is hidden."""
-    _put.update(files)
-    _hidden.extend(path for path in map(importlib.util.cache_from_source, files) if os.path.isfile(path))
-
-
-def left_out() -> list[str]:
-    """Where nothing can be mounted, what `hide` and `put` have named is not to be read at all."""
-    return [*_hidden, *_put]
-
-
-def emptied() -> dict[str, str]:
-    """What `put` was given."""
-    return dict(_put)
+    compiled = [path for path in map(importlib.util.cache_from_source, emptied) if os.path.isfile(path)]
+    found = [
+        place
+        for folder in packages
+        for pattern in patterns
+        for place in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
+    ]
+    return Removed((*compiled, *found), emptied)
 
 
 def _mount_file(source: str, place: str) -> None:
@@ -248,17 +268,20 @@ def keep_private() -> None:
     _prctl(PR_SET_DUMPABLE, 0)
 
 
-def set_limits(limits: dict[str, Any]) -> None:
-    """Per-process limits. Memory counts on top of what Python and PyTorch hold already."""
+def set_limits(limits: Limits, already: Held, tasks: int) -> None:
+    """Per-process limits.
+
+    already: what Python and PyTorch hold, which memory counts on top of; tasks: of this user, likewise
+    """
     wanted = {
-        resource.RLIMIT_DATA: int(limits["held"]["data"] + limits["memory"]),
+        resource.RLIMIT_DATA: already.data + int(limits.memory),
         # Shared mappings, too; address space that is reserved and never used needs some room.
-        resource.RLIMIT_AS: int(limits["held"]["space"] + 2 * limits["memory"]),
-        resource.RLIMIT_NPROC: int(limits["processes"] + limits["around"]),
-        resource.RLIMIT_NOFILE: int(limits["open_files"]),
-        resource.RLIMIT_FSIZE: int(limits["scratch"]),
+        resource.RLIMIT_AS: already.space + 2 * int(limits.memory),
+        resource.RLIMIT_NPROC: int(limits.processes) + tasks,
+        resource.RLIMIT_NOFILE: int(limits.open_files),
+        resource.RLIMIT_FSIZE: int(limits.scratch),
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: int(limits["submission_seconds"]) + 1,
+        resource.RLIMIT_CPU: int(limits.submission_seconds) + 1,
         # What the kernel counts for a user, who may be the grader's own: no queues, no pages that stay in memory, and
         # of signals that wait no more than a few.
         resource.RLIMIT_MSGQUEUE: 0,

@@ -8,16 +8,31 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from autograder.errors import MachineError
+from autograder.sandbox.backends import Backend
+from autograder.sandbox.backends.places import shown_with
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside import cgroup, launch
+from autograder.sandbox.outside.shortage import short_of_something
 from autograder.sandbox.outside.warm import Warm
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.ending import Ending, ending_in
+from autograder.sandbox.protocol.ending import Ending
+from autograder.sandbox.protocol.messages import (
+    Close,
+    Closed,
+    Ended,
+    FromServer,
+    HowEnded,
+    Open,
+    Preparation,
+    Ready,
+)
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the host is lost
@@ -25,13 +40,14 @@ PREPARE_SECONDS = 90.0  # loading an assignment's suite and reference on a busy 
 ATTEMPTS = 2  # a host that was lost is started again once
 
 OWN_PROCESSES = 4  # the host, and room for one that ends
+LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # it is ended, and the next one started
 
 STUDENTS = "autograder.sandbox.inside.notebook"
 JUDGES = "autograder.judging.serve"
 
 
-def isolates(kind: str) -> tuple[str, str | None]:
-    """Which wall does a sandbox of this kind have here, "" if none; and what to warn of, if it could be more?
+def isolates(kind: str) -> tuple[Backend, str | None]:
+    """Which backend does a sandbox of this kind have here; and what to warn of, if it could be more?
 
     kind: "bubblewrap", "landlock", "process" (limits only) or "auto", the best of them that works
     Raises `MachineError` if this is no Linux, if a wall is asked for by name and does not work, or if a limit that
@@ -41,7 +57,7 @@ def isolates(kind: str) -> tuple[str, str | None]:
         raise MachineError("notebooks are run on Linux alone, or in a container; in JupyterLab, check(...) works here")
     if too_low := launch.why_too_little():
         raise MachineError(too_low)
-    return launch.wall(kind)
+    return launch.chosen(kind)
 
 
 def what_is_unsafe(kind: str, root: Path) -> str | None:
@@ -50,10 +66,10 @@ def what_is_unsafe(kind: str, root: Path) -> str | None:
     Raises `MachineError` as `isolates` does.
     """
     chosen, reason = isolates(kind)
-    if not chosen:
+    if not chosen.isolates:
         reason = reason or "that is what was asked for"
         reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
-    elif place := launch.shown_with(root):
+    elif place := shown_with(root):
         reason = f"student code can read the course, since it lies in {place}, with the libraries"
     return reason and f"{reason} (`autograder doctor` says what helps)"
 
@@ -66,7 +82,7 @@ class Host:
     """
 
     def __init__(
-        self, warm: Warm, guest: str = STUDENTS, setting: dict[str, Any] | None = None, judges: bool = False
+        self, warm: Warm, guest: str = STUDENTS, setting: Mapping[str, object] | None = None, judges: bool = False
     ) -> None:
         self._warm, self._guest, self._setting, self._judges = warm, guest, setting or {}, judges
         self._ids = itertools.count(1)
@@ -77,7 +93,7 @@ class Host:
         self._ready = False
         self._ended = False
         self._held = 0
-        self._ending = set[Any]()  # guests whose end was asked for and not yet told
+        self._ending = set[int]()  # guests whose end was asked for and not yet told
 
     def __enter__(self) -> Host:
         return self
@@ -100,15 +116,16 @@ class Host:
                     raise
                 self._ready = False
 
-    def prepare(self, **message: Any) -> None:
+    def prepare(self, preparation: Preparation) -> None:
         """Tell it what the next guests will need. If it cannot be started, whoever opens a guest is told why."""
         with self._lock:
             try:
-                frames.send(self._started(), {"op": "prepare", **message}, time.monotonic() + PREPARE_SECONDS)
-            except (frames.Closed, frames.Deadline, MachineError):
+                frames.send(self._started(), preparation, time.monotonic() + PREPARE_SECONDS)
+            except (*LOST, MachineError):
                 self.close()
 
-    def open(self, limits: Limits, **message: Any) -> Guest:
+    @short_of_something()
+    def open(self, limits: Limits, preparation: Preparation | None = None) -> Guest:
         """A guest of its own. Raises `MachineError` if no host can be started."""
         with self._lock:
             said = ""
@@ -121,13 +138,16 @@ class Host:
                 outer, inner = frames.pair()
                 number = next(self._ids)
                 killed = self._killed_for_memory()
-                asked = {"op": "open", "id": number, "limits": vars(self._within(limits)), **message}
+                order = Open(number, self._within(limits), preparation)
                 try:
                     with inner:
                         frames.send_with_descriptors(
-                            control, asked, [inner.fileno()], time.monotonic() + PREPARE_SECONDS
+                            control, order, [inner.fileno()], time.monotonic() + PREPARE_SECONDS
                         )
                     return Guest(self, number, outer, killed)
+                except frames.Exhausted:
+                    outer.close()
+                    raise
                 except (frames.Closed, frames.Deadline):
                     outer.close()
                     self.close()
@@ -159,7 +179,7 @@ class Host:
         assert self._control is not None
         if not self._ready:
             try:
-                frames.receive(self._control, time.monotonic() + START_SECONDS)
+                frames.receive(self._control, time.monotonic() + START_SECONDS, form=Ready)
             except (frames.Closed, frames.Deadline) as error:
                 text = self._warm.last_words()
                 self.close()
@@ -188,14 +208,12 @@ class Host:
         with self._lock:
             try:
                 if self._control is not None:
-                    frames.send(
-                        self._control, {"op": "ending", "id": number, "ends": ends}, time.monotonic() + FORK_SECONDS
-                    )
-                    while "ending" not in (said := self._receive()):
+                    frames.send(self._control, HowEnded(number, ends), time.monotonic() + FORK_SECONDS)
+                    while not isinstance(said := self._receive(), Ended):
                         pass
                     killed = self._killed_for_memory() > killed_before
-                    return replace(ending_in(said["ending"]), out_of_memory=killed)
-            except (frames.Closed, frames.Deadline, frames.WireError):
+                    return msgspec.structs.replace(said.ending, out_of_memory=killed)
+            except LOST:
                 self.close()
         return Ending()
 
@@ -203,12 +221,13 @@ class Host:
         """How often the kernel has ended a process, since all of this host together had reached its limit on memory."""
         return self._group.killed_for_memory() if self._group else 0
 
-    def _receive(self) -> dict[str, Any]:
+    def _receive(self) -> FromServer:
         """The next message; one that tells of a guest's end is noted."""
         assert self._control is not None
         # Before an answer there may be a whole assignment to load for another guest.
-        said = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS)
-        self._ending.discard(said.get("closed"))
+        said: FromServer = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS, form=FromServer)
+        if isinstance(said, Closed):
+            self._ending.discard(said.number)
         return said
 
     def begin_to_end(self, number: int) -> None:
@@ -216,9 +235,9 @@ class Host:
         with self._lock:
             if self._control is not None:
                 try:
-                    frames.send(self._control, {"op": "close", "id": number}, time.monotonic() + FORK_SECONDS)
+                    frames.send(self._control, Close(number), time.monotonic() + FORK_SECONDS)
                     self._ending.add(number)
-                except (frames.Closed, frames.Deadline):
+                except LOST:
                     self.close()
 
     def wait_for_end(self, number: int) -> None:
@@ -227,7 +246,7 @@ class Host:
             try:
                 while self._control is not None and number in self._ending:
                     self._receive()
-            except (frames.Closed, frames.Deadline, frames.WireError):
+            except LOST:
                 self.close()
 
 

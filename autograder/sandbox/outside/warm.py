@@ -8,13 +8,15 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from autograder.errors import MachineError
+from autograder.sandbox.backends import Backend
 from autograder.sandbox.outside.launch import Launch
+from autograder.sandbox.outside.shortage import short_of_something
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol.messages import EndServer, StartServer
 
 SHELL = "IPython.core.interactiveshell"  # what cells run in
 ATTEMPTS = 2  # a process that was lost is started again once
@@ -24,13 +26,13 @@ ASK_SECONDS = 10.0  # until a request is in the socket's buffer, where it may wa
 class Warm:
     """One warm process for all hosts of a run, started when it is needed, and again if it was lost.
 
-    wall: see `outside.host.isolates`
+    backend: see `outside.host.isolates`
     places: what the judges may read of the course; none if nobody judges here
     modules: what it imports beside the shell that cells run in, if that is installed
     """
 
-    def __init__(self, wall: str, modules: Iterable[str], places: Sequence[Path] = ()) -> None:
-        self.launch = Launch(wall, (*modules, SHELL), tuple(places))
+    def __init__(self, backend: Backend, modules: Iterable[str], places: Sequence[Path] = ()) -> None:
+        self.launch = Launch(backend, (*modules, SHELL), tuple(places))
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -43,8 +45,12 @@ class Warm:
     def __exit__(self, *exc: object) -> None:
         self.end()
 
+    @short_of_something()
     def start(self) -> None:
-        """Begin to start it if it does not run, and do not wait. Raises `MachineError` after its end."""
+        """Begin to start it if it does not run, and do not wait.
+
+        Raises `MachineError` after its end, or if the machine has no room for it.
+        """
         with self._lock:
             if self._ended:
                 raise MachineError("the run was ended")
@@ -54,27 +60,31 @@ class Warm:
                 with inside:
                     self._process = self.launch.start(inside)
 
+    @short_of_something()
     def host(
-        self, guest: str, judges: bool, setting: dict[str, Any], files: Sequence[int]
+        self, guest: str, judges: bool, setting: Mapping[str, object], files: Sequence[int]
     ) -> tuple[int, socket.socket]:
         """Have it fork a host as soon as it can: the host's number and control socket.
 
         guest: module of what the host forks; judges: may it see the course?
         files: descriptors of a control group's files, which it joins
+        Raises `MachineError` if it cannot be started.
         """
         with self._lock:
             for _ in range(ATTEMPTS):
                 self.start()
                 assert self._control is not None
                 number = next(self._ids)
+                order = StartServer(number, guest, dict(setting), self.launch.policy(judges, number))
                 outer, inner = frames.pair()
-                view = self.launch.view(judges, number)
-                asked = {"op": "host", "id": number, "guest": guest, "setting": setting, **view}
                 try:
                     with inner:
                         passed = [inner.fileno(), *files]
-                        frames.send_with_descriptors(self._control, asked, passed, time.monotonic() + ASK_SECONDS)
+                        frames.send_with_descriptors(self._control, order, passed, time.monotonic() + ASK_SECONDS)
                     return number, outer
+                except frames.Exhausted:
+                    outer.close()
+                    raise
                 except (frames.Closed, frames.Deadline):  # it was lost, and its end not noticed until now
                     outer.close()
                     words = self.last_words()
@@ -87,8 +97,8 @@ class Warm:
             self.launch.release(number)
             if self._control is not None:
                 try:
-                    frames.send(self._control, {"op": "end", "id": number}, time.monotonic() + ASK_SECONDS)
-                except (frames.Closed, frames.Deadline):
+                    frames.send(self._control, EndServer(number), time.monotonic() + ASK_SECONDS)
+                except (frames.Closed, frames.Deadline, frames.Exhausted):
                     self._close()
 
     def last_words(self) -> str:
@@ -109,7 +119,7 @@ class Warm:
             self._control.close()
             self._control = None
         if self._process is not None:
-            self.launch.stop(self._process)
+            self.launch.backend.stop(self._process)
             if self._process.stderr:
                 self._process.stderr.close()
             self._process = None

@@ -6,15 +6,20 @@ This is the one place where they become bytes.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.frames import WireError
+from autograder.sandbox.protocol.messages import StandIn as StandIn
 from autograder.sandbox.protocol.values import Handle, decode, encode
 
 MAX_WORDS = 400  # characters of an exception's text
@@ -49,6 +54,10 @@ class Instance:
     args: Sequence[Any] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def packed(self) -> _Instance:
+        """As it crosses the wall."""
+        return _Instance(encode(list(self.args)), encode(dict(self.kwargs)), encode(dict(self.parameters)))
 
 
 LEN = "len"  # a step that is Python's own function of that name
@@ -94,12 +103,18 @@ class Call:
     @cached_property
     def as_bytes(self) -> bytes:
         """It as it crosses the wall. Made once: what becomes of an argument later is not what it was called with."""
-        made = self.instance
-        fields = [self.name, encode(list(self.args)), encode(dict(self.kwargs))]
-        fields.append(made and [encode(list(made.args)), encode(dict(made.kwargs)), encode(dict(made.parameters))])
-        fields += [None if self.seeds is None else encode(list(self.seeds)), self.build, self.lenient]
-        fields += [[[step.method, encode(list(step.args))] for step in self.steps], self.memory]
-        return frames.body({"call": fields})
+        packed = _Call(
+            self.name,
+            encode(list(self.args)),
+            encode(dict(self.kwargs)),
+            None if self.instance is None else self.instance.packed(),
+            None if self.seeds is None else encode(list(self.seeds)),
+            self.build,
+            self.lenient,
+            [_Step(step.method, encode(list(step.args))) for step in self.steps],
+            self.memory,
+        )
+        return frames.body(_CallMessage(packed))
 
     def has_handle(self) -> bool:
         """Does it pass something that stays on the side that made it?"""
@@ -108,12 +123,17 @@ class Call:
     def with_given(self, change: Callable[[Any], Any]) -> Call:
         """The same call with every argument changed."""
 
-        def changed(one: Call | Instance) -> dict[str, Any]:
-            return {"args": [*map(change, one.args)], "kwargs": {key: change(v) for key, v in one.kwargs.items()}}
+        def many(values: Sequence[Any]) -> Sequence[Any]:
+            return [*map(change, values)]
 
-        made = self.instance
-        steps = [Step(step.method, [*map(change, step.args)]) for step in self.steps]
-        return replace(self, **changed(self), steps=steps, instance=made and replace(made, **changed(made)))
+        def named(values: Mapping[str, Any]) -> Mapping[str, Any]:
+            return {key: change(value) for key, value in values.items()}
+
+        made = self.instance and replace(
+            self.instance, args=many(self.instance.args), kwargs=named(self.instance.kwargs)
+        )
+        steps = [Step(step.method, many(step.args)) for step in self.steps]
+        return replace(self, args=many(self.args), kwargs=named(self.kwargs), steps=steps, instance=made)
 
 
 @dataclass(frozen=True)
@@ -123,7 +143,7 @@ class Reply:
     value: Any
     inputs: list[Any] = field(default_factory=list)
     gradients: list[Any] | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)  # gradients by a module's parameters
+    parameters: dict[str, object] = field(default_factory=dict)  # gradients by a module's parameters
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of a module's parameters
 
 
@@ -158,103 +178,138 @@ Answer = Reply | Failure | NoAnswer
 Asked = Callable[[Call], Reply | Failure]  # takes a question to the other side
 
 
-@dataclass(frozen=True)
-class StandIn:
-    """A name that the other side answers for: a function or a module, and what its parameters are called."""
-
-    name: str
-    module: bool
-    order: tuple[str, ...]
-
-
 # ---------------------------------------------------------------- bytes
+
+
+# As lists, in this order. Values are tagged lists, which `values` reads within its limits.
+
+
+class _Fields(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    pass
+
+
+class _Instance(_Fields):
+    args: Any
+    kwargs: Any
+    parameters: Any
+
+    def read(self) -> Instance:
+        return Instance(_decoded(self.args, list), _named(self.kwargs), _named(self.parameters))
+
+
+class _Step(_Fields):
+    method: str
+    args: Any
+
+
+class _Call(_Fields):
+    name: str
+    args: Any
+    kwargs: Any
+    instance: _Instance | None
+    seeds: Any
+    build: bool
+    lenient: bool
+    steps: list[_Step]
+    memory: int | None
+
+
+class _CallMessage(msgspec.Struct):
+    call: _Call
+
+
+class _Line(_Fields):
+    function: str
+    number: int
+    text: str
+
+
+class _Failure(_Fields):
+    kind: Kind
+    text: str
+    error: str
+    lines: list[_Line]
+
+
+class _Reply(_Fields):
+    value: Any
+    inputs: Any
+    gradients: Any
+    parameters: Any
+    shapes: Any
+
+
+class _AnswerMessage(msgspec.Struct, omit_defaults=True):
+    failure: _Failure | UnsetType = UNSET
+    reply: _Reply | UnsetType = UNSET
 
 
 def call_of(body: bytes) -> Call:
     """The call in a message. Raises `WireError` if there is none, whatever the bytes are."""
-    message = frames.parse(body)
-    try:
-        return _call(message.get("call"))
-    except (RecursionError, ValueError, TypeError, OverflowError) as error:
-        raise WireError(f"not a call ({type(error).__name__})") from None
-
-
-def _call(data: Any) -> Call:
-    name, args, kwargs, made, seeds, build, lenient, steps, memory = _fields(data, 9)
-    if type(name) is not str or type(build) is not bool or not (made is None or type(made) is list):
-        raise WireError("not a call")
-    if type(steps) is not list or not (memory is None or type(memory) is int):
-        raise WireError("not a call")
-    instance = None
-    if made is not None:
-        given, options, parameters = _fields(made, 3)
-        instance = Instance(_decoded(given, list), _named(options), _named(parameters))
-    wanted = None if seeds is None else _decoded(seeds, list)
-    used = [_step(step) for step in steps]
-    return Call(name, _decoded(args, list), _named(kwargs), instance, wanted, build, lenient is True, used, memory)
-
-
-def _step(data: Any) -> Step:
-    method, args = _fields(data, 2)
-    if type(method) is not str:
-        raise WireError("not a step")
-    return Step(method, _decoded(args, list))
+    one = frames.parse(body, _CallMessage, "a call").call
+    with _nothing_else("a call"):
+        return Call(
+            one.name,
+            _decoded(one.args, list),
+            _named(one.kwargs),
+            None if one.instance is None else one.instance.read(),
+            None if one.seeds is None else _decoded(one.seeds, list),
+            one.build,
+            one.lenient,
+            [Step(step.method, _decoded(step.args, list)) for step in one.steps],
+            one.memory,
+        )
 
 
 def answer_bytes(answer: Reply | Failure) -> bytes:
     """An answer as it crosses the wall."""
     if isinstance(answer, Failure):
-        lines = [[line.function[:80], line.number, line.text[:160]] for line in answer.lines[-MAX_LINES:]]
-        return frames.body({"failure": [answer.kind.value, answer.text[:MAX_WORDS], answer.error[:40], lines]})
+        lines = [_Line(line.function[:80], line.number, line.text[:160]) for line in answer.lines[-MAX_LINES:]]
+        failure = _Failure(answer.kind, answer.text[:MAX_WORDS], answer.error[:40], lines)
+        return frames.body(_AnswerMessage(failure))
     gradients = None if answer.gradients is None else encode(answer.gradients)
-    shapes = {name: list(shape) for name, shape in answer.shapes.items()}
-    fields = [encode(answer.value), encode(answer.inputs), gradients, encode(answer.parameters), encode(shapes)]
-    return frames.body({"reply": fields})
+    shapes = encode({name: list(shape) for name, shape in answer.shapes.items()})
+    reply = _Reply(encode(answer.value), encode(answer.inputs), gradients, encode(answer.parameters), shapes)
+    return frames.body(_AnswerMessage(reply=reply))
 
 
 def answer_of(body: bytes) -> Reply | Failure:
     """The answer in a message. Raises `WireError` if there is none, whatever the bytes are."""
-    message = frames.parse(body)
-    try:
-        return _failure(message["failure"]) if "failure" in message else _reply(message.get("reply"))
-    except (RecursionError, ValueError, TypeError, OverflowError) as error:
-        raise WireError(f"not an answer ({type(error).__name__})") from None
+    message = frames.parse(body, _AnswerMessage, "an answer")
+    with _nothing_else("an answer"):
+        if not isinstance(message.failure, UnsetType):
+            return _failure(message.failure)
+        if not isinstance(message.reply, UnsetType):
+            return _reply(message.reply)
+    raise WireError("not an answer")
 
 
-def _reply(data: Any) -> Reply:
-    value, inputs, gradients, parameters, shapes = _fields(data, 5)
-    found = {name: _shape(shape) for name, shape in _named(shapes).items()}
-    of_inputs = None if gradients is None else _decoded(gradients, list)
-    return Reply(decode(value), _decoded(inputs, list), of_inputs, _named(parameters), found)
+def _reply(one: _Reply) -> Reply:
+    shapes = {name: _shape(shape) for name, shape in _named(one.shapes).items()}
+    gradients = None if one.gradients is None else _decoded(one.gradients, list)
+    return Reply(decode(one.value), _decoded(one.inputs, list), gradients, _named(one.parameters), shapes)
 
 
-def _failure(data: Any) -> Failure:
-    kind, text, error, lines = _fields(data, 4)
-    if not all(type(word) is str for word in (kind, text, error)) or type(lines) is not list:
-        raise WireError("not a failure")
-    if kind == Kind.MEMORY.value and not re.fullmatch("[0-9]{1,15}", text):
+def _failure(one: _Failure) -> Failure:
+    if one.kind is Kind.MEMORY and not re.fullmatch("[0-9]{1,15}", one.text):
         raise WireError("not a number of bytes")
-    found = tuple(_line(line) for line in lines[:MAX_LINES])
-    return Failure(Kind(kind), text[:MAX_WORDS], error[:40], found)
+    lines = tuple(Line(line.function[:80], line.number, line.text[:160]) for line in one.lines[:MAX_LINES])
+    return Failure(one.kind, one.text[:MAX_WORDS], one.error[:40], lines)
 
 
-def _line(data: Any) -> Line:
-    function, number, text = _fields(data, 3)
-    if type(function) is not str or type(number) is not int or type(text) is not str:
-        raise WireError("not a line")
-    return Line(function[:80], number, text[:160])
+@contextlib.contextmanager
+def _nothing_else(what: str) -> Iterator[None]:
+    """Whatever the values in a message are, `WireError` alone is raised."""
+    try:
+        yield
+    except (RecursionError, ValueError, TypeError, OverflowError) as error:
+        raise WireError(f"not {what} ({type(error).__name__})") from None
 
 
 def _shape(data: Any) -> tuple[int, ...]:
     if type(data) is not list or any(type(size) is not int or size < 0 for size in data):
         raise WireError("not a shape")
     return tuple(data)
-
-
-def _fields(data: Any, count: int) -> list[Any]:
-    if type(data) is not list or len(data) != count:
-        raise WireError(f"not {count} fields")
-    return data
 
 
 def _decoded(data: Any, kind: type) -> Any:
@@ -264,8 +319,8 @@ def _decoded(data: Any, kind: type) -> Any:
     return value
 
 
-def _named(data: Any) -> dict[str, Any]:
-    found: dict[str, Any] = _decoded(data, dict)
+def _named(data: Any) -> dict[str, object]:
+    found: dict[str, object] = _decoded(data, dict)
     if any(type(key) is not str for key in found):
         raise WireError("not named values")
     return found

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from dataclasses import asdict, dataclass
-from typing import Any
+
+import msgspec
 
 # Exit code of a process in which the machine was short of something that the grader needs. Any other error of the
 # grader's code is the student's end: it runs in the student's process, where everything can be changed.
@@ -22,8 +22,7 @@ FROM_OUTSIDE = frozenset({SIGKILL, SIGTERM})
 END_SECONDS = 1.0  # a socket closes a moment before its process can be waited for; under load perhaps a tenth
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a process ended; nothing is set if nobody knows.
 
     exit_code, signal: as `os.waitid` says it
@@ -56,19 +55,17 @@ class Ending:
             return "the machine was short of something that it needs"
         return "nobody knows how it ended"
 
-    def as_message(self) -> dict[str, Any]:
+    def as_message(self) -> dict[str, object]:
         """Plain data."""
-        return asdict(self)
+        return msgspec.structs.asdict(self)
 
 
-def ending_in(message: Any) -> Ending:
+def ending_in(message: object) -> Ending:
     """The ending in a message; one that nobody knows if it is of another form."""
-    kinds = {"exit_code": int | None, "signal": int | None, "running": bool, "limit": str, "out_of_memory": bool}
-    if not isinstance(message, dict) or set(message) != set(kinds):
+    try:
+        return msgspec.convert(message, Ending)
+    except msgspec.ValidationError:
         return Ending()
-    if not all(isinstance(message[name], kind) for name, kind in kinds.items()):
-        return Ending()
-    return Ending(**message)
 
 
 def ending_of(pid: int, seconds: float = END_SECONDS) -> Ending:

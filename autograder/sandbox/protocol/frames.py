@@ -1,6 +1,7 @@
 """Frames: messages of msgpack on a socket, with a limit and a deadline for whoever does not trust the other side.
 
-A frame is four bytes of length (big endian) and a msgpack body, which is a map.
+A frame is four bytes of length (big endian) and a msgpack body, which is a map: a struct of `messages`, or plain data.
+msgspec makes and checks it. What msgspec does not limit is limited here: how many things a message has.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
-import msgpack
+import msgspec
 
 MAX_ITEMS = 100_000  # things in one message; an honest one has some hundred
 MAX_DESCRIPTORS = 8  # with one message: a socket, and the files of a control group
@@ -23,6 +24,7 @@ _LENGTH = struct.Struct(">I")
 SCARCE = frozenset({errno.ETOOMANYREFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 AGAIN_SECONDS = 0.05  # between two tries
 Made = TypeVar("Made")
+PLAIN: Any = dict[str, object]  # the form of a message that is a map of plain data
 
 
 class WireError(Exception):
@@ -63,13 +65,24 @@ def pair() -> tuple[socket.socket, socket.socket]:
     return once_there_is_room(socket.socketpair)
 
 
-def body(message: dict[str, Any]) -> bytes:
-    """A message as it travels, without its length."""
-    # A text may hold half a character, which no UTF-8 can; a question mark takes its place.
-    return bytes(msgpack.packb(message, use_bin_type=True, unicode_errors="replace"))
+def body(message: Any) -> bytes:
+    """A message, a struct or a map, as it travels, without its length."""
+    try:
+        return msgspec.msgpack.encode(message)
+    except UnicodeEncodeError:
+        return msgspec.msgpack.encode(_with_whole_characters(msgspec.to_builtins(message, builtin_types=(bytes,))))
 
 
-def pack(message: dict[str, Any]) -> bytes:
+def _with_whole_characters(data: Any) -> Any:
+    """A text may hold half a character, which no UTF-8 can; a question mark takes its place."""
+    if isinstance(data, str):
+        return data.encode("utf-8", "replace").decode()
+    if isinstance(data, dict):
+        return {_with_whole_characters(key): _with_whole_characters(value) for key, value in data.items()}
+    return [*map(_with_whole_characters, data)] if isinstance(data, list | tuple) else data
+
+
+def pack(message: Any) -> bytes:
     """One frame, ready to send."""
     return framed(body(message))
 
@@ -79,35 +92,65 @@ def framed(body: bytes) -> bytes:
     return bytes(_LENGTH.pack(len(body)) + body)
 
 
-class _Count:
-    """Stops a message of many small things, each of which takes a hundred times its byte once it is made."""
+@overload
+def parse(body: bytes, form: type[Made], what: str = ...) -> Made: ...
+@overload
+def parse(body: bytes, form: Any = PLAIN, what: str = ...) -> Any: ...
+def parse(body: bytes, form: Any = PLAIN, what: str = "of the agreed form") -> Any:
+    """The message in `body`, checked to be of a form; raises `WireError` if there is none.
 
-    def __init__(self) -> None:
-        self.left = MAX_ITEMS
-
-    def __call__(self, made: Any) -> Any:
-        self.left -= 1 + len(made)
-        if self.left < 0:
-            raise WireError("too many things in one message")
-        return made
-
-
-def parse(body: bytes) -> dict[str, Any]:
-    """The message in `body`; raises `WireError` if there is none."""
-    # A thing takes a byte at least, so a short message need not be counted.
-    count = _Count() if len(body) > MAX_ITEMS else None
+    form: a struct, a union of structs, or a map of plain data; what: it is, for the error
+    """
+    if len(body) > MAX_ITEMS:  # a thing takes a byte at least, so a short message need not be counted
+        _count(body)
     try:
-        message = msgpack.unpackb(
-            body, raw=False, strict_map_key=True, max_array_len=MAX_ITEMS, list_hook=count, object_hook=count
-        )
+        return _decoder(form).decode(body)
+    except msgspec.ValidationError:
+        raise WireError(f"not {what}") from None
     except Exception as error:
         raise WireError(f"not msgpack ({type(error).__name__})") from None
-    if type(message) is not dict:
-        raise WireError("a message is a map")
-    return message
 
 
-def send(sock: socket.socket, message: dict[str, Any], deadline: float | None = None) -> None:
+@functools.cache
+def _decoder(form: Any) -> Any:
+    return msgspec.msgpack.Decoder(form)
+
+
+# Of msgpack's kinds of data, by their first byte: bytes that follow; for those with a length, bytes of the length and
+# what is added to it; for lists and maps, bytes of the length and things for each.
+_FOLLOW = dict(zip(range(0xCA, 0xD4), (4, 8, 1, 2, 4, 8, 1, 2, 4, 8), strict=True)) | {
+    0xD4: 2, 0xD5: 3, 0xD6: 5, 0xD7: 9, 0xD8: 17, 0xC0: 0, 0xC2: 0, 0xC3: 0,
+}  # fmt: skip
+_SIZED = {0xC4: (1, 0), 0xC5: (2, 0), 0xC6: (4, 0), 0xC7: (1, 1), 0xC8: (2, 1), 0xC9: (4, 1), 0xD9: (1, 0),
+          0xDA: (2, 0), 0xDB: (4, 0)}  # fmt: skip
+_MANY = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
+
+
+def _count(body: bytes) -> None:
+    """Raises `WireError` for a message of many small things, each of which takes a hundred times its byte once made."""
+    at, left, room = 0, 1, MAX_ITEMS
+    while left > 0 and at < len(body):
+        first, at, left = body[at], at + 1, left - 1
+        things = 0
+        if first in _SIZED:
+            width, more = _SIZED[first]
+            at += width + more + int.from_bytes(body[at : at + width], "big")
+        elif first in _MANY:
+            width, each = _MANY[first]
+            things = each * int.from_bytes(body[at : at + width], "big")
+            at += width
+        elif 0x80 <= first < 0xA0:  # a short map, a short list
+            things = (first & 0x0F) * (1 if first & 0x10 else 2)
+        elif 0xA0 <= first < 0xC0:  # a short text
+            at += first & 0x1F
+        else:
+            at += _FOLLOW.get(first, 0)
+        left, room = left + things, room - 1 - things
+        if room < 0:
+            raise WireError("too many things in one message")
+
+
+def send(sock: socket.socket, message: Any, deadline: float | None = None) -> None:
     """Send one frame; with a `deadline` (`time.monotonic`) never block past it."""
     send_bytes(sock, pack(message), deadline)
 
@@ -140,9 +183,23 @@ class Allowance:
         self.left -= size
 
 
-def receive(sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None) -> dict[str, Any]:
-    """One frame's message; raises `Deadline`, `Closed`, or `WireError` on a malformed one."""
-    return parse(receive_body(sock, deadline, allowance))
+@overload
+def receive(
+    sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None, *, form: type[Made]
+) -> Made: ...
+@overload
+def receive(
+    sock: socket.socket, deadline: float | None = None, allowance: Allowance | None = None, *, form: Any = ...
+) -> Any: ...
+def receive(
+    sock: socket.socket,
+    deadline: float | None = None,
+    allowance: Allowance | None = None,
+    *,
+    form: Any = PLAIN,
+) -> Any:
+    """One frame's message; raises `Deadline`, `Closed`, or `WireError` on one that is not of this form."""
+    return parse(receive_body(sock, deadline, allowance), form)
 
 
 def receive_body(
@@ -155,15 +212,15 @@ def receive_body(
     return _exactly(sock, size, deadline)
 
 
-def receive_with_descriptors(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
+def receive_with_descriptors(sock: socket.socket, form: Any = PLAIN) -> tuple[Any, list[int]]:
     """A frame, and the descriptors that came with its first byte. For the inner side: waits without a deadline."""
     first, descriptors, _, _ = socket.recv_fds(sock, 1, MAX_DESCRIPTORS)
     if not first:
         raise Closed("end of stream")
-    return parse(receive_body(sock, start=first)), descriptors
+    return parse(receive_body(sock, start=first), form), descriptors
 
 
-def send_with_descriptors(sock: socket.socket, message: dict[str, Any], passed: Sequence[int], deadline: float) -> None:
+def send_with_descriptors(sock: socket.socket, message: Any, passed: Sequence[int], deadline: float) -> None:
     """Send a frame whose first byte carries descriptors; never blocks past `deadline`.
 
     Raises `Exhausted` if this user has too many descriptors in flight until then (unix(7): ETOOMANYREFS).

@@ -119,7 +119,7 @@ def _same_array(one: np.ndarray, other: np.ndarray) -> bool:
 # ---------------------------------------------------------------- what an object tells
 
 
-def public(value: Any) -> dict[str, Any]:
+def public(value: Any) -> Mapping[str, Any]:
     """An object's public data: a dataclass's fields, or else what it keeps under names without an underscore.
 
     Nothing that is a function, a class, a module or an exception has any.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Handle:
     `order` names its parameters; `parameters` are arrays by name if it is an `nn.Module`, else None.
     """
 
-    def __init__(self, key: str, order: list[str], parameters: dict[str, Any] | None) -> None:
+    def __init__(self, key: str, order: list[str], parameters: Mapping[str, Any] | None) -> None:
         self.key = key
         self.order = order
         self.parameters = parameters
@@ -253,7 +254,7 @@ def _decode_record(data: Any, depth: int) -> Record:
     name, pairs = data if type(data) is list and len(data) == 2 else ("", None)
     if type(name) is not str or not name.isidentifier() or type(pairs) is not list or len(pairs) > MAX_FIELDS:
         raise WireError("not an object")
-    fields: dict[str, Any] = {}
+    fields = dict[str, object]()
     for pair in pairs:
         if type(pair) is not list or len(pair) != 2 or not is_field(pair[0]) or pair[0] in fields:
             raise WireError("not a field")

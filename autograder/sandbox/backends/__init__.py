@@ -1,0 +1,25 @@
+"""The sandbox backends: bubblewrap, Landlock, and a plain process with limits only.
+
+Each is one object, which the supervisor chooses once, when it starts the zygote (`outside.launch`). It says how the
+zygote is started and what holds there. Behind the wall the same object forks the fork servers, and makes for each a
+`Students` or a `Judges`: the steps by which a fork server and its children give up what they must not have.
+"""
+
+from __future__ import annotations
+
+from autograder.sandbox.backends.base import Backend, Judges, Students
+from autograder.sandbox.backends.bubblewrap import Bubblewrap
+from autograder.sandbox.backends.landlock import Landlock
+from autograder.sandbox.backends.process import Process
+from autograder.sandbox.backends.promises import PROMISES
+from autograder.sandbox.protocol.messages import Policy
+
+__all__ = ["BACKENDS", "BUBBLEWRAP", "LANDLOCK", "PROCESS", "PROMISES", "Backend", "Judges", "Students", "confined"]
+BUBBLEWRAP, LANDLOCK, PROCESS = Bubblewrap(), Landlock(), Process()
+BACKENDS: dict[str, Backend] = {one.name: one for one in (BUBBLEWRAP, LANDLOCK, PROCESS)}
+
+
+def confined(policy: Policy) -> Students | Judges:
+    """The steps of a fork server with this policy, and of its children."""
+    backend = BACKENDS[policy.backend]
+    return backend.judges(policy) if policy.judges else backend.students(policy)

@@ -1,0 +1,55 @@
+"""No wall: a plain process with limits and deadlines, where neither bubblewrap nor Landlock works."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from autograder.sandbox.backends.base import Backend
+from autograder.sandbox.backends.places import KIT
+from autograder.sandbox.backends.promises import PROMISES, Promise
+from autograder.sandbox.protocol.messages import Policy
+
+
+class Process(Backend):
+    """Limits only: student code can read what the user can read, and use the network."""
+
+    name = "process"
+    title = "none"
+    isolates = False
+    keeps: ClassVar[tuple[Promise, ...]] = tuple(one for one in PROMISES if one.without_wall)
+    means = "student code can read the suites and what you can read, and use the network"
+
+    def why_not(self) -> str | None:
+        """It works everywhere."""
+        return None
+
+    def working_folder(self, scratch: str) -> str:
+        """What cells write goes where it is removed."""
+        return scratch
+
+    def command(self, program: Callable[[str], str], places: Sequence[Path]) -> list[str]:
+        """This very Python."""
+        return plain_python(program)
+
+    def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: Callable[[], int]) -> Policy:
+        """Nothing is restricted."""
+        return Policy(self.name, judges)
+
+    def leave_nothing(self) -> None:
+        """Remove the run's folder."""
+        remove_scratch()
+
+
+def plain_python(program: Callable[[str], str]) -> list[str]:
+    """This Python, which sees nothing of the environment and of the folder that it is started in."""
+    return [sys.executable, "-I", "-B", "-c", program(str(KIT.parent))]
+
+
+def remove_scratch() -> None:
+    """Remove the folder that was made for the zygote."""
+    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
