@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 from autograder.errors import MachineError
 from autograder.judging.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
 from autograder.judging.showing import Showing, last
-from autograder.report import OUT_OF_TIME, CellResult
+from autograder.report import CellResult
 from autograder.sandbox.inside.perform import MAX_USES
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
@@ -31,6 +31,7 @@ READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 CUT = 100  # characters that say that the rest was cut
 MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
+OUT_OF_TIME = "it ran out of time and was stopped"
 MAX_KEPT = 64 * 2**20  # bytes of answers to these, for cells that run once more; honest ones have some kB
 
 Found = TypeVar("Found")
@@ -250,7 +251,7 @@ class Notebook:
                 frames.send(self._sock, {"op": "without", "watched": list(self.watched)}, cells_end)
         for number in numbers:
             if time.monotonic() > self._ends_at:
-                self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME))
+                self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME, ran_out_of_time=True))
             if number not in self._skip:
                 result = self._run_cell(self.cells[number], self._seconds(number, ran_out), cells_end)
                 if isinstance(result, Exception):
@@ -270,7 +271,8 @@ class Notebook:
         """
         ending = self._fresh.ending() if isinstance(stop, frames.Closed) else Ending(running=True)
         if ending.is_students:
-            self._skip[number] = CellResult(stopped=ending.limit or _how(stop))
+            late = isinstance(stop, frames.Deadline) and not ending.limit
+            self._skip[number] = CellResult(stopped=ending.limit or _how(stop), ran_out_of_time=late)
             return
         self._ended_from_outside += 1
         if self._ended_from_outside >= ATTEMPTS:
@@ -309,9 +311,8 @@ class Notebook:
         said = answer_of(failure)
         if not isinstance(said, Failure):
             raise frames.WireError("not a failure")
-        return CellResult(
-            text, said.error, said.text, tuple((one.function, one.number, one.text) for one in said.lines)
-        )
+        lines = tuple((one.function, one.number, one.text) for one in said.lines)
+        return CellResult(text, said.error, said.text, lines, ran_out_of_time=said.error == "KeyboardInterrupt")
 
     def _answer(self, question: Any) -> bytes:
         """The answer to a cell's question, of which only a few are answered.

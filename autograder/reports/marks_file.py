@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.errors import AutograderError
-from autograder.report import ExerciseResult, Report, TestResult
+from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.text import shown_name
 
 # A spreadsheet takes text that begins so for a formula, and runs it (OWASP, "CSV Injection").
@@ -65,11 +65,18 @@ def _exercise(entry: Mapping[str, Any]) -> ExerciseResult:
         tests=tuple(_test(test) for test in entry["tests"]),
         max_score=float(entry["max_score"]),
         started=bool(entry.get("started", True)),
-        diagnosis=entry["diagnosis"],
-        hint=str(entry.get("hint", "")),
+        causes=tuple(_causes(entry)),
         with_reference=tuple(entry.get("with_reference", ())),
         evidence=str(entry.get("evidence", "")),
     )
+
+
+def _causes(entry: Mapping[str, Any]) -> Iterator[Cause]:
+    """What is wrong; each by itself only if there are several, and in no file of an older version."""
+    if "causes" in entry:
+        yield from (Cause(str(cause["name"]), str(cause["hint"])) for cause in entry["causes"])
+    elif entry["diagnosis"]:
+        yield Cause(str(entry["diagnosis"]), str(entry.get("hint", "")))
 
 
 def _test(entry: Mapping[str, Any]) -> TestResult:

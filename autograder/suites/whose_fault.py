@@ -68,8 +68,7 @@ def _placed(error: Mismatch, apart: Apart, mine: _Found) -> Mismatch:
     """`error` with the place in what came back, if a suite looks at it in another shape."""
     if apart.what != "the result" or len(mine.parts) > 1 or mine.index == apart.index:
         return error
-    text = error.text.replace(place_of(apart.index), place_of(mine.index), 1)
-    return Mismatch(text, error.hint, error.cause, error.got)
+    return Mismatch(apart.text(mine.index), error.hint, error.cause, error.got)
 
 
 def _disagree(error: Mismatch, apart: Apart, other: _Found | None) -> Mismatch:
