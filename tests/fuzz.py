@@ -43,7 +43,7 @@ from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.submission import code_cells, read_notebook
-from autograder.suites.alike import same
+from autograder.suites.alike import same_answer
 from autograder.suites.expect import kind_of
 from autograder.suites.question_cost import is_small
 from autograder.suites.questions import Questions
@@ -192,7 +192,7 @@ def _read_answer(data: bytes) -> None:
     answer_bytes(fit_to_print(answer, ["def softmax(x):\n    return x"], asked=False))
     answer_bytes(fit_to_print(answer, [], asked=True))
     # What is done with every answer before a suite sees it, and with two of one call.
-    same(answer, answer)
+    same_answer(answer, answer)
     print_of(answer)
     if isinstance(answer, Reply):
         kind_of(answer.value)

@@ -29,12 +29,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from autograder.diagnosis.catalogue import Mistake
-from autograder.diagnosis.differences import Asked, of_form
+from autograder.diagnosis.differences import ComparedCall, of_form
 from autograder.diagnosis.hypotheses import SMALLEST, Compared, Hypotheses, is_ordinary
 from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
-from autograder.suites.alike import arrays, same
+from autograder.suites.alike import arrays, same_answer
 from autograder.suites.quoted import coarse
 from autograder.suites.rehearsal import Heard
 from autograder.suites.student import Recorded
@@ -166,9 +166,10 @@ class _Case:
     def _rest(self, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""
         asked = [
-            Asked(one.call, one.answer, self._compared.answer(mistake, i)) for i, one in enumerate(self._compared.told)
+            ComparedCall(one.call, one.answer, self._compared.answer(mistake, i))
+            for i, one in enumerate(self._compared.told)
         ]
-        off = frozenset(i for i, one in enumerate(asked) if not same(one.got, one.wanted))
+        off = frozenset(i for i, one in enumerate(asked) if not same_answer(one.got, one.wanted))
         found = [one for one in relations(asked, off) if one.name in BESIDE] if off >= rest else []
         if not all(lays_out_otherwise(asked[i]) for i in rest):
             found = [one for one in found if one.name != "one-batch-layout"]

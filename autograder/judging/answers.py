@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from autograder.judging.exercise_calls import CallsOutside, read
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply
-from autograder.suites.alike import equal, same
+from autograder.suites.alike import same_answer, same_value
 from autograder.suites.expect import Mismatch
 from autograder.suites.here import CallsHere
 from autograder.suites.quoted import fit_to_print
@@ -16,13 +16,13 @@ from autograder.suites.rehearsal import Heard, Place, Rehearsal
 from autograder.suites.student import ReadyMade, as_exception, has_chance
 from autograder.suites.suite import Test
 
-Asked = CallsOutside | CallsHere  # the calls of one exercise
+ExerciseCalls = CallsOutside | CallsHere  # the calls of one exercise
 Unread = bytes | Failure | NoAnswer
 Planned = Mapping[Place, Unread]  # answers to planned calls
 KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 
 
-def ask_planned(exercise: Asked, rehearsal: Rehearsal, tests: Sequence[Test]) -> Planned:
+def ask_planned(exercise: ExerciseCalls, rehearsal: Rehearsal, tests: Sequence[Test]) -> Planned:
     """Ask all that the tests are known to ask; what a call without an answer leads to is not asked."""
     plan = rehearsal.plans.get(tests[0].exercise, ()) if tests else ()
     together = _together(exercise, [(one.call, one.place[0]) for one in plan])
@@ -36,7 +36,7 @@ def ask_planned(exercise: Asked, rehearsal: Rehearsal, tests: Sequence[Test]) ->
     return got
 
 
-def _together(exercise: Asked, calls: Sequence[tuple[Call, bytes]]) -> Iterator[bytes | Failure]:
+def _together(exercise: ExerciseCalls, calls: Sequence[tuple[Call, bytes]]) -> Iterator[bytes | Failure]:
     """Answers to calls that are made all at once, until one does not come.
 
     They travel together, so whose answer it is that did not come shows only when the next are asked alone.
@@ -47,7 +47,7 @@ def _together(exercise: Asked, calls: Sequence[tuple[Call, bytes]]) -> Iterator[
         yield answer
 
 
-def _alone(exercise: Asked, call: Call, body: bytes | None) -> Unread:
+def _alone(exercise: ExerciseCalls, call: Call, body: bytes | None) -> Unread:
     return next(exercise.ask([(call, body)]))
 
 
@@ -93,7 +93,7 @@ class TestsAnswers:
 
     __test__ = False
 
-    def __init__(self, exercise: Asked, planned: Planned) -> None:
+    def __init__(self, exercise: ExerciseCalls, planned: Planned) -> None:
         self.first: First | None = None
         self.reply: tuple[Call, Reply] | None = None
         self.ready_made: ReadyMade | None = None
@@ -137,7 +137,7 @@ class TestsAnswers:
         return fit_to_print(answer, cells, bool(questions.asked))
 
 
-def ask_again(exercise: Asked, firsts: Mapping[Test, First]) -> dict[Test, Exception]:
+def ask_again(exercise: ExerciseCalls, firsts: Mapping[Test, First]) -> dict[Test, Exception]:
     """Make the first call of each test that passed once more, the last one first: the answers must be the same.
 
     What a module's parameters are tells nothing, so it is the first call that asks for more. A function that keeps
@@ -160,12 +160,12 @@ def _difference(first: First, second: Unread) -> Exception | None:
     if second == first.answer:
         return None
     answer = read(second)
-    if same(read(first.answer), answer) or has_chance(first.call, answer):
+    if same_answer(read(first.answer), answer) or has_chance(first.call, answer):
         return None
     return as_exception(first.call.name, answer) if isinstance(answer, NoAnswer) else Mismatch(KEPT)
 
 
-def answers_otherwise(exercise: Asked, call: Call, first: Reply) -> bool:
+def answers_otherwise(exercise: ExerciseCalls, call: Call, first: Reply) -> bool:
     """Is a call that gave a wrong value answered with another one when it is made once more?"""
     second = read(_alone(exercise, call, None))
-    return isinstance(second, Reply) and not has_chance(call, second) and not equal(first.value, second.value)
+    return isinstance(second, Reply) and not has_chance(call, second) and not same_value(first.value, second.value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from autograder.judging.answers import (
-    Asked,
+    ExerciseCalls,
     First,
     Planned,
     TestsAnswers,
@@ -24,7 +24,7 @@ from autograder.judging.notebook import Notebook
 from autograder.judging.picture import draw
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
-from autograder.suites.alike import same
+from autograder.suites.alike import same_answer
 from autograder.suites.example import Example
 from autograder.suites.expect import Mismatch
 from autograder.suites.here import Here
@@ -87,7 +87,7 @@ class Attempt:
     def same_answers(self, other: Attempt) -> bool:
         """Were all calls answered the same?"""
         mine, theirs = ([read(one.answer) for one in each.calls] for each in (self, other))
-        return len(mine) == len(theirs) and all(map(same, mine, theirs))
+        return len(mine) == len(theirs) and all(map(same_answer, mine, theirs))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Judged:
     ready_made: ReadyMade | None = None
 
 
-def attempt(tests: Tests, exercise: Asked) -> Attempt:
+def attempt(tests: Tests, exercise: ExerciseCalls) -> Attempt:
     """Judge one exercise as `exercise` answers, with whatever stands behind names there."""
     with contextlib.closing(exercise):
         # Before anything else is asked: what it draws can then show no hidden test's input.
@@ -147,13 +147,13 @@ def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:
     return replace(outcome, error=error, call=outcome.test.exercise) if error else outcome
 
 
-def _is_unsteady(judged: Sequence[Judged], exercise: Asked) -> bool:
+def _is_unsteady(judged: Sequence[Judged], exercise: ExerciseCalls) -> bool:
     """Is the first call of one of some tests that failed answered otherwise if it is made once more?"""
     wrong = [one.reply for one in judged if isinstance(one.outcome.error, Mismatch) and one.reply]
     return any(answers_otherwise(exercise, *reply) for reply in wrong[:ONCE_MORE])
 
 
-def _judge_tests(tests: Tests, exercise: Asked, planned: Planned) -> Iterator[Judged]:
+def _judge_tests(tests: Tests, exercise: ExerciseCalls, planned: Planned) -> Iterator[Judged]:
     """Each test judged, in order, with what format errors have cost in those before it."""
     so_far = Deducted(sum(one.weight for one in tests.tests))
     for test in tests.tests:

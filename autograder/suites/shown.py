@@ -1,7 +1,7 @@
 """What a visible check says: what came out, what was wanted, a question, and what went in. None of it is a secret.
 
     with shown("The dot products are 2 and 6. What comes next?", Q=Q, K=K):
-        same(expect.array(student.attention_scores(Q, K)), SCORES)
+        close(expect.array(student.attention_scores(Q, K)), SCORES)
 
 Whatever goes wrong inside, a wrong number, another shape or an error in the student's code, ends in the same question.
 """
@@ -42,7 +42,7 @@ def shown(question: str, **given: Any) -> Iterator[None]:
         raise raised from None
 
 
-def same(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
+def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
     """Same shape and same numbers, up to the rounding of literals; says both where they differ."""
     got, wanted = np.asarray(expect.numbers(got)), np.asarray(wanted)
     expect.shape(got, wanted.shape, what=what)

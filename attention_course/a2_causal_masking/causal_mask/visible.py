@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.suites import expect
-from autograder.suites.shown import same, shown
+from autograder.suites.shown import close, shown
 
 from ..shared_visible import CAUSAL
 
@@ -14,7 +14,7 @@ class TestCausalMask:
     def test_three_words(self, student):
         """For three words: one True in the first row, two in the second, three in the third."""
         with shown("Row i says at whom word i may look: at itself and at what came before. Is it so?", length=3):
-            same(expect.array(student.causal_mask(3)), CAUSAL)
+            close(expect.array(student.causal_mask(3)), CAUSAL)
 
     def test_truth_values(self, student):
         """The mask holds truth values: its dtype is bool."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.suites import expect
-from autograder.suites.shown import equal, same, shown
+from autograder.suites.shown import close, equal, shown
 
 
 def triple(X):
@@ -135,4 +135,4 @@ class TestTranslationTest:
         """X is as before."""
         with shown("Is it the caller's array that you move, or a copy?", X=self.WIDE):
             after = student.translation_test.inputs_after(triple, self.WIDE.copy(), 1, 0)
-            same(after[1], self.WIDE, "X after the call")
+            close(after[1], self.WIDE, "X after the call")

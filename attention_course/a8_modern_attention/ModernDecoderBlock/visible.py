@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.suites import expect
-from autograder.suites.shown import arrives, same, shown
+from autograder.suites.shown import arrives, close, shown
 
 from ..shared_visible import WAVES, waves
 
@@ -184,7 +184,7 @@ class TestModernDecoderBlock:
     def judge(self, student, wanted, question, sizes):
         with shown(question, sizes=sizes, weights=WAVES, x=WAVES):
             got = expect.tensor(self.run(student, sizes).value)
-            same(got, np.array(wanted), "the output", within=5e-4)
+            close(got, np.array(wanted), "the output", within=5e-4)
 
     def test_parameters(self, student):
         """The count for d_model = 16, four heads, two of keys, d_ff = 6: two norms and seven matrices, 1088 numbers."""
@@ -216,4 +216,4 @@ class TestModernDecoderBlock:
         with shown("Which line makes a new tensor, of which dtype?"):
             got = self.run(student, dtype="float64")
             expect.dtype(expect.tensor(got.value), np.float64)
-            same(got.after[0], self.X, "x after the call")
+            close(got.after[0], self.X, "x after the call")
