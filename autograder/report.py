@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct, structs
 
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
-OUT_OF_TIME = "it ran out of time and was stopped"  # why a cell was stopped
+# Between the parts of a visible check's message.
+ASKS, WENT_IN = " → ", " What went in: "
 
 
-@dataclass(frozen=True)
-class CellResult:
+class CellResult(Struct, frozen=True):
     """What running one cell gave: printed text, an exception (kind, text, the student's own lines), why it was stopped.
 
-    A line is (function, number in the cell, text).
+    lines: each (function, number in the cell, text)
+    ran_out_of_time: was it stopped, or interrupted, because it took too long?
     """
 
     printed: str = ""
@@ -22,18 +25,30 @@ class CellResult:
     text: str = ""
     lines: tuple[tuple[str, int, str], ...] = ()
     stopped: str | None = None
+    ran_out_of_time: bool = False
+
+
+class Message(Struct, frozen=True):
+    """A visible check's message in its parts: what happened, a question, and what went in, one text an argument."""
+
+    happened: str
+    question: str = ""
+    went_in: tuple[str, ...] = ()
 
     @property
-    def ran_out_of_time(self) -> bool:
-        """Was it stopped, or interrupted, because it took too long?"""
-        return self.error == "KeyboardInterrupt" or self.stopped == OUT_OF_TIME
+    def inputs(self) -> str:
+        """What went in, as one text; empty if nothing is told of it."""
+        return f"{WENT_IN}{', '.join(f'`{one}`' for one in self.went_in)}." if self.went_in else ""
+
+    def __str__(self) -> str:
+        return self.happened + (f"{ASKS}{self.question}" if self.question else "") + self.inputs
 
 
-@dataclass(frozen=True)
-class TestResult:
+class TestResult(Struct, frozen=True):
     """One test's outcome. `sentence` is what the student reads; `score` and `max_score` are points.
 
-    `stopped` is set if the student's code gave no answer: a loop, an exit, a crash, too much memory.
+    `stopped` is set if the student's code gave no answer: a loop, an exit, a crash, too much memory. `parts` are those
+    of a visible check's `message`.
     """
 
     __test__ = False
@@ -45,14 +60,16 @@ class TestResult:
     max_score: float
     message: str
     stopped: bool = False
+    parts: Message | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As in the command line's JSON."""
-        return vars(self) | {"passed": self.state == "passed"}
+        found = structs.asdict(self) | {"passed": self.state == "passed"}
+        del found["parts"]
+        return found
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """What the student's function gave on a visible example: one matrix, or one a head, with labels.
 
     `wanted`: what the example asks for, in two digits; none where it is not said.
@@ -65,24 +82,39 @@ class Picture:
     wanted: tuple[Numbers, ...] = ()
 
 
-@dataclass(frozen=True)
-class ExerciseResult:
+class Cause(Struct, frozen=True):
+    """One thing that is wrong: its name, and what to think about next."""
+
+    name: str
+    hint: str
+
+
+class ExerciseResult(Struct, frozen=True):
     """One exercise's outcome.
 
     `with_reference` names earlier exercises whose reference stood behind the student's code here, so that an
-    early mistake is paid for once. `diagnosis` is the name of what is wrong: a mistake whose answers the student's
-    equal, or a relation to the right ones. `evidence` says by what it is known, `hint` what to think about next.
+    early mistake is paid for once. `causes` are what is wrong: mistakes whose answers the student's equal, or
+    relations to the right ones. `evidence` says by what that is known.
     """
 
     name: str
     tests: tuple[TestResult, ...]
     max_score: float
     started: bool = True
-    diagnosis: str | None = None
-    hint: str = ""
+    causes: tuple[Cause, ...] = ()
     with_reference: tuple[str, ...] = ()
     picture: Picture | None = None
     evidence: str = ""
+
+    @property
+    def diagnosis(self) -> str | None:
+        """The causes' names, joined by `+`; None if nothing can be told."""
+        return joined_names(self.causes) or None
+
+    @property
+    def hint(self) -> str:
+        """What to think about next, of all causes; empty without one."""
+        return joined_hints(self.causes)
 
     @property
     def score(self) -> float:
@@ -91,9 +123,9 @@ class ExerciseResult:
             return self.max_score
         return min(self.max_score, round(sum(test.score for test in self.tests), 2))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As in the command line's JSON."""
-        return {
+        found: dict[str, object] = {
             "name": self.name,
             "score": self.score,
             "max_score": self.max_score,
@@ -104,10 +136,22 @@ class ExerciseResult:
             "with_reference": list(self.with_reference),
             "tests": [test.to_dict() for test in self.tests],
         }
+        if len(self.causes) > 1:
+            found["causes"] = [structs.asdict(cause) for cause in self.causes]
+        return found
 
 
-@dataclass(frozen=True)
-class Verdict:
+def joined_names(causes: Sequence[Cause]) -> str:
+    """`no-scaling+softmax-twice`: the names of causes in one."""
+    return "+".join(cause.name for cause in causes)
+
+
+def joined_hints(causes: Sequence[Cause]) -> str:
+    """The hints of causes in one."""
+    return " And: ".join(cause.hint for cause in causes)
+
+
+class Verdict(Struct, frozen=True):
     """What a judge gives back on a submission: exercises, what running each cell gave, a sentence beside the marks."""
 
     exercises: tuple[ExerciseResult, ...]
@@ -115,8 +159,7 @@ class Verdict:
     extra: str = ""
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     """One submission of one assignment: graded, or failed with a reason.
 
     `extra` is a sentence on what brings no points, such as a saved model; empty if there is nothing to say.
@@ -139,9 +182,9 @@ class Report:
         """Points earned in all exercises."""
         return round(sum(exercise.score for exercise in self.exercises), 2)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As in the command line's JSON."""
-        result: dict[str, Any] = {
+        result: dict[str, object] = {
             "student": self.student,
             "assignment": self.assignment,
             "status": self.status,

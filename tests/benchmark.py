@@ -26,7 +26,8 @@ from nbgrader.api import Gradebook
 
 from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.course import CHECK, CONFIG, Assignment, Course
-from autograder.marking.many import Workers
+from autograder.marking.executors import DaskExecutor, LocalExecutor
+from autograder.marking.pool import WorkerPool
 from autograder.marking.task import Marked, Task
 from autograder.nbgrader import api
 from autograder.report import Report
@@ -418,8 +419,9 @@ def no_work(task: Task) -> Marked:
 
 def simulated(count: int, jobs: int, scheduler: str = "") -> tuple[float, float]:
     """Seconds and MiB that handing out `count` tasks without work adds to this process, through the usual path."""
-    workers = Workers(ROOT, jobs, scheduler=scheduler)
-    workers._work = no_work
+    executor = DaskExecutor(ROOT, "auto", scheduler) if scheduler else LocalExecutor(ROOT, "auto", jobs)
+    executor.work = no_work
+    workers = WorkerPool(ROOT, executor)
     cells = ("x" * 20_000,)  # as much text as a notebook of a4 holds
     tasks = (Task(f"student-{number}", "a1_scaled_dot_product", "", cells) for number in range(count))
     before, start = psutil.Process().memory_info().rss, time.perf_counter()

@@ -7,11 +7,13 @@ import ctypes
 import os
 import re
 import socket
-from dataclasses import asdict
 from typing import Any
+
+import msgspec
 
 from autograder.judging import serve as real
 from autograder.judging.serve import prepare, warm_up
+from autograder.messages import Order
 from autograder.sandbox.protocol import frames
 
 __all__ = ["prepare", "serve", "warm_up"]
@@ -22,13 +24,16 @@ def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
     task = frames.receive(sock)
     fault = re.search(r'FAULT = "(.*)"', "\n".join(task["cells"]))
     if fault is None:
-        frames.send(sock, {"verdict": asdict(real._judged(sock, task))})
+        frames.send(sock, {"verdict": judged(sock, task)})
     elif fault[1] in ENDS:
         ENDS[fault[1]](sock)
     else:
-        data = asdict(real._judged(sock, task))
-        lists = {"exercises": list(data["exercises"]), "cells": list(data["cells"])}
-        frames.send(sock, SAYS[fault[1]](copy.deepcopy(data | lists)))
+        frames.send(sock, SAYS[fault[1]](copy.deepcopy(judged(sock, task))))
+
+
+def judged(sock, task):
+    """An honest verdict, as data whose lists can be changed."""
+    return frames.parse(frames.body(msgspec.to_builtins(real.here.verdict(sock, msgspec.convert(task, Order)))))
 
 
 def allocate(sock):
@@ -132,8 +137,10 @@ SAYS = {
     "a message that is none": changed(*TEST, "message", None),
     "a name that is bytes": changed(*TEST, "name", b"x"),
     "stopped that is a number": changed(*TEST, "stopped", 1),
-    "a hint that is a map": changed(*FIRST, "hint", {"a": 1}),
-    "a diagnosis that is a number": changed(*FIRST, "diagnosis", 7),
+    "causes that are a map": changed(*FIRST, "causes", {"a": 1}),
+    "a hint that is a map": changed(*FIRST, "causes", [{"name": "a", "hint": {"a": 1}}]),
+    "a cause that is a number": changed(*FIRST, "causes", [{"name": 7, "hint": ""}]),
+    "causes without end": changed(*FIRST, "causes", [{"name": "a", "hint": ""}] * 5000),
     "behind that is a text": changed(*FIRST, "with_reference", "softmax"),
     "a picture that is a number": changed(*FIRST, "picture", 1),
     "a picture without matrices": changed(*FIRST, "picture", {**PICTURE, "matrices": []}),

@@ -24,11 +24,12 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgpack
+import msgspec
 import numpy as np
 
 from attention_course.saved_model import Unusable
@@ -36,13 +37,13 @@ from attention_course.saved_model import parse as parse_model
 from autograder.diagnosis.prints import print_of
 from autograder.errors import SubmissionError
 from autograder.judging.exercise_calls import read
-from autograder.marking.verdict import BadVerdict, read_verdict
+from autograder.marking.verdict import BadVerdict, read_message
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.submission import code_cells, read_notebook
-from autograder.suites.alike import same
+from autograder.suites.alike import same_answer
 from autograder.suites.expect import kind_of
 from autograder.suites.question_cost import is_small
 from autograder.suites.questions import Questions
@@ -91,7 +92,7 @@ def targets() -> dict[str, Target]:
         "calls.answer_of": Target(_read_answer, answers, *packed),
         "calls.call_of": Target(_allowing(call_of, frames.WireError), calls, *packed),
         "questions.answer": Target(_Asking(), calls, *packed),
-        "verdict.read_verdict": Target(_Verdicts.read, _Verdicts.seeds(), *packed),
+        "verdict.read_message": Target(_Verdicts.read, _Verdicts.seeds(), *packed),
         "submission.read_notebook": Target(_read_notebook, _notebooks(), json.loads, _as_json),
         "saved_model.parse": Target(_allowing(parse_model, Unusable), _models(), _header, _with_header),
     }
@@ -137,17 +138,19 @@ class _Verdicts:
             CellResult("", "ValueError", "no", (("f", 3, "x"),)),
             CellResult(stopped="it ended"),
         )
-        data = asdict(Verdict(tuple(results.values()), cells, "Saved model"))
+        data = msgspec.to_builtins(Verdict(tuple(results.values()), cells, "Saved model"))
         picture = Picture((((0.5, 0.5), (1.0, 0.0)),), ("a", "b"), ("c", "d"), False)
         drawn = json.loads(json.dumps(data)) | {"extra": ""}
-        drawn["exercises"][0]["picture"] = json.loads(json.dumps(vars(picture)))
+        drawn["exercises"][0]["picture"] = json.loads(json.dumps(msgspec.to_builtins(picture)))
         return [frames.body({"verdict": data}), frames.body({"verdict": drawn})]
 
     @classmethod
     def read(cls, data: bytes) -> None:
         try:
-            verdict = read_verdict(frames.parse(data).get("verdict"), cls.exercises, 3)
+            verdict = read_message(frames.parse(data), cls.exercises, 3).verdict
         except (BadVerdict, frames.WireError):
+            return
+        if verdict is None:  # what it was changed to asks for something else
             return
         # What is accepted is of the form that everything behind it relies on.
         for exercise, wanted in zip(verdict.exercises, cls.exercises, strict=True):
@@ -189,7 +192,7 @@ def _read_answer(data: bytes) -> None:
     answer_bytes(fit_to_print(answer, ["def softmax(x):\n    return x"], asked=False))
     answer_bytes(fit_to_print(answer, [], asked=True))
     # What is done with every answer before a suite sees it, and with two of one call.
-    same(answer, answer)
+    same_answer(answer, answer)
     print_of(answer)
     if isinstance(answer, Reply):
         kind_of(answer.value)

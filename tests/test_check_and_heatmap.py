@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import zlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from msgspec import structs
 
 from autograder import check, content, heatmap
 from autograder.errors import CourseError, MachineError
@@ -318,7 +318,7 @@ def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
     picture = drawn(dict(vars(module)), name)
     assert picture is not None
     assert len(picture.matrices[0]) == len(picture.rows)
-    assert as_html(replace(result, picture=picture)).count("<svg") == 2 * len(picture.matrices)  # and asked for
+    assert as_html(structs.replace(result, picture=picture)).count("<svg") == 2 * len(picture.matrices)  # and asked for
 
 
 @pytest.mark.parametrize(

@@ -231,12 +231,12 @@ def test_many_machines_one_of_which_is_lost(slow_course, cluster):
 
 def test_a_worker_with_another_course_refuses(course, tmp_path):
     from autograder.errors import CourseError
-    from autograder.marking.many import Abroad
+    from autograder.marking.executors import RemoteWorker
     from autograder.marking.task import Task
 
     task = Task("ana", NAME, "another version", ("x = 1",))
     with pytest.raises(CourseError, match="another version of the course"):
-        Abroad(str(course.root), "auto")(task)
+        RemoteWorker(str(course.root), "auto")(task)
 
 
 def test_outcomes_are_reported_as_they_come(course):

@@ -19,7 +19,7 @@ import pytest
 from autograder.authors.make_believe import fill, hand_in, model_answers
 from autograder.course import Course
 from autograder.errors import MachineError
-from autograder.marking import many
+from autograder.marking import executors
 from tests import faults
 
 pytestmark = pytest.mark.slow
@@ -290,11 +290,11 @@ def scheduler(tmp_path):
 
 
 def test_a_cluster_without_workers_is_said_and_not_waited_for_without_end(scheduler, monkeypatch, capsys):
-    monkeypatch.setattr(many, "WORKER_SECONDS", 0.5)
-    monkeypatch.setattr(many, "LAST_WORKER_SECONDS", 0.5)
+    monkeypatch.setattr(executors, "WORKER_SECONDS", 0.5)
+    monkeypatch.setattr(executors, "LAST_WORKER_SECONDS", 0.5)
     address, _, _ = scheduler
     with pytest.raises(MachineError, match=f"has no worker; start one there: dask worker {address}"):
-        many._cluster(address)
+        executors.connect(address)
     assert "waiting for a worker" in capsys.readouterr().err
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from autograder.authors.make_believe import model_answers
-from autograder.marking import desk, many
+from autograder.marking import desk, executors
+from autograder.marking.pool import open_pool
 from autograder.marking.task import Task
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.warm import Warm
@@ -43,14 +44,13 @@ def marked(tmp_path_factory, sandbox):
         patch.setattr(desk, "Warm", Sees)
         patch.setattr(desk, "GRACE_SECONDS", 2.0)
         patch.setattr(desk, "Limits", functools.partial(Limits, submission_seconds=10.0))
-        patch.setattr(many.traceback, "print_exc", lambda: printed.append("a traceback"))
-        workers = many.Workers(course.root, 2, "bubblewrap")
+        patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))
+        workers = open_pool(course.root, 2, "bubblewrap")
         try:
             workers.get_ready(assignment.name)
             reports = [one.report for _, one in workers.mark(tasks)]
         finally:
             workers.close()
-            many.close_desks()
     return {report.student: report for report in reports}, printed
 
 

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.authors.make_believe import fill, model_answers
 from autograder.course import CHECK
-from autograder.marking.many import grade_many
+from autograder.marking.pool import grade_many
 from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, find_submissions, grade_id
 from tests.conftest import copy_course

@@ -346,9 +346,11 @@ def test_a_line_of_code_has_the_same_input(name, old, new):
 
 def test_a_line_has_nothing_that_did_not_come_from_the_suite():
     answer = np.random.default_rng(0).normal(size=(3, 4)) ** 2
-    assert made_by.line(Call("f", (answer,)), lambda name: ["x"]) == ""
-    assert made_by.line(Call("f", (normal(5, 3, 4), answer)), lambda name: ["x", "y"]) == ""
-    x = normal(5, 3, 4)
+    notes = made_by.Notes()
+    with notes.taken():
+        x = normal(5, 3, 4)
+    assert notes.line(Call("f", (answer,)), lambda name: ["x"]) == ""
+    assert notes.line(Call("f", (x, answer)), lambda name: ["x", "y"]) == ""
     made = "np.random.default_rng(5).normal(size=(3, 4))"
     for given, code in (
         (x, made),
@@ -359,7 +361,7 @@ def test_a_line_has_nothing_that_did_not_come_from_the_suite():
         (-x.astype(np.float32), f"(-1 * {made}).astype(np.float32)"),
         (np.array([[True, False]]), "np.array([[1,0]], dtype='bool')"),
     ):
-        assert made_by.line(Call("f", (given,)), lambda name: ["x"]) == f"x = {code}"
+        assert notes.line(Call("f", (given,)), lambda name: ["x"]) == f"x = {code}"
         assert np.allclose(eval(code, {"np": np}), given, rtol=1e-5, atol=1e-5)
 
 

@@ -28,7 +28,7 @@ from autograder.sandbox.protocol.calls import (
     call_of,
 )  # fmt: skip
 from autograder.sandbox.protocol.objects import Record, Table
-from autograder.suites.alike import equal
+from autograder.suites.alike import same_value
 from tests.messages import anything
 
 plain = st.recursive(
@@ -74,7 +74,7 @@ objects = st.recursive(
 
 @given(objects)
 def test_sets_objects_and_tables_come_back_as_they_were(value):
-    assert equal(values.decode(values.encode(value)), value)
+    assert same_value(values.decode(values.encode(value)), value)
 
 
 @given(anything)

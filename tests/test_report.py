@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from autograder.report import ExerciseResult, Report, TestResult
+from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.reports.class_statistics import class_statistics
 from autograder.reports.marks_file import read_marks
 from tests.classes import STRANGE
@@ -281,19 +281,19 @@ def test_who_tries_everything_and_scores_low_and_who_errs_alike_without_a_name_a
 def made(student, assignment, **diagnoses):
     tests = (TestResult("test_values", "Values.", "failed", 0.0, 1.0, ""),)
     exercises = tuple(
-        ExerciseResult(name, tests, 1.0, diagnosis=diagnosis, hint=(diagnosis or "").replace("+", " And: "))
-        for name, diagnosis in diagnoses.items()
+        ExerciseResult(name, tests, 1.0, causes=tuple(Cause(cause, cause) for cause in causes))
+        for name, causes in diagnoses.items()
     )
     return Report(student, assignment, exercises, 1.0)
 
 
 def test_causes_are_counted_over_the_class_and_the_course():
     reports = [
-        made("ada", "a1", scores="no-scaling"),
-        made("ben", "a1", scores="no-scaling+another-dtype"),
-        made("ada", "a4", heads="no-scaling"),
-        made("cleo", "a1", scores=None),
-        made("dora", "a1", scores=None),
+        made("ada", "a1", scores=["no-scaling"]),
+        made("ben", "a1", scores=["no-scaling", "another-dtype"]),
+        made("ada", "a4", heads=["no-scaling"]),
+        made("cleo", "a1", scores=[]),
+        made("dora", "a1", scores=[]),
     ]
     a1, a4 = class_statistics(reports)
     first, second = a1.mistakes

@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.authors.make_believe import fill, hand_in, model_answers
-from autograder.marking.many import grade_many
+from autograder.marking.pool import grade_many
 from autograder.nbgrader import api
 from autograder.submission import find_submissions, grade_id
 from tests.classes import marks

@@ -8,7 +8,7 @@ from nbgrader.validator import Validator
 
 from autograder.authors.make_believe import fill, mistake, model_answers
 from autograder.commands.check_notebook import read, verdicts
-from autograder.suites.shown import ASKS, WENT_IN
+from autograder.notebook.message import parts_of
 from tests.conftest import ROOT
 from tests.in_process import COURSE
 from tests.kernel import once_more
@@ -44,7 +44,7 @@ def test_validate_and_check_agree_on_every_exercise(assignment, answers, tmp_pat
     for verdict in said:
         for test in verdict._tests():  # no question, if another exercise is the cause
             if verdict.result.started and test.message:
-                happened, _, question = test.message.partition(WENT_IN)[0].partition(ASKS)  # lines of their own
+                happened, question = (parts := parts_of(test)).happened, parts.question  # lines of their own
                 said_there = words(failed[f'check("{verdict.result.name}")'])
                 assert words(happened) in said_there
                 # A question is asked only if an earlier exercise is not the suspect.

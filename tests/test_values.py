@@ -17,7 +17,7 @@ from autograder.sandbox.protocol import values
 from autograder.sandbox.protocol.calls import Reply
 from autograder.sandbox.protocol.frames import WireError
 from autograder.sandbox.protocol.objects import NoField, Record, Table
-from autograder.suites.alike import equal
+from autograder.suites.alike import same_value
 from autograder.suites.expect import kind_of
 from autograder.suites.here import Here
 from autograder.suites.quoted import fit_to_print
@@ -94,8 +94,8 @@ def test_a_dataclass_and_any_object_come_as_their_public_data():
 def test_objects_are_equal_if_their_data_is_whatever_they_are_called():
     assert over(Point(1.5, np.arange(3))) == over(SimpleNamespace(x=1.5, y=np.arange(3)))
     assert over(Point(1.5, np.arange(3))) != over(Point(1.5, np.arange(4)))
-    assert equal(over(Point(1.5, np.ones(2))), over(Point(1.5, np.ones(2) + 1e-9)))
-    assert not equal(over(Point(1.5, np.ones(2))), over(Point(1.5, np.ones(2) + 1)))
+    assert same_value(over(Point(1.5, np.ones(2))), over(Point(1.5, np.ones(2) + 1e-9)))
+    assert not same_value(over(Point(1.5, np.ones(2))), over(Point(1.5, np.ones(2) + 1)))
 
 
 @pytest.mark.parametrize("value", [object(), len, Colour.RED, ValueError("x"), np, Point, Nasty(), lambda: 1])
@@ -187,7 +187,7 @@ def test_a_table_needs_no_pandas():
         ["i", "j", "k"],
     )
     assert kind_of(table) == "a table of 3 rows and 2 columns"
-    assert equal(table, over(Table({"a": np.arange(3), "b": ["x", None, "y"]}, index=["i", "j", "k"])))
+    assert same_value(table, over(Table({"a": np.arange(3), "b": ["x", None, "y"]}, index=["i", "j", "k"])))
     assert not hasattr(table, "shape")
     with pytest.raises(NoField, match="no column `c`"):
         table["c"]

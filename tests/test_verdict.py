@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.marking.verdict import BadVerdict, read_verdict
+from autograder.marking.verdict import BadVerdict, read_message
 from autograder.sandbox.protocol import frames
 from tests import fuzz
 from tests.messages import anything
@@ -29,8 +29,8 @@ def honest():
 
 
 def test_an_honest_verdict_comes_back_as_it_was(honest):
-    verdict = read_verdict(honest, EXERCISES, 3)
-    assert json.loads(json.dumps(asdict(verdict))) == honest
+    verdict = read_message({"verdict": honest}, EXERCISES, 3).verdict
+    assert json.loads(json.dumps(msgspec.to_builtins(verdict))) == honest
     assert [exercise.name for exercise in verdict.exercises] == [exercise.name for exercise in EXERCISES]
 
 
@@ -38,7 +38,7 @@ def test_an_honest_verdict_comes_back_as_it_was(honest):
 @settings(max_examples=200, deadline=None)
 def test_no_data_makes_the_reader_raise_anything_else(data):
     try:
-        read_verdict(data, EXERCISES, 3)
+        read_message({"verdict": data}, EXERCISES, 3)
     except BadVerdict:
         return
     raise AssertionError("it was taken for a verdict")
@@ -51,7 +51,7 @@ def test_one_field_of_anything_is_refused_or_of_its_form(data):
     place, key = data.draw(st.sampled_from(list(fuzz._places(tree))))
     place[key] = data.draw(anything)
     try:
-        verdict = read_verdict(tree[0], EXERCISES, 3)
+        verdict = read_message({"verdict": tree[0]}, EXERCISES, 3).verdict
     except BadVerdict:
         return
     for exercise, wanted in zip(verdict.exercises, EXERCISES, strict=True):

@@ -98,8 +98,10 @@ def test_a_head_too_narrow_is_asked_how_much_fits_through():
 
 
 def test_many_arrays_are_made_in_a_shorter_line():
-    given = [tensor(0.5 * normal(seed, 3, 4)) for seed in (5, 6, 7)]
-    line = made_by.line(Call("f", tuple(given)), lambda name: ["x", "y", "z"])
+    notes = made_by.Notes()
+    with notes.taken():
+        given = [tensor(0.5 * normal(seed, 3, 4)) for seed in (5, 6, 7)]
+    line = notes.line(Call("f", tuple(given)), lambda name: ["x", "y", "z"])
     assert line.count("default_rng") == 1
     names = {"np": np, "torch": torch}
     exec(line, names)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from autograder import sandbox
 from autograder.authors import diagrams
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.report import ExerciseResult, Report, TestResult
+from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.sandbox.backends import BACKENDS, PROMISES
 
 MADE = "<!-- Written by `autograder dev docs`. A test fails if it is not what the code says. -->\n"
@@ -41,6 +42,7 @@ KEYS = {
         "as `a-constant-factor`; two joined by `+`; two of which it is one, joined by `-or-`; or null",
         "evidence": "by what that is known, in one sentence; empty without a diagnosis",
         "hint": "the question that goes with the diagnosis; empty without one",
+        "causes": "if the diagnosis is of two: the `name` and the `hint` of each",
         "with_reference": "earlier exercises that lost marks, and had the right one in their place here",
         "tests": "a list, in the suite's order",
     },
@@ -184,9 +186,10 @@ def json_reference() -> str:
     """An example, and every key of it explained. Raises `CourseError` if a key has no explanation, or too many."""
     test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
     exercise = ExerciseResult("softmax", (test,), 0.25)
+    two = structs.replace(exercise, causes=(Cause("no-scaling", ""), Cause("softmax-twice", "")))
     report = Report("ada", "a1_scaled_dot_product", (exercise,), 0.25)
     failed = Report("ben", "a1_scaled_dot_product", (), 0.25, "scaled_dot_product.ipynb is empty")
-    whole: dict[str, Any] = {"A submission": replace(failed, extra="..."), "An exercise": exercise, "A test": test}
+    whole: dict[str, Any] = {"A submission": structs.replace(failed, extra="..."), "An exercise": two, "A test": test}
     parts = [JSON_HEAD, MADE]
     for title, value in whole.items():
         _explained(title, set(value.to_dict()))

@@ -142,6 +142,7 @@ ROOMS = {
     "judging": "one submission: its notebook, each exercise's attempts, what comes of them",
     "diagnosis": "which mistake it is: known ones, what they answer, how wrong answers stand to right ones",
     "suites": "what tests speak with: a suite, student and reference, what may be asked and said",
+    "messages": "what a worker and a judge say to each other",
     "report": "a result as values",
     "submission": "what students hand in",
     "course": "the course as files: assignments, exercises, points",

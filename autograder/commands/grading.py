@@ -18,7 +18,7 @@ from rich.text import Text
 
 from autograder.course import Course
 from autograder.marking.journal import Journal, write_whole
-from autograder.marking.many import grade_many, worker_count
+from autograder.marking.pool import grade_many, worker_count
 from autograder.report import Report
 from autograder.reports import plain
 from autograder.submission import Submission, stamp

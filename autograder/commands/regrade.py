@@ -20,7 +20,7 @@ from rich.text import Text
 
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import AutograderError
-from autograder.marking.many import grade_many, worker_count
+from autograder.marking.pool import grade_many, worker_count
 from autograder.nbgrader import api, gradebook_copy, must
 from autograder.report import Report
 from autograder.reports.plain import points

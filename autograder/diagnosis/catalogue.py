@@ -29,6 +29,7 @@ from typing import Any
 
 from autograder import content
 from autograder.errors import CourseError
+from autograder.report import Cause, joined_hints, joined_names
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Mistake:
     is_known: are the suites held against it, or is it a hypothesis, for diagnosis alone?
     make: gives its function or class, which is asked for only if it is in question: thousands never are
     also: what its code does wrong besides, at the edges
+    both: if it is two in one function, each of them
     """
 
     name: str
@@ -46,11 +48,17 @@ class Mistake:
     make: Callable[[], Callable[..., Any]]
     is_known: bool = False
     also: str = ""
+    both: tuple[Cause, ...] = ()
 
     @functools.cached_property
     def code(self) -> Callable[..., Any]:
         """The wrong function or class."""
         return self.make()
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What is wrong: the mistake itself, or both of two."""
+        return self.both or (Cause(self.name, self.hint),)
 
 
 Options = dict[str, Any]
@@ -115,8 +123,9 @@ class Catalogue:
             for (one, ways), (other, others) in combinations(slips.items(), 2):
                 if not ways[0].keys() & others[0].keys():
                     code = functools.partial(make, **{**plain, **ways[0], **others[0]})
-                    hint = f"{asks[one]} And: {asks[other]}"
-                    self.pairs.append(Mistake(f"{one}+{other}", make.__name__, hint, code))
+                    both = Cause(one, asks[one]), Cause(other, asks[other])
+                    name, hint = joined_names(both), joined_hints(both)
+                    self.pairs.append(Mistake(name, make.__name__, hint, code, both=both))
             return make
 
         return enter

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
-from autograder.suites.alike import ATOL, equal, near, numbers
+from autograder.suites.alike import ATOL, allclose, numbers, same_value
 from autograder.suites.student import parts_of
 
 MOST = 20_000  # numbers of an answer that is looked at
@@ -26,7 +26,7 @@ NOT_ALONE = "cannot be told by this alone"  # goes with answers that tell it
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparedCall:
     """A call, what came, and what was asked for."""
 
     call: Call
@@ -38,7 +38,7 @@ class Asked:
         """Parts that are wrong, mine and right, as numbers; none if one cannot be taken as numbers."""
         found = []
         for mine, right in _parts(self) or ():
-            if equal(mine, right):
+            if same_value(mine, right):
                 continue
             a, b = _numbers(mine), _numbers(right)
             if a is None or b is None or (a.dtype == b.dtype and _close(a, b)):
@@ -47,7 +47,7 @@ class Asked:
         return found
 
 
-def _parts(one: Asked) -> list[tuple[Any, Any]] | None:
+def _parts(one: ComparedCall) -> list[tuple[Any, Any]] | None:
     """What came beside what was asked for, part by part; None if there are not equally many."""
     if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
         return None
@@ -72,10 +72,10 @@ def _numbers(value: Any) -> np.ndarray | None:
     return found if found.dtype.kind in "biuf" and 0 < found.size <= MOST else None
 
 
-def _each(related: Callable[[np.ndarray, np.ndarray], str]) -> Callable[[Asked], str]:
+def _each(related: Callable[[np.ndarray, np.ndarray], str]) -> Callable[[ComparedCall], str]:
     """A relation of two arrays, of an answer: every part is right or in it, and one is."""
 
-    def find(one: Asked) -> str:
+    def find(one: ComparedCall) -> str:
         told = ""
         for a, b in one.differing:
             with np.errstate(all="ignore"):
@@ -96,10 +96,10 @@ def _close(a: np.ndarray, b: np.ndarray) -> bool:
     a, b = a.astype(float), b.astype(float)
     if a.size and abs(a.flat[0] - b.flat[0]) > by * (1 + abs(b.flat[0])) and np.isfinite(b.flat[0]):
         return False
-    return near(a, b, by, by)
+    return allclose(a, b, by, by)
 
 
-def _kind(one: Asked) -> str:
+def _kind(one: ComparedCall) -> str:
     """The right numbers, as a list, say."""
     for mine, right in _parts(one) or ():
         a, b = _numbers(mine), _numbers(right)
@@ -124,7 +124,7 @@ def _kind_of(value: Any) -> str:
 
 @_each
 def _dtype(a: np.ndarray, b: np.ndarray) -> str:
-    same = a.dtype != b.dtype and a.shape == b.shape and near(a.astype(float), b.astype(float), 1e-3, 1e-3)
+    same = a.dtype != b.dtype and a.shape == b.shape and allclose(a.astype(float), b.astype(float), 1e-3, 1e-3)
     return f"The numbers are right, but they are {a.dtype} where {b.dtype} is asked for." if same else ""
 
 
@@ -153,7 +153,7 @@ def _axes_of(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
     return next((order for order in orders if _close(a, b.transpose(order))), ())
 
 
-def order_of(one: Asked) -> tuple[tuple[int, int], ...]:
+def order_of(one: ComparedCall) -> tuple[tuple[int, int], ...]:
     """Which axes have moved and where to, counted from the end: so it is the same for any number of batch axes."""
     order = next((_axes_of(a, b) for a, b in one.differing), ())
     return tuple((i - len(order), axis - len(order)) for i, axis in enumerate(order) if i != axis)
@@ -277,63 +277,63 @@ def _cut_short(a: np.ndarray, b: np.ndarray) -> str:
     return f"What is there is right, but axis {axis} has length {n}: it is {'cut short' if n < m else 'too long'}."
 
 
-def _handed_back(one: Asked) -> str:
+def _handed_back(one: ComparedCall) -> str:
     got = getattr(one.got, "value", None)
     given = [value for value in one.call.args if hasattr(value, "dtype") and _numbers(value) is not None]
     parts = [part for part in parts_of(got) if hasattr(part, "dtype")]
-    back = any(equal(part, value) for part in parts for value in given if numbers(value).size >= ENOUGH)
+    back = any(same_value(part, value) for part in parts for value in given if numbers(value).size >= ENOUGH)
     right = [part for part in parts_of(getattr(one.wanted, "value", None)) if hasattr(part, "dtype")]
-    own = any(equal(part, value) for part in right for value in given)
+    own = any(same_value(part, value) for part in right for value in given)
     return "What comes back is an argument as it went in." if back and not own else ""
 
 
-def _parts_swapped(one: Asked) -> str:
+def _parts_swapped(one: ComparedCall) -> str:
     if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply) or not isinstance(one.wanted.value, tuple):
         return ""
     mine, right = parts_of(one.got.value), list(one.wanted.value)
-    same = len(mine) == len(right) and all(any(equal(part, item) for item in right) for part in mine)
+    same = len(mine) == len(right) and all(any(same_value(part, item) for item in right) for part in mine)
     return (
         "The values are right, but they come back in another order."
-        if same and not all(map(equal, mine, right))
+        if same and not all(map(same_value, mine, right))
         else ""
     )
 
 
-def _parts_missing(one: Asked) -> str:
+def _parts_missing(one: ComparedCall) -> str:
     if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply) or _is_flat(one.wanted.value):
         return ""
     mine, right = parts_of(one.got.value), parts_of(one.wanted.value)
-    if not 0 < len(mine) < len(right) or not all(any(equal(part, item) for item in right) for part in mine):
+    if not 0 < len(mine) < len(right) or not all(any(same_value(part, item) for item in right) for part in mine):
         return ""
     return f"What comes back is right, but it is {len(mine)} of the {len(right)} things that the docstring names."
 
 
-def _same_value(one: Asked) -> bool:
+def _same_value(one: ComparedCall) -> bool:
     both = isinstance(one.got, Reply) and isinstance(one.wanted, Reply)
-    return both and equal(one.got.value, one.wanted.value)  # type: ignore[union-attr]
+    return both and same_value(one.got.value, one.wanted.value)  # type: ignore[union-attr]
 
 
-def _another_error(one: Asked) -> str:
+def _another_error(one: ComparedCall) -> str:
     if not isinstance(one.got, Failure) or not isinstance(one.wanted, Failure) or one.got.error == one.wanted.error:
         return ""
     return f"Your code raises {one.got.error} where {one.wanted.error} is asked for."
 
 
-def _no_error(one: Asked) -> str:
+def _no_error(one: ComparedCall) -> str:
     if not isinstance(one.got, Reply) or not isinstance(one.wanted, Failure):
         return ""
     return f"Your code gives something back where {one.wanted.error} is asked for."
 
 
-def _inputs_changed(one: Asked) -> str:
+def _inputs_changed(one: ComparedCall) -> str:
     if isinstance(one.got, Failure) and isinstance(one.wanted, Reply) and IN_PLACE.search(one.got.text):
         return NOT_ALONE  # it may have been no argument
-    if not _same_value(one) or equal(one.got.inputs, one.wanted.inputs):  # type: ignore[union-attr]
+    if not _same_value(one) or same_value(one.got.inputs, one.wanted.inputs):  # type: ignore[union-attr]
         return ""
     return "The answer is right, but after the call an argument is no longer what it was."
 
 
-def _both_gradients(one: Asked) -> tuple[list[Any], list[Any]]:
+def _both_gradients(one: ComparedCall) -> tuple[list[Any], list[Any]]:
     """The student's and the right ones, if the values are right; else none."""
     if not _same_value(one):
         return [], []
@@ -342,21 +342,21 @@ def _both_gradients(one: Asked) -> tuple[list[Any], list[Any]]:
     return mine, right
 
 
-def _nan_gradients(one: Asked) -> str:
+def _nan_gradients(one: ComparedCall) -> str:
     mine, right = _both_gradients(one)
     both = [(numbers(a), numbers(b)) for a, b in zip(mine, right, strict=False) if a is not None and b is not None]
     found = sum(bool(np.isnan(a).any() and not np.isnan(b).any()) for a, b in both)
     return f"The values are right, but {found} of {len(right)} gradients are NaN." if found else ""
 
 
-def _gradients(one: Asked) -> str:
+def _gradients(one: ComparedCall) -> str:
     mine, right = _both_gradients(one)
-    if not right or equal(mine, right) or _nan_gradients(one):
+    if not right or same_value(mine, right) or _nan_gradients(one):
         return ""
     kinds = [
         "none" if a is None else "zero" if not numbers(a).any() else "wrong"
         for a, b in zip(mine, right, strict=False)
-        if b is not None and not equal(a, b)
+        if b is not None and not same_value(a, b)
     ]
     if len(mine) != len(right) or not kinds:
         return "The values are right, but no gradient comes back."
@@ -366,14 +366,14 @@ def _gradients(one: Asked) -> str:
     return f"The values are right, but {len(kinds)} of {len(right)} gradients are not."
 
 
-def of_form(one: Asked) -> str:
+def of_form(one: ComparedCall) -> str:
     """What is wrong with an answer whose numbers are right: its kind, its dtype, what it left behind. Else empty."""
     found = (find(one) for find in (_kind, _dtype, _inputs_changed, _nan_gradients, _gradients))
     return next((said for said in found if said), "")
 
 
 TURNED = "axes-in-another-order"
-OF_ONE: dict[str, tuple[Callable[[Asked], str], str]] = {
+OF_ONE: dict[str, tuple[Callable[[ComparedCall], str], str]] = {
     "tuple-swapped": (_parts_swapped, "In which order does the docstring name what comes back?"),
     "another-kind": (_kind, "What is the type of what you give back, and which one does the docstring promise?"),
     "another-dtype": (_dtype, "Print the dtype after each line. Where does it part from the one that is asked for?"),

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue, Mistake
-from autograder.diagnosis.differences import Asked
+from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.kept_prints import Prints, digest, on_any_machine
 from autograder.diagnosis.prints import alike, apart, print_of
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.values import Other
-from autograder.suites.alike import arrays, close, equal, same
+from autograder.suites.alike import arrays, same_answer, same_array, same_value
 from autograder.suites.here import answering, quiet
 from autograder.suites.rehearsal import Heard
 from autograder.suites.student import Recorded, has_chance, parts_of
@@ -202,7 +202,7 @@ class Compared:
     def __init__(self, hypotheses: Hypotheses, table: _Table, told: Sequence[Told]) -> None:
         self.told, self._hypotheses, self._table = told, hypotheses, table
         self.singles = table.singles  # all hypotheses of one mistake
-        self.asked = [Asked(one.call, one.answer, hypotheses.answer(None, one)) for one in told]
+        self.asked = [ComparedCall(one.call, one.answer, hypotheses.answer(None, one)) for one in told]
         places = [table.columns.get(one.key, -1) for one in told]
         mine = np.array(
             [
@@ -223,7 +223,7 @@ class Compared:
         self.wrong = frozenset(
             i
             for i, one in enumerate(self.asked)
-            if i in surely or (one.got is not one.wanted and not same(one.got, one.wanted))
+            if i in surely or (one.got is not one.wanted and not same_answer(one.got, one.wanted))
         )
 
     def gives(self, mistake: Mistake, i: int) -> bool:
@@ -231,7 +231,7 @@ class Compared:
         row, column = self._table.rows.get(mistake), self._column.get(i)
         if row is not None and column is not None:
             return bool(self._like.all[row, column])
-        return same(self.told[i].answer, self.answer(mistake, i))
+        return same_answer(self.told[i].answer, self.answer(mistake, i))
 
     def gives_where_finite(self, mistake: Mistake, i: int) -> bool:
         """Does it give the student's value, wherever that has numbers?"""
@@ -245,7 +245,7 @@ class Compared:
         column = self._column.get(i)
         if column is not None:
             return bool(self._harmless[self._table.rows[mistake], column])
-        return same(self.asked[i].wanted, self.answer(mistake, i))
+        return same_answer(self.asked[i].wanted, self.answer(mistake, i))
 
     def answer(self, mistake: Mistake, i: int) -> Answer:
         """What it answers to a call."""
@@ -281,7 +281,7 @@ class Compared:
         clear = [i for i in values if not _takes_large_numbers(self.told[i].call)]
         doubted = values if len(clear) < NO_DOUBT else []
         return all(
-            same(self.told[i].answer, answer) or _same_where_finite(self.told[i].answer, answer)
+            same_answer(self.told[i].answer, answer) or _same_where_finite(self.told[i].answer, answer)
             for i in doubted
             for answer in [self.answer(mistake, i)]
         )
@@ -360,7 +360,7 @@ def _same_where_finite(one: Answer, other: Answer) -> bool:
         return False
     plain = [[part for part in parts_of(reply.value) if not hasattr(part, "dtype")] for reply in (one, other)]
     ours, theirs = arrays(one.value), arrays(other.value)
-    if not equal(*plain) or not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
+    if not same_value(*plain) or not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
         return False
     masks = [np.isfinite(a) for a in ours]
-    return all(a.dtype == b.dtype and close(a[m], b[m]) for a, b, m in zip(ours, theirs, masks, strict=True))
+    return all(a.dtype == b.dtype and same_array(a[m], b[m]) for a, b, m in zip(ours, theirs, masks, strict=True))

@@ -29,11 +29,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from autograder.diagnosis.catalogue import Mistake
-from autograder.diagnosis.differences import Asked, of_form
+from autograder.diagnosis.differences import ComparedCall, of_form
 from autograder.diagnosis.hypotheses import SMALLEST, Compared, Hypotheses, is_ordinary
 from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
+from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
-from autograder.suites.alike import arrays, same
+from autograder.suites.alike import arrays, same_answer
 from autograder.suites.quoted import coarse
 from autograder.suites.rehearsal import Heard
 from autograder.suites.student import Recorded
@@ -54,20 +55,18 @@ NEAREST = 4  # mistakes whose rest is compared with relations
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong: its name (two names joined by `+` where it is two), a question, a sentence of evidence.
+    """What is wrong, each cause with its name and a question, and a sentence of evidence.
 
     is_relation: is it no mistake by name, but how the answers stand to the right ones?
     """
 
-    name: str
-    hint: str
+    causes: tuple[Cause, ...]
     evidence: str = ""
     is_relation: bool = False
 
 
 UNSTEADY = Diagnosis(
-    "another-answer-each-time",
-    "Is there something random, or does something outlive a call?",
+    (Cause("another-answer-each-time", "Is there something random, or does something outlive a call?"),),
     "The same call with the same arguments gave one answer first, and then another.",
 )
 
@@ -125,7 +124,7 @@ class _Case:
         if len(fitting) != 1:
             return None
         evidence = f"{self._evidence(self._wrong)} Your other answers are right. What have these calls in common?"
-        return Diagnosis(fitting[0].name, fitting[0].hint, evidence)
+        return Diagnosis(fitting[0].causes, evidence)
 
     def _fitting(
         self, giving: Callable[..., list[Mistake]], calls: Sequence[int], where_finite: bool = False
@@ -146,7 +145,7 @@ class _Case:
 
     def _told(self, fitting: Sequence[Mistake]) -> Diagnosis | None:
         """The name that fits alone, or two that do, and what is left unexplained if that is a relation."""
-        if len(fitting) == 2 and not any("+" in mistake.name for mistake in fitting):
+        if len(fitting) == 2 and not any(mistake.both for mistake in fitting):
             fitting = [_one_or_other(*fitting)]
         if len(fitting) != 1:
             return None
@@ -162,14 +161,15 @@ class _Case:
         evidence = self._evidence(given)
         if mistake.also:
             evidence = f"{evidence.removesuffix('.')}, with one thing more: {mistake.also}"
-        return Diagnosis(mistake.name, mistake.hint, evidence)
+        return Diagnosis(mistake.causes, evidence)
 
     def _rest(self, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""
         asked = [
-            Asked(one.call, one.answer, self._compared.answer(mistake, i)) for i, one in enumerate(self._compared.told)
+            ComparedCall(one.call, one.answer, self._compared.answer(mistake, i))
+            for i, one in enumerate(self._compared.told)
         ]
-        off = frozenset(i for i, one in enumerate(asked) if not same(one.got, one.wanted))
+        off = frozenset(i for i, one in enumerate(asked) if not same_answer(one.got, one.wanted))
         found = [one for one in relations(asked, off) if one.name in BESIDE] if off >= rest else []
         if not all(lays_out_otherwise(asked[i]) for i in rest):
             found = [one for one in found if one.name != "one-batch-layout"]
@@ -191,7 +191,7 @@ class _Case:
         if len(pairs) != 1:
             return None
         ((one, other),) = pairs.values()
-        return Diagnosis(f"{one.name}+{other.name}", f"{one.hint} And: {other.hint}", self._evidence(frozenset(wrong)))
+        return Diagnosis((*one.causes, *other.causes), self._evidence(frozenset(wrong)))
 
     def _explained(self, mistake: Mistake, values: Iterable[int]) -> frozenset[int]:
         """The wrong answers that this mistake gives, too; none where it is wrong and the student right."""
@@ -234,8 +234,7 @@ def _one_or_other(one: Mistake, other: Mistake) -> Mistake:
 
 def _of_relations(related: Sequence[Relation]) -> Diagnosis:
     return Diagnosis(
-        "+".join(one.name for one in related),
-        " And: ".join(one.hint for one in related),
+        tuple(Cause(one.name, one.hint) for one in related),
         " ".join(one.evidence for one in related),
         is_relation=True,
     )
@@ -243,7 +242,7 @@ def _of_relations(related: Sequence[Relation]) -> Diagnosis:
 
 def _with(mistake: Mistake, related: Relation, evidence: str) -> Diagnosis:
     evidence = f"{evidence} The others differ from it in one way. {related.beside or related.evidence}"
-    return Diagnosis(f"{mistake.name}+{related.name}", f"{mistake.hint} And: {related.hint}", evidence)
+    return Diagnosis((*mistake.causes, Cause(related.name, related.hint)), evidence)
 
 
 def _evidence(given: int, wrong: int) -> str:

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.differences import NOT_ALONE, OF_ONE, TURNED, Asked, order_of
+from autograder.diagnosis.differences import NOT_ALONE, OF_ONE, TURNED, ComparedCall, order_of
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
-from autograder.suites.alike import arrays, equal, numbers
+from autograder.suites.alike import arrays, numbers, same_value
 
 # Of two, each has to be plain: what holds for some calls only is easily found by chance.
 TOGETHER = (
@@ -43,7 +43,7 @@ class Relation:
     beside: str = ""
 
 
-def relations(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relation]:
+def relations(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """Every relation that explains some of the answers that are `wrong`, the most telling first."""
     for name, (find, hint) in OF_ONE.items():
         told = {i: said for i in sorted(wrong) if (said := find(asked[i]))}
@@ -59,7 +59,7 @@ def relations(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relatio
     yield from _without_effect(asked, wrong)
 
 
-def explained_by_relations(asked: Sequence[Asked], wrong: frozenset[int]) -> tuple[Relation, ...]:
+def explained_by_relations(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> tuple[Relation, ...]:
     """One relation that explains all that is wrong, or else two that do; none if there are none."""
     found = list(relations(asked, wrong))
     together = combinations([one for one in found if one.name in TOGETHER], 2)
@@ -72,7 +72,7 @@ def of_shown(pairs: Sequence[tuple[Any, Any]]) -> Relation | None:
     if not pairs:
         return None
     # As float32 two numbers are equal within a thousandth.
-    asked = [Asked(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
+    asked = [ComparedCall(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
     found = explained_by_relations(asked, frozenset(range(len(asked))))
     return found[0] if len(found) == 1 else None
 
@@ -124,7 +124,7 @@ OF_CALLS: dict[str, tuple[Callable[[Call], bool], str, str]] = {
 }  # fmt: skip
 
 
-def lays_out_otherwise(one: Asked) -> bool:
+def lays_out_otherwise(one: ComparedCall) -> bool:
     """Does it raise, or is the shape another? A mistake in values may well take axes in its own way."""
     shapes = [[a.shape for a in arrays(answer.value)] for answer in (one.got, one.wanted) if isinstance(answer, Reply)]
     return len(shapes) < 2 or shapes[0] != shapes[1]
@@ -136,7 +136,7 @@ def _axes_of_input(call: Call) -> int:
     return max((a.ndim for a in given), default=0)
 
 
-def _one_layout(asked: Sequence[Asked], wrong: frozenset[int], right: frozenset[int]) -> Iterator[Relation]:
+def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int], right: frozenset[int]) -> Iterator[Relation]:
     """Right for one number of axes only."""
     axes = [_axes_of_input(one.call) for one in asked]
     good = {axes[i] for i in right if isinstance(asked[i].wanted, Reply)}
@@ -154,18 +154,18 @@ def _one_layout(asked: Sequence[Asked], wrong: frozenset[int], right: frozenset[
         )
 
 
-def _without_effect(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relation]:
+def _without_effect(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """The same answer to all calls that differ in one argument alone, though the right ones differ."""
     given = [_arguments(one.call) for one in asked]
     for name in dict.fromkeys(name for one in given for name in one):
-        groups: dict[Any, list[Asked]] = defaultdict(list)
+        groups: dict[Any, list[ComparedCall]] = defaultdict(list)
         for one, arguments in zip(asked, given, strict=True):
             if name in arguments and isinstance(one.got, Reply) and isinstance(one.wanted, Reply):
                 others = frozenset(pair for pair in arguments.items() if pair[0] != name)
                 groups[others, replace(one.call, args=(), kwargs={}, instance=None).as_bytes].append(one)
         pairs = [(group[0], other) for group in groups.values() for other in group[1:]]
-        telling = [pair for pair in pairs if not equal(*(one.wanted.value for one in pair))]  # type: ignore[union-attr]
-        if telling and all(equal(*(one.got.value for one in pair)) for pair in telling):  # type: ignore[union-attr]
+        telling = [pair for pair in pairs if not same_value(*(one.wanted.value for one in pair))]  # type: ignore[union-attr]
+        if telling and all(same_value(*(one.got.value for one in pair)) for pair in telling):  # type: ignore[union-attr]
             yield Relation(
                 "argument-without-effect",
                 f"Calls that differ in {name} alone get the same answer from your code, and should not.",

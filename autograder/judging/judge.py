@@ -13,7 +13,7 @@ from autograder.diagnosis.naming import UNSTEADY, Diagnosis, diagnose
 from autograder.diagnosis.relations import of_shown
 from autograder.judging.attempt import Attempt, Names, Tests, attempt
 from autograder.judging.results import as_result
-from autograder.report import ExerciseResult
+from autograder.report import Cause, ExerciseResult
 from autograder.suites.example import Example
 from autograder.suites.expect import Mismatch
 from autograder.suites.questions import Questions, parameter_names
@@ -101,7 +101,7 @@ def _of_shown(wrong: Sequence[BaseException]) -> Diagnosis | None:
     """What visible checks tell of all that came out wrong, without a solution."""
     both = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
     related = of_shown([pair for pair in both if all(hasattr(value, "dtype") for value in pair)])
-    return Diagnosis(related.name, related.hint, related.evidence) if related else None
+    return Diagnosis((Cause(related.name, related.hint),), related.evidence) if related else None
 
 
 def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosis | None:

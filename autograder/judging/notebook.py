@@ -15,7 +15,7 @@ from msgspec import UnsetType
 from autograder.errors import MachineError
 from autograder.judging.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
 from autograder.judging.showing import Showing, last
-from autograder.report import OUT_OF_TIME, CellResult
+from autograder.report import CellResult
 from autograder.sandbox.inside.perform import MAX_USES
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.shortage import short_of_something
@@ -50,6 +50,7 @@ READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 CUT = 100  # characters that say that the rest was cut
 MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
+OUT_OF_TIME = "it ran out of time and was stopped"
 MAX_KEPT = 64 * 2**20  # bytes of answers to these, for cells that run once more; honest ones have some kB
 
 Found = TypeVar("Found")
@@ -270,7 +271,7 @@ class Notebook:
                 frames.send(self._sock, Without(self.watched), cells_end)
         for number in numbers:
             if time.monotonic() > self._ends_at:
-                self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME))
+                self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME, ran_out_of_time=True))
             if number not in self._skip:
                 result = self._run_cell(self.cells[number], self._seconds(number, ran_out), cells_end)
                 if isinstance(result, Exception):
@@ -290,7 +291,8 @@ class Notebook:
         """
         ending = self._fresh.ending() if isinstance(stop, frames.Closed) else Ending(running=True)
         if ending.is_students:
-            self._skip[number] = CellResult(stopped=ending.limit or _how(stop))
+            late = isinstance(stop, frames.Deadline) and not ending.limit
+            self._skip[number] = CellResult(stopped=ending.limit or _how(stop), ran_out_of_time=late)
             return
         self._ended_from_outside += 1
         if self._ended_from_outside >= ATTEMPTS:
@@ -329,7 +331,9 @@ class Notebook:
         if not isinstance(failure, Failure):
             raise frames.WireError("not a failure")
         lines = tuple((one.function, one.number, one.text) for one in failure.lines)
-        return CellResult(text, failure.error, failure.text, lines)
+        return CellResult(
+            text, failure.error, failure.text, lines, ran_out_of_time=failure.error == "KeyboardInterrupt"
+        )
 
     def _answer(self, question: bytes) -> bytes:
         """The answer to a cell's question, of which only a few are answered.

@@ -58,5 +58,5 @@ def _as_picture(value: Any, example: Example) -> Picture | None:
 
 
 def _matrices(array: np.ndarray, example: Example) -> tuple[Any, ...]:
-    heads = array.reshape(-1, *example.shape).tolist()
+    heads = array.reshape(-1, *example.shape).astype(float).tolist()
     return tuple(tuple(tuple(row) for row in head) for head in heads)

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from autograder.course import Exercise
 from autograder.diagnosis.naming import Diagnosis
 from autograder.judging.attempt import Attempt
-from autograder.report import ExerciseResult, State, TestResult
-from autograder.suites.shown import ASKS, WENT_IN
+from autograder.report import ExerciseResult, Message, State, TestResult
 from autograder.suites.student import BY_HAND, ReadyMade, Stopped
 from autograder.suites.suite import ORDER, Outcome
 
@@ -29,71 +30,65 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         # Noticed once, it costs the exercise: what the other tests saw was not the student's work either.
         outcomes = [replace(outcome, error=ready_made, call=exercise.name) for outcome in outcomes]
     # If the mistake is known, its hint is the question, and tests ask none of their own.
-    asks = known is None or not known.hint
-    said = [outcome.told(asks) for outcome in outcomes]
-    if is_hidden:
-        words = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
-        said = told_once([outcome.cause or text for outcome, text in zip(outcomes, words, strict=True)], said)
-        said = [_with_inputs(outcome, message) for outcome, message in zip(outcomes, said, strict=True)]
-    else:
-        said = of_checks(outcomes)
+    asks = known is None or not any(cause.hint for cause in known.causes)
+    said = of_hidden_tests(outcomes, asks) if is_hidden else of_checks(outcomes)
     worth = shares([outcome.test.weight for outcome in outcomes], exercise.points)
     return ExerciseResult(
         exercise.name,
         tuple(map(_as_test_result, outcomes, worth, said)),
         exercise.points,
         best.started or ready_made is not None,
-        known.name if known else None,
-        known.hint if known else "",
+        known.causes if known else (),
         tuple(sorted(best.asked)),
         best.picture,
         known.evidence if known else "",
     )
 
 
-def _as_test_result(outcome: Outcome, worth: float, message: str) -> TestResult:
+def _as_test_result(outcome: Outcome, worth: float, message: str | Message) -> TestResult:
     state: State = "not known" if outcome.untouched else "passed" if outcome.error is None else "failed"
     score = worth if state == "passed" else 0.0
     stopped, test = isinstance(outcome.error, Stopped), outcome.test
-    return TestResult(test.name, test.sentence, state, score, worth, message, stopped)
+    parts = message if isinstance(message, Message) else None
+    return TestResult(test.name, test.sentence, state, score, worth, str(message), stopped, parts)
 
 
-def _with_inputs(outcome: Outcome, message: str) -> str:
-    """The message, with code that makes what went in."""
-    tell = outcome.made_by and message != ABOVE
-    return f"{message} To have the same input: `{outcome.made_by}`." if tell else message
+def of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:
+    """Messages of hidden tests, with their own questions or without: a cause is told once, with code for its input."""
+    words = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
+    causes = [outcome.cause or text for outcome, text in zip(outcomes, words, strict=True)]
+    inputs = [f" To have the same input: `{one.made_by}`." if one.made_by else "" for one in outcomes]
+    return told_once(causes, [outcome.told(asks) for outcome in outcomes], inputs)
 
 
-def told_once(causes: Sequence[str], messages: Sequence[str]) -> list[str]:
-    """The messages; of tests that fail for one cause the first tells it, with how many more do. No cause: as it is."""
+def told_once(causes: Sequence[str], messages: Sequence[str], endings: Sequence[str] = ()) -> list[str]:
+    """The messages; of tests that fail for one cause the first tells it, with how many more do. No cause: as it is.
+
+    endings: what each message ends with if it tells its cause
+    """
     count = Counter(filter(None, causes))
     met, found = set[str](), []
-    for cause, message in zip(causes, messages, strict=True):
+    for cause, message, ending in zip(causes, messages, endings or [""] * len(messages), strict=True):
         more = count[cause] - 1
-        if cause in met:
-            message = ABOVE
-        elif more > 0:
-            others = "1 more test fails" if more == 1 else f"{more} more tests fail"
-            message = f"{message} {others} for this reason."
+        others = "1 more test fails" if more == 1 else f"{more} more tests fail"
+        counted = f"{message} {others} for this reason." if more > 0 else message
+        found.append(ABOVE if cause in met else counted + ending)
         met |= {cause} - {""}
-        found.append(message)
     return found
 
 
-def of_checks(outcomes: Sequence[Outcome]) -> list[str]:
+def of_checks(outcomes: Sequence[Outcome]) -> list[Message]:
     """Messages of visible checks: a cause is told once. If it is the order of values, nothing else is asked."""
     met, found = set[str](), []
     has_order = any(outcome.cause == ORDER for outcome in outcomes)
     for outcome in outcomes:
-        message, cause = outcome.told(), outcome.cause
-        happened, asks, rest = message.partition(ASKS)
-        went_in = WENT_IN + rest.partition(WENT_IN)[2] if WENT_IN in rest else ""
+        message, cause = outcome.parts, outcome.cause
         if cause in met:
-            message = NOT_TRIED if cause == BY_HAND else SAME
+            message = Message(NOT_TRIED if cause == BY_HAND else SAME)
         elif cause == ORDER:
-            message = f"{outcome.call}: {OTHER_ORDER[0]}{ASKS}{OTHER_ORDER[1]}{went_in}"
-        elif has_order and asks:
-            message = happened + went_in
+            message = Message(f"{outcome.call}: {OTHER_ORDER[0]}", OTHER_ORDER[1], message.went_in)
+        elif has_order:
+            message = structs.replace(message, question="")
         met |= {cause} - {""}
         found.append(message)
     return found

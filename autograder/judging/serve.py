@@ -4,8 +4,7 @@ The host has loaded the course (suite, reference, known mistakes) and has seen n
 talks to the student's process, and gives back one verdict of a fixed form. It may start no process, open no socket,
 write nowhere; when it is done it ends, with all that it has read.
 
-    worker -> judge   the task: cells, points; and, each time it asks for one, a socket to a fresh notebook
-    judge -> worker   {"open": true}, {"ending": ...} if it wants to know how that ended, and last {"verdict": ...}
+What the worker and a judge say to each other is in `autograder.messages`.
 """
 
 from __future__ import annotations
@@ -16,13 +15,15 @@ import socket
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+
+import msgspec
+from msgspec import structs
 
 from autograder import content
-from autograder.course import Assignment, Course, Exercise
+from autograder.course import Assignment, Course
 from autograder.diagnosis import kept_prints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
@@ -30,16 +31,16 @@ from autograder.errors import CourseError, MachineError
 from autograder.judging.judge import Material, judge
 from autograder.judging.notebook import Notebook
 from autograder.judging.showing import Showing, showing_cells
+from autograder.messages import Ended, FromJudge, Opened, Order, Setting
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.inside import walls
 from autograder.sandbox.inside.host import silence
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.ending import Ending, ending_in
+from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.protocol.messages import Preparation
 from autograder.source_notebook import ModelPlan
-from autograder.submission import ModelFile
 from autograder.suites import ready_made
 from autograder.suites.example import example_in
 from autograder.suites.rehearsal import Rehearsal, rehearse
@@ -59,36 +60,8 @@ class _Ready:
     material: Material
     plan: ModelPlan | None
     reference: ModuleType
-    prepared: set[str]
     showing: Mapping[str, Showing]
-
-
-_ready: dict[str, _Ready] = {}
-_course: Course
-_answered: dict[str, ready_made.Answered] = {}
-
-
-def warm_up(setting: Mapping[str, Any]) -> None:
-    """Remember which course it is."""
-    global _course, _answered
-    _course = Course(Path(setting["root"]), Path(setting["folder"]))
-    _answered = ready_made.answered_in(content.sandbox_setting(_course.folder)["ready_made"])
-
-
-def prepare(preparation: Preparation) -> None:
-    """Load an assignment, and know what its known mistakes answer in the exercises named. Raises `CourseError`."""
-    name = preparation.assignment
-    if name not in _ready:
-        _ready[name] = _load(_course.assignment(name))
-        # Kept for good: no fork's collector need look through it, which would copy its pages.
-        gc.collect()
-        gc.freeze()
-        walls.gather_pages()
-    ready = _ready[name]
-    for exercise in set(preparation.exercises) - ready.prepared:
-        ready.prepared.add(exercise)
-        assert ready.material.hypotheses is not None
-        ready.material.hypotheses.prepare(exercise)
+    prepared: set[str] = field(default_factory=set)
 
 
 def material_of(assignment: Assignment, keeps: bool = True) -> Material:
@@ -109,7 +82,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
 
 def _load(assignment: Assignment) -> _Ready:
     showing = showing_cells(assignment.only_shows)
-    return _Ready(assignment, material_of(assignment), assignment.saved_model, assignment.reference(), set(), showing)
+    return _Ready(assignment, material_of(assignment), assignment.saved_model, assignment.reference(), showing)
 
 
 def _must_be_in_order(assignment: Assignment, rehearsal: Rehearsal) -> None:
@@ -125,7 +98,7 @@ def _must_be_in_order(assignment: Assignment, rehearsal: Rehearsal) -> None:
     )
 
 
-def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
+def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, object]) -> None:
     """The notebook's exercises have tests, and what it asks students to bring has a reference."""
     missing = [exercise.name for exercise in assignment.exercises if exercise.name not in suite.exercises()]
     if missing:
@@ -140,48 +113,6 @@ def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
         raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.decoder}")
 
 
-def serve(sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
-    """Judge one submission."""
-    gc.disable()  # it is gone before there is anything to collect
-    silence()
-    sys.stdin = open(os.devnull)  # noqa: SIM115
-    try:
-        message: dict[str, Any] = {"verdict": asdict(_judged(sock, frames.receive(sock)))}
-    except frames.Exhausted as error:
-        message = {"broken": [MachineError.__name__, str(error)]}
-    except (CourseError, MachineError) as error:
-        message = {"broken": [type(error).__name__, str(error)]}
-    except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(place.filename).name}, line {place.lineno}"
-        message = {"broken": [type(error).__name__, f"{error!s:.{WORDS}} ({where})"]}
-    frames.send(sock, message)
-
-
-def _judged(sock: socket.socket, task: dict[str, Any]) -> Verdict:
-    ready = _ready[task["assignment"]]
-    if not task["by_author"]:
-        _must_be_in_order(ready.assignment, ready.material.rehearsal)
-    exercises = [Exercise(name, points) for name, points in task["exercises"]]
-    material = ready.material if task["for_page"] else replace(ready.material, examples={})
-    limits = Limits(**task["limits"])
-
-    fresh = _FromTheWorker(sock)
-    with Notebook(task["cells"], limits, fresh, material.suite.watched, _answered, ready.showing) as notebook:
-        results = judge(material, notebook, exercises)
-        if notebook.machine_failed:
-            raise notebook.machine_failed
-        if task["for_page"]:
-            notebook.show()
-        cells = tuple(_readable(notebook.results))
-    plan, model = ready.plan, task["model"]
-    extra = ""
-    if model is not None and plan is not None:
-        said = content.saved_model_policy(_course.folder)
-        extra = said(ModelFile(*model), plan, ready.reference)
-    return Verdict(results, cells, extra)
-
-
 class _FromTheWorker:
     """Fresh notebooks' processes, which the worker opens."""
 
@@ -190,16 +121,16 @@ class _FromTheWorker:
 
     def open(self) -> socket.socket:
         """The socket of a fresh one. Raises `MachineError`."""
-        frames.send(self._sock, {"open": True})
-        message, descriptors = frames.receive_with_descriptors(self._sock)
+        frames.send(self._sock, FromJudge(open=True))
+        opened, descriptors = frames.receive_with_descriptors(self._sock, Opened)
         if not descriptors:
-            raise MachineError(str(message.get("failed", "no sandbox could be opened")))
+            raise MachineError(opened.failed or "no sandbox could be opened")
         return socket.socket(fileno=descriptors[0])
 
     def ending(self, ends: bool = True) -> Ending:
         """How the last one ended."""
-        frames.send(self._sock, {"ending": ends})
-        return ending_in(frames.receive(self._sock).get("ending"))
+        frames.send(self._sock, FromJudge(ending=ends))
+        return frames.receive(self._sock, form=Ended).ending
 
 
 def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
@@ -207,5 +138,78 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
     left = PRINTED
     for result in results:
         words = len(result.printed) + sum(len(text) for _, _, text in result.lines) + len(result.text)
-        yield result if words <= left else replace(result, printed=CUT, text="", lines=())
+        yield result if words <= left else structs.replace(result, printed=CUT, text="", lines=())
         left -= words
+
+
+class Judge:
+    """What the judges' host keeps, and each judge begins with: a course, and its assignments as far as loaded."""
+
+    def __init__(self) -> None:
+        self._course: Course | None = None
+        self._answered: dict[str, ready_made.Answered] = {}
+        self._ready: dict[str, _Ready] = {}
+
+    def warm_up(self, setting: Mapping[str, object]) -> None:
+        """Remember which course it is."""
+        at = msgspec.convert(setting, Setting)
+        self._course = Course(Path(at.root), Path(at.folder))
+        self._answered = ready_made.answered_in(content.sandbox_setting(self._course.folder)["ready_made"])
+
+    def prepare(self, needed: Preparation) -> None:
+        """Load an assignment, and know what its known mistakes answer in the exercises named. Raises `CourseError`."""
+        assert self._course is not None
+        if needed.assignment not in self._ready:
+            self._ready[needed.assignment] = _load(self._course.assignment(needed.assignment))
+            # Kept for good: no fork's collector need look through it, which would copy its pages.
+            gc.collect()
+            gc.freeze()
+            walls.gather_pages()
+        ready = self._ready[needed.assignment]
+        for exercise in set(needed.exercises) - ready.prepared:
+            ready.prepared.add(exercise)
+            assert ready.material.hypotheses is not None
+            ready.material.hypotheses.prepare(exercise)
+
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
+        """Judge one submission."""
+        gc.disable()  # it is gone before there is anything to collect
+        silence()
+        sys.stdin = open(os.devnull)  # noqa: SIM115
+        try:
+            message = FromJudge(verdict=self.verdict(sock, frames.receive(sock, form=Order)))
+        except frames.Exhausted as error:
+            message = FromJudge(broken=(MachineError.__name__, str(error)))
+        except (CourseError, MachineError) as error:
+            message = FromJudge(broken=(type(error).__name__, str(error)))
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(place.filename).name}, line {place.lineno}"
+            message = FromJudge(broken=(type(error).__name__, f"{error!s:.{WORDS}} ({where})"))
+        frames.send(sock, message)
+
+    def verdict(self, sock: socket.socket, order: Order) -> Verdict:
+        """What comes of a submission. Raises `CourseError` and `MachineError`."""
+        ready = self._ready[order.assignment]
+        if not order.by_author:
+            _must_be_in_order(ready.assignment, ready.material.rehearsal)
+        material = ready.material if order.for_page else replace(ready.material, examples={})
+        fresh, watched = _FromTheWorker(sock), material.suite.watched
+        with Notebook(order.cells, order.limits, fresh, watched, self._answered, ready.showing) as notebook:
+            results = judge(material, notebook, order.exercises)
+            if notebook.machine_failed:
+                raise notebook.machine_failed
+            if order.for_page:
+                notebook.show()
+            cells = tuple(_readable(notebook.results))
+        extra = ""
+        if order.model is not None and ready.plan is not None:
+            assert self._course is not None
+            said = content.saved_model_policy(self._course.folder)
+            extra = said(order.model, ready.plan, ready.reference)
+        return Verdict(results, cells, extra)
+
+
+# What the host asks a guest's module for.
+here = Judge()
+warm_up, prepare, serve = here.warm_up, here.prepare, here.serve

@@ -8,13 +8,15 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
 from autograder.marking.task import Marked, Task, failed
-from autograder.marking.verdict import BadVerdict, read_verdict
+from autograder.marking.verdict import BadVerdict, read_message
+from autograder.messages import Ended, Opened, Order, Setting
 from autograder.report import Report, Verdict
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
@@ -42,7 +44,7 @@ class Judges:
         folders = (root / "source", root / "solutions", own, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
         self.warm = Warm(backend, content.imported_once(own), places)
-        self._host = Host(self.warm, JUDGES, {"root": str(root), "folder": str(own)}, judges=True)
+        self._host = Host(self.warm, JUDGES, structs.asdict(Setting(str(root), str(own))), judges=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}
         self._lost: dict[str, set[str]] = {}
@@ -50,7 +52,7 @@ class Judges:
     def warm_up(self, assignment: Assignment) -> None:
         """Begin to load what judging takes, and do not wait for it."""
         self._host.warm_up()
-        threading.Thread(target=self._host.prepare, args=[self._preparation(assignment.name)], daemon=True).start()
+        threading.Thread(target=self._host.prepare, args=[self._needed(assignment.name)], daemon=True).start()
 
     def open(self, assignment: Assignment, version: str, limits: Limits) -> Guest:
         """A judge for one submission."""
@@ -58,8 +60,8 @@ class Judges:
             if self._versions.setdefault(assignment.name, version) != version:
                 self._host.close()
                 self._versions, self._lost = {assignment.name: version}, {}
-            preparation = self._preparation(assignment.name)
-        return self._host.open(limits, preparation)
+            needed = self._needed(assignment.name)
+        return self._host.open(limits, needed)
 
     def learn(self, report: Report) -> None:
         """Tell the judges to come which exercises lose marks in this class, so that they have the mistakes ready."""
@@ -72,7 +74,7 @@ class Judges:
         self._host.end()
         self.warm.end()
 
-    def _preparation(self, assignment: str) -> Preparation:
+    def _needed(self, assignment: str) -> Preparation:
         return Preparation(assignment, tuple(sorted(self._lost.get(assignment, ()))))
 
 
@@ -117,15 +119,7 @@ class Desk:
 
     def _judged(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
         ends_at = time.monotonic() + limits.submission_seconds + GRACE_SECONDS
-        order = {
-            "assignment": assignment.name,
-            "cells": list(task.cells),
-            "exercises": [[exercise.name, exercise.points] for exercise in exercises],
-            "for_page": task.for_page,
-            "limits": vars(limits),
-            "model": task.model and [task.model.data, task.model.problem],
-            "by_author": task.by_author,
-        }
+        order = Order(assignment.name, task.cells, exercises, limits, task.for_page, task.model, task.by_author)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
             self.judges.open(assignment, task.version, limits) as judge,
@@ -134,18 +128,19 @@ class Desk:
             try:
                 frames.send(judge.sock, order, ends_at)
                 for asked in range(MAX_REQUESTS):
-                    message = frames.receive(judge.sock, ends_at, allowance)
-                    if "open" in message:
+                    message = read_message(frames.receive(judge.sock, ends_at, allowance), exercises, len(task.cells))
+                    if message.open:
                         _open(judge, notebooks, ends_at)
-                    elif "ending" in message:
-                        frames.send(
-                            judge.sock, {"ending": notebooks.ending(bool(message["ending"])).as_message()}, ends_at
-                        )
+                    elif message.ending is not None:
+                        frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
+                    elif message.broken is not None:
+                        raise _broken(*message.broken, untouched=asked == 0)
                     else:
-                        # Both end while the verdict is read.
+                        assert message.verdict is not None
+                        # Both end while the report is made.
                         notebooks.begin_to_end()
                         judge.begin_to_end()
-                        return _verdict_in(message, exercises, len(task.cells), untouched=asked == 0)
+                        return message.verdict
             except frames.Deadline:
                 raise _TooLong(TOO_LONG) from None
             except frames.Closed:
@@ -160,9 +155,9 @@ def _open(judge: Guest, notebooks: FreshGuests, ends_at: float) -> None:
     try:
         sock = notebooks.open()
     except MachineError as error:
-        frames.send(judge.sock, {"failed": str(error)}, ends_at)
+        frames.send(judge.sock, Opened(str(error)), ends_at)
         return
-    frames.send_with_descriptors(judge.sock, {"opened": True}, [sock.fileno()], ends_at)
+    frames.send_with_descriptors(judge.sock, Opened(), [sock.fileno()], ends_at)
     sock.close()
 
 
@@ -174,20 +169,16 @@ class _TooLong(_Lost):
     """There will be none, however often it is tried: a submission has minutes, and used them."""
 
 
-def _verdict_in(message: dict[str, Any], exercises: tuple[Exercise, ...], cells: int, untouched: bool) -> Verdict:
-    """The verdict in a judge's last message. `untouched` is set if it had met no student code before.
+def _broken(kind: str, text: str, untouched: bool) -> Exception:
+    """What a judge that gives no verdict stands for. `untouched` is set if it had met no student code before.
 
     Only such a judge is believed if it says that the course is at fault, since that ends the whole run.
     """
-    if "broken" not in message:
-        return read_verdict(message.get("verdict"), exercises, cells)
-    words = message["broken"] if isinstance(message["broken"], list) else []
-    kind, text = (word[:500] if isinstance(word, str) else "" for word in [*words, "", ""][:2])
-    if kind == "CourseError" and untouched:
-        raise CourseError(text)
-    if kind == "MachineError":
-        raise MachineError(text)
-    raise _Lost(f"the grader itself failed ({kind}: {text}); not the student's fault")
+    if kind == CourseError.__name__ and untouched:
+        return CourseError(text)
+    if kind == MachineError.__name__:
+        return MachineError(text)
+    return _Lost(f"the grader itself failed ({kind}: {text}); not the student's fault")
 
 
 def _limits(assignment: Assignment, limits: Limits) -> Limits:

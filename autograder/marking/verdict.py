@@ -1,109 +1,146 @@
-"""Reading what a judge says, field by field: it has read what a stranger sent, and may have been taken in by it."""
+"""Reading what a judge says: it has read what a stranger sent, and may have been taken in by it.
+
+Types and sizes are checked by msgspec. Every field must be there, so those that a report may leave out are named again.
+Texts that are too long are cut.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeVar, get_args
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
 
 from autograder.course import Exercise
-from autograder.report import CellResult, ExerciseResult, Picture, State, TestResult, Verdict
+from autograder.messages import FromJudge
+from autograder.report import Cause, CellResult, ExerciseResult, Picture, TestResult, Verdict
 from autograder.text import one_line
 
 MAX_TESTS = 200  # of an exercise; the largest suite has 20
+MAX_CAUSES = 8  # that are told of an exercise; more than two or three never are
 MAX_NAME, MAX_TEXT, MAX_PRINTED = 200, 4_000, 25_000  # characters; messages have some hundred
+MAX_ERROR = 500  # characters of what went wrong in the judge itself
 MAX_HEADS, MAX_SIDE = 16, 64  # of a picture
-STATES = get_args(State)
-Kind = TypeVar("Kind")
+MAX_LINES = 3  # of the student's, with an exception
+Points = Annotated[float, Meta(ge=0)]
+Labels = Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_SIDE)]
+Row = Annotated[tuple[float, ...], Meta(max_length=MAX_SIDE)]
+Matrix = Annotated[tuple[Row, ...], Meta(max_length=MAX_SIDE)]
 
 
 class BadVerdict(Exception):
     """It is not of the agreed form; the text says what is not."""
 
 
-def read_verdict(data: Any, exercises: Sequence[Exercise], cells: int) -> Verdict:
-    """The verdict in `data` on so many cells, about just these exercises. Raises `BadVerdict`, whatever `data` is."""
+class _Test(TestResult, frozen=True, kw_only=True):
+    score: Points
+    max_score: Points
+    stopped: bool
+
+
+class _Picture(Picture, frozen=True, kw_only=True):
+    matrices: Annotated[tuple[Matrix, ...], Meta(min_length=1, max_length=MAX_HEADS)]
+    rows: Labels
+    columns: Labels
+    wanted: Annotated[tuple[Matrix, ...], Meta(max_length=MAX_HEADS)]
+
+
+class _Exercise(ExerciseResult, frozen=True, kw_only=True):
+    tests: Annotated[tuple[_Test, ...], Meta(min_length=1, max_length=MAX_TESTS)]
+    started: bool
+    causes: Annotated[tuple[Cause, ...], Meta(max_length=MAX_CAUSES)]
+    with_reference: Annotated[tuple[str, ...], Meta(max_length=MAX_TESTS)]
+    picture: _Picture | None
+    evidence: str
+
+
+class _Cell(CellResult, frozen=True, kw_only=True):
+    printed: str
+    error: str
+    text: str
+    lines: Annotated[tuple[tuple[str, int, str], ...], Meta(max_length=MAX_LINES)]
+    stopped: str | None
+    ran_out_of_time: bool
+
+
+class _Verdict(Struct, frozen=True):
+    exercises: tuple[_Exercise, ...]
+    cells: tuple[_Cell, ...]
+    extra: str
+
+
+class _FromJudge(FromJudge, frozen=True):
+    verdict: _Verdict | None = None  # type: ignore[assignment]
+
+
+def read_message(data: object, exercises: Sequence[Exercise], cells: int) -> FromJudge:
+    """A judge's message in `data`; a verdict in it is on so many cells, about just these exercises.
+
+    Raises `BadVerdict`, whatever `data` is.
+    """
     try:
-        found = _items(data["exercises"], len(exercises), len(exercises))
-        results = tuple(_exercise(one, wanted) for one, wanted in zip(found, exercises, strict=True))
-        return Verdict(
-            results, tuple(map(_cell, _items(data["cells"], cells, cells))), one_line(_text(data["extra"], MAX_TEXT))
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise BadVerdict(f"{type(error).__name__}: {error}") from None
+        said = msgspec.convert(data, _FromJudge)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise BadVerdict(str(error)) from None
+    if said.broken is not None:
+        kind, text = said.broken
+        return FromJudge(broken=(kind[:MAX_ERROR], text[:MAX_ERROR]))
+    if said.verdict is not None:
+        return FromJudge(verdict=_verdict(said.verdict, exercises, cells))
+    if not said.open and said.ending is None:
+        raise BadVerdict("it says nothing")
+    return FromJudge(said.open, said.ending)
 
 
-def _exercise(data: Any, wanted: Exercise) -> ExerciseResult:
-    tests = tuple(_test(one) for one in _items(data["tests"], 1, MAX_TESTS))
-    if data["name"] != wanted.name or data["max_score"] != wanted.points:
+def _verdict(found: _Verdict, exercises: Sequence[Exercise], cells: int) -> Verdict:
+    if len(found.exercises) != len(exercises) or len(found.cells) != cells:
+        raise BadVerdict("it is not on these exercises and cells")
+    results = tuple(_exercise(one, wanted) for one, wanted in zip(found.exercises, exercises, strict=True))
+    return Verdict(results, tuple(map(_cell, found.cells)), _sentence(found.extra))
+
+
+def _exercise(found: _Exercise, wanted: Exercise) -> ExerciseResult:
+    if found.name != wanted.name or found.max_score != wanted.points:
         raise BadVerdict(f"it is not about {wanted.name} and its points")
-    if abs(sum(test.max_score for test in tests) - wanted.points) > 1e-3 * len(tests):
+    worth = sum(test.max_score for test in found.tests)
+    if not math.isfinite(worth) or abs(worth - wanted.points) > 1e-3 * len(found.tests):
         raise BadVerdict(f"the tests of {wanted.name} do not add up to its points")
-    diagnosis = None if data["diagnosis"] is None else _text(data["diagnosis"], MAX_NAME)
-    behind = tuple(_text(name, MAX_NAME) for name in _items(data["with_reference"], 0, MAX_TESTS))
-    hint = one_line(_text(data["hint"], MAX_TEXT))
-    picture = None if data["picture"] is None else _picture(data["picture"])
-    evidence = one_line(_text(data["evidence"], MAX_TEXT))
     return ExerciseResult(
-        wanted.name, tests, wanted.points, _of(bool, data["started"]), diagnosis, hint, behind, picture, evidence
+        wanted.name,
+        tuple(map(_test, found.tests)),
+        wanted.points,
+        found.started,
+        tuple(Cause(cause.name[:MAX_NAME], _sentence(cause.hint)) for cause in found.causes),
+        tuple(name[:MAX_NAME] for name in found.with_reference),
+        found.picture and _picture(found.picture),
+        _sentence(found.evidence),
     )
 
 
-def _test(data: Any) -> TestResult:
-    state, score, worth = data["state"], _number(data["score"]), _number(data["max_score"])
-    if state not in STATES or worth < 0 or score != (worth if state == "passed" else 0):
+def _test(found: _Test) -> TestResult:
+    if found.score != (found.max_score if found.state == "passed" else 0):
         raise BadVerdict("a test's points do not go with its state")
-    name, sentence = _text(data["name"], MAX_NAME), one_line(_text(data["sentence"], MAX_TEXT))
-    message = one_line(_text(data["message"], MAX_TEXT))
-    return TestResult(name, sentence, state, score, worth, message, _of(bool, data["stopped"]))
+    name, sentence, message = found.name[:MAX_NAME], _sentence(found.sentence), _sentence(found.message)
+    return TestResult(name, sentence, found.state, found.score, found.max_score, message, found.stopped)
 
 
-def _picture(data: Any) -> Picture:
-    rows, columns = (
-        tuple(_text(word, MAX_NAME) for word in _items(data[key], 1, MAX_SIDE)) for key in ("rows", "columns")
-    )
-    matrices, wanted = (
-        tuple(
-            tuple(
-                tuple(float(_number(value, finite=False)) for value in _items(row, len(columns), len(columns)))
-                for row in _items(matrix, len(rows), len(rows))
-            )
-            for matrix in _items(data[key], least, MAX_HEADS)
-        )
-        for key, least in (("matrices", 1), ("wanted", 0))
-    )
-    return Picture(matrices, rows, columns, _of(bool, data["boolean"]), wanted)
+def _picture(found: _Picture) -> Picture:
+    shape = len(found.rows), len(found.columns)
+    for matrix in (*found.matrices, *found.wanted):
+        if len(matrix) != shape[0] or any(len(row) != shape[1] for row in matrix):
+            raise BadVerdict("a picture's numbers do not go with its labels")
+    rows, columns = (tuple(word[:MAX_NAME] for word in words) for words in (found.rows, found.columns))
+    return Picture(found.matrices, rows, columns, found.boolean, found.wanted)
 
 
-def _cell(data: Any) -> CellResult:
-    lines = tuple(
-        (_text(function, MAX_NAME), _of(int, number), _text(text, MAX_NAME))
-        for function, number, text in _items(data["lines"], 0, 3)
-    )
-    stopped = None if data["stopped"] is None else _text(data["stopped"], MAX_TEXT)
-    printed = _text(data["printed"], MAX_PRINTED)
-    return CellResult(printed, _text(data["error"], MAX_NAME), _text(data["text"], MAX_TEXT), lines, stopped)
+def _cell(found: _Cell) -> CellResult:
+    lines = tuple((function[:MAX_NAME], number, text[:MAX_NAME]) for function, number, text in found.lines)
+    stopped = found.stopped and found.stopped[:MAX_TEXT]
+    printed, error, text = found.printed[:MAX_PRINTED], found.error[:MAX_NAME], found.text[:MAX_TEXT]
+    return CellResult(printed, error, text, lines, stopped, found.ran_out_of_time)
 
 
-def _items(data: Any, least: int, most: int) -> list[Any]:
-    if not isinstance(data, list | tuple) or not least <= len(data) <= most:
-        raise BadVerdict(f"not a list of {least} to {most} things")
-    return list(data)
-
-
-def _of(kind: type[Kind], data: Any) -> Kind:
-    if type(data) is not kind:
-        raise BadVerdict(f"not a {kind.__name__}")
-    return data  # type: ignore[no-any-return]
-
-
-def _text(data: Any, most: int) -> str:
-    return _of(str, data)[:most]
-
-
-def _number(data: Any, finite: bool = True) -> float:
-    if isinstance(data, bool) and not finite:
-        return float(data)  # a picture of a mask
-    if isinstance(data, bool) or not isinstance(data, int | float) or (finite and not math.isfinite(data)):
-        raise BadVerdict("not a number")
-    return data
+def _sentence(text: str) -> str:
+    return one_line(text[:MAX_TEXT])

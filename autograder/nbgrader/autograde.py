@@ -30,12 +30,12 @@ from traitlets import Integer, Unicode, default
 
 from autograder.course import course_at
 from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
-from autograder.marking.many import Workers, worker_count
+from autograder.marking.pool import WorkerPool, open_pool, worker_count
 from autograder.marking.task import Marked, Task, as_task
 from autograder.nbgrader.database import tables_looked_for_once
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.given import KEY, CourseCell, Given
-from autograder.nbgrader.mark import STAMP, exercises_worth
+from autograder.nbgrader.mark import STAMP, Mark, exercises_worth
 from autograder.nbgrader.restore import course_cells
 from autograder.nbgrader.rows import assign_penalty, know_student, marks_kept, points_that_differ, students_late
 from autograder.reading import read_bytes
@@ -65,7 +65,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     scheduler = Unicode("", help="Address of a Dask scheduler whose workers mark, in place of processes here.").tag(
         config=True
     )
-    workers: Workers | None = None  # those of a run over several assignments; else each run hires its own
+    workers: WorkerPool | None = None  # those of a run over several assignments; else each run hires its own
     on_graded: Callable[[SubmissionOutcome], None] = staticmethod(lambda outcome: None)
     model: ModelFile | None = None  # what came beside the notebook that is being graded
 
@@ -160,10 +160,10 @@ class Autograde(NbGraderAutograde, PlainFiles):
         with marks_kept(self.coursedir, assignment_id, student_id) if renamed else contextlib.nullcontext():
             super().init_assignment(assignment_id, student_id)
 
-    def hire(self, count: int) -> Workers:
+    def hire(self, count: int) -> WorkerPool:
         """Workers for so many submissions."""
         jobs = worker_count(self.jobs, count)
-        return Workers(Path(self.coursedir.root), jobs, self._kind(), self.scheduler)
+        return open_pool(Path(self.coursedir.root), jobs, self._kind(), self.scheduler, Mark.idle)
 
     def _kind(self) -> str:
         """Of the sandbox."""
@@ -292,7 +292,7 @@ class NotAll(NbGraderException):
 class Ahead:
     """Results of a whole class, marked by workers while nbgrader writes down those before."""
 
-    def __init__(self, workers: Workers, tasks: Iterable[Task]) -> None:
+    def __init__(self, workers: WorkerPool, tasks: Iterable[Task]) -> None:
         self._results = workers.mark(tasks)
 
     def look(self) -> None:

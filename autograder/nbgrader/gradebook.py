@@ -17,7 +17,7 @@ from nbgrader.utils import temp_attrs
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.marking.journal import write_whole
-from autograder.marking.many import Workers
+from autograder.marking.pool import WorkerPool
 from autograder.nbgrader.autograde import Autograde, NotAll, SubmissionOutcome
 from autograder.nbgrader.rows import page_stamps
 from autograder.submission import closed_folders
@@ -67,7 +67,7 @@ def _grade(
     nbgrader: Any,
     assignment: Assignment,
     settings: Mapping[str, int | str],
-    workers: Workers,
+    workers: WorkerPool,
     on_graded: Callable[[SubmissionOutcome], None],
     feedback: bool,
     on_notice: Callable[[str], None],

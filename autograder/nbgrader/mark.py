@@ -13,7 +13,8 @@ from traitlets import Enum
 
 from autograder.course import CHECK, Assignment, Exercise
 from autograder.errors import MachineError
-from autograder.marking.many import Workers
+from autograder.marking.executors import IdleWorkers
+from autograder.marking.pool import open_pool
 from autograder.marking.task import Marked, Task
 from autograder.nbgrader.given import given
 from autograder.report import CellResult
@@ -27,6 +28,7 @@ STAMP = "graded"  # in the autograded notebook's metadata: what was graded, writ
 class Mark(NbGraderPreprocessor):
     """Run the notebook in the sandbox and write marks and rubrics into its check cells."""
 
+    idle = IdleWorkers()  # nbgrader makes another of these for each notebook, and formgrader's button for each click
     sandbox = Enum(
         ["auto", "bubblewrap", "landlock", "process"],
         default_value="auto",
@@ -62,7 +64,7 @@ class Mark(NbGraderPreprocessor):
 
     def _marked_now(self, task: Task, assignment: Assignment) -> Marked:
         """The result, marked in this process."""
-        with contextlib.closing(Workers(assignment.root, 1, self.sandbox)) as workers:
+        with contextlib.closing(open_pool(assignment.root, 1, self.sandbox, idle=self.idle)) as workers:
             ((_, marked),) = workers.mark([task])
         return marked
 

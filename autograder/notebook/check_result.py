@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 
 import numpy as np
+from msgspec import structs
 
 from autograder.content import Visible
-from autograder.notebook.message import Message
+from autograder.notebook import message
 from autograder.report import ExerciseResult, Picture, TestResult
 from autograder.reports import plain, rubric
 from autograder.reports.beside import beside, differing, in_words
@@ -111,8 +112,8 @@ class CheckResult:
         inputs_told = False  # a terminal cannot fold them away, so they are told once
         for test in self._tests() if self.result.started else ():
             lines += _wrapped(f"  {plain.MARKS[test.state]:<12} {test.sentence}", INDENT)
-            told = Message.of(test.message)
-            for part in told.lines(with_inputs=not inputs_told):
+            told = message.parts_of(test)
+            for part in message.lines(told, with_inputs=not inputs_told):
                 lines += _wrapped(INDENT + part, INDENT)
             inputs_told = inputs_told or bool(told.went_in)
         return "\n".join(lines)
@@ -120,8 +121,8 @@ class CheckResult:
     def _repr_html_(self) -> str:
         head = paragraph(f"<strong>{escape(self.result.name)}</strong>: {with_code(self._headline())}")
         head += paragraph(with_code(self._looks_like())) if self._looks_like() else ""
-        rows = replace(self.result, tests=self._tests())
-        table = rubric.table(rows, with_points=False, message=Message.html) if self.result.started else ""
+        rows = structs.replace(self.result, tests=self._tests())
+        table = rubric.table(rows, with_points=False, message=message.html) if self.result.started else ""
         drawn = "".join(picture._repr_html_() for picture in self._pictures())
         caption = paragraph(with_code(self._caption())) if drawn else ""
         pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
@@ -152,7 +153,9 @@ class CheckResult:
         if self.culprit is None:
             return self.result.tests
         return tuple(
-            replace(test, message=str(Message.of(test.message).without_question())) for test in self.result.tests
+            structs.replace(test, message=str(parts), parts=parts)
+            for test in self.result.tests
+            for parts in [structs.replace(message.parts_of(test), question="")]
         )
 
     def _stuck(self) -> str:

@@ -213,20 +213,14 @@ def _causes(reports: Sequence[Report]) -> Causes:
     found: dict[str, dict[str, list[str]]] = {}
     for report in reports:
         for exercise in report.exercises if report.status == "graded" else ():
-            for name in exercise.diagnosis.split("+") if exercise.diagnosis else ():
-                found.setdefault(name, {}).setdefault(exercise.name, []).append(report.student)
+            for cause in exercise.causes:
+                found.setdefault(cause.name, {}).setdefault(exercise.name, []).append(report.student)
     return found
 
 
 def _mistakes(graded: list[Report], causes: Causes) -> Iterator[MistakeCount]:
     here = dict.fromkeys(exercise.name for report in graded for exercise in report.exercises)
-    hints = {
-        (name, e.name): hint
-        for report in graded
-        for e in report.exercises
-        if e.diagnosis
-        for name, hint in _each_with_hint(e)
-    }
+    hints = {(cause.name, e.name): cause.hint for report in graded for e in report.exercises for cause in e.causes}
     found = [
         MistakeCount(name, exercise, len(who), hints[name, exercise], tuple(who), tuple(_again(where, exercise, who)))
         for name, where in causes.items()
@@ -234,12 +228,6 @@ def _mistakes(graded: list[Report], causes: Causes) -> Iterator[MistakeCount]:
         if exercise in here
     ]
     yield from sorted(found, key=lambda one: -one.count)
-
-
-def _each_with_hint(exercise: ExerciseResult) -> Iterator[tuple[str, str]]:
-    """The names of a diagnosis, each with its own part of the hint."""
-    names, hints = str(exercise.diagnosis).split("+"), exercise.hint.split(" And: ")
-    yield from zip(names, hints if len(hints) == len(names) else [exercise.hint] * len(names), strict=True)
 
 
 def _again(where: Mapping[str, list[str]], exercise: str, who: list[str]) -> Iterator[tuple[str, int]]:

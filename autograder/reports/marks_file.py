@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from autograder.errors import AutograderError
-from autograder.report import Report
+from autograder.report import Cause, ExerciseResult, Report
 from autograder.text import shown_name
 
 # A spreadsheet takes text that begins so for a formula, and runs it (OWASP, "CSV Injection").
@@ -45,11 +45,20 @@ def _read(path: Path) -> list[Report]:
         raise AutograderError(f"{path} holds no marks ({error}). Write it with `autograder grade ... --json`") from None
 
 
-def report_of(entry: dict[str, object]) -> Report:
+def report_of(entry: Mapping[str, object]) -> Report:
     """The report behind `Report.to_dict`. Raises `ValueError` that names the key if there is none."""
     report = msgspec.convert(entry, Report)
-    failed = entry.get("status") == "failed" and not report.reason
-    return replace(report, reason="no reason given") if failed else report
+    of_each = msgspec.convert(entry["exercises"], list[dict[str, object]])
+    exercises = tuple(_with_cause(one, data) for one, data in zip(report.exercises, of_each, strict=True))
+    unexplained = entry.get("status") == "failed" and not report.reason
+    return structs.replace(report, exercises=exercises, reason="no reason given" if unexplained else report.reason)
+
+
+def _with_cause(exercise: ExerciseResult, data: Mapping[str, object]) -> ExerciseResult:
+    """What is wrong stands by itself only if there are several things, else in `diagnosis` and `hint`."""
+    if exercise.causes or not data.get("diagnosis"):
+        return exercise
+    return structs.replace(exercise, causes=(Cause(str(data["diagnosis"]), str(data.get("hint", ""))),))
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

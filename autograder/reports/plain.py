@@ -39,13 +39,9 @@ def looks_like(result: ExerciseResult) -> str:
     """What is wrong in words, by what it is known, and a question; empty where nothing can be told."""
     if not result.diagnosis:
         return ""
-    said = f"What is wrong looks like this: {mistake_in_words(result.diagnosis)}."
+    names = ", and ".join(cause.name.replace("-", " ") for cause in result.causes)
+    said = f"What is wrong looks like this: {names}."
     return " ".join(filter(None, (said, result.evidence, result.hint)))
-
-
-def mistake_in_words(name: str) -> str:
-    """`no-scaling+softmax-twice`, a mistake's name, as `no scaling, and softmax twice`."""
-    return ", and ".join(part.replace("-", " ") for part in name.split("+"))
 
 
 def as_text(result: ExerciseResult) -> str:

@@ -48,19 +48,23 @@ def _picture(result: ExerciseResult) -> str:
     return f'{said}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>'
 
 
-def table(result: ExerciseResult, with_points: bool, message: Callable[[str], str] = with_code) -> str:
-    """The tests as an HTML table; a student's visible checks have no points. `message` makes HTML of a message."""
+def table(result: ExerciseResult, with_points: bool, message: Callable[[TestResult], str] | None = None) -> str:
+    """The tests as an HTML table; a student's visible checks have no points. `message` makes HTML of a test's."""
     titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
     head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
-    rows = "".join(_row(test, with_points, message) for test in result.tests)
+    rows = "".join(_row(test, with_points, message or _message) for test in result.tests)
     # JupyterLab gives all columns of a table one width if it is not told otherwise.
     style = "border-collapse:collapse;table-layout:auto;width:100%;max-width:60em"
     return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def _row(test: TestResult, with_points: bool, message: Callable[[str], str]) -> str:
+def _message(test: TestResult) -> str:
+    return with_code(test.message)
+
+
+def _row(test: TestResult, with_points: bool, message: Callable[[TestResult], str]) -> str:
     cell = "text-align:left;vertical-align:top;padding:.25em .6em"
-    below = f'<div style="margin-top:.2em">{message(test.message)}</div>' if test.message else ""
+    below = f'<div style="margin-top:.2em">{message(test)}</div>' if test.message else ""
     score = f"{points(test.score)} / {points(test.max_score)}"
     return (
         f'<tr style="border-left:4px solid {STRIPES[test.state]};border-bottom:1px solid #9e9e9e66">'

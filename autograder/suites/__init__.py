@@ -21,13 +21,13 @@ from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.suites import expect
 from autograder.suites.made_by import note
-from autograder.suites.shown import arrives, equal, keeps, same, shown
+from autograder.suites.shown import arrives, close, equal, keeps, shown
 from autograder.suites.student import Function, Gradients, HeldTooMuch, Raised
 from autograder.text import one_line
 
 __all__ = [
     "GREY", "HIGH", "MODEL", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch", "ModelFile", "ModelPlan",
-    "Raised", "Raster", "arrives", "blend", "equal", "expect", "keeps", "note", "one_line", "same", "shown",
+    "Raised", "Raster", "arrives", "blend", "close", "equal", "expect", "keeps", "note", "one_line", "shown",
     "with_fallback",
 ]  # fmt: skip
 

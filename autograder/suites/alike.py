@@ -15,7 +15,7 @@ from autograder.sandbox.protocol.values import Other
 ATOL = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 3e-6}
 
 
-def same(one: Answer, other: Answer) -> bool:
+def same_answer(one: Answer, other: Answer) -> bool:
     """Do two answers say the same? Failures do if they are exceptions of one kind."""
     if isinstance(one, Reply) and isinstance(other, Reply):
         pairs = [
@@ -25,13 +25,13 @@ def same(one: Answer, other: Answer) -> bool:
             (one.parameters, other.parameters),
             (one.shapes, other.shapes),
         ]
-        return all(equal(first, second) for first, second in pairs)
+        return all(same_value(first, second) for first, second in pairs)
     if isinstance(one, Failure) and isinstance(other, Failure):
         return (one.kind, one.error) == (other.kind, other.error)
     return isinstance(one, NoAnswer) and isinstance(other, NoAnswer)
 
 
-def equal(one: Any, other: Any) -> bool:
+def same_value(one: Any, other: Any) -> bool:
     """Are two values that came over the wall equal, to rounding?"""
     if isinstance(one, Other) or isinstance(other, Other):
         return isinstance(one, Other) and isinstance(other, Other) and one.type_name == other.type_name
@@ -40,31 +40,31 @@ def equal(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, Record):
-        return equal(one.fields, other.fields)
+        return same_value(one.fields, other.fields)
     if isinstance(one, Table):
-        return equal([one.columns, one.index], [other.columns, other.index])
+        return same_value([one.columns, one.index], [other.columns, other.index])
     if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(equal, one, other))
+        return len(one) == len(other) and all(map(same_value, one, other))
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(same_value(one[key], other[key]) for key in one)
     return bool(one == other)
 
 
 def _equal_arrays(one: Any, other: Any) -> bool:
     if type(one) is not type(other) or one.dtype != other.dtype or tuple(one.shape) != tuple(other.shape):
         return False
-    return close(numbers(one), numbers(other))
+    return same_array(numbers(one), numbers(other))
 
 
-def close(one: np.ndarray, other: np.ndarray) -> bool:
+def same_array(one: np.ndarray, other: np.ndarray) -> bool:
     """Are two arrays of one dtype and shape equal, to rounding?"""
     if one.dtype.kind != "f":
         return bool(np.array_equal(one, other))
     atol = ATOL.get(one.dtype, 1e-3)
-    return near(one, other, atol, atol)
+    return allclose(one, other, atol, atol)
 
 
-def near(one: np.ndarray, other: np.ndarray, rtol: float, atol: float) -> bool:
+def allclose(one: np.ndarray, other: np.ndarray, rtol: float, atol: float) -> bool:
     """As `np.allclose` with `equal_nan`, in a sixth of its time, which is most of what a diagnosis takes."""
     with np.errstate(all="ignore"):
         apart = np.abs(one - other)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from autograder.report import Message
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.sandbox.protocol.values import Other
 from autograder.suites.student import Missing, NotStarted, Stopped, StudentError
@@ -24,12 +25,23 @@ TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 
 @dataclass(frozen=True)
 class Apart:
-    """Two arrays that should be equal, the first place where they are not, and what the first one is called."""
+    """Two arrays that should be equal, the first place where they are not, and what the first one is called.
+
+    wrong: in how many places they are not
+    """
 
     got: np.ndarray
     wanted: np.ndarray
     index: tuple[int, ...]
     what: str
+    wrong: int
+
+    def text(self, index: tuple[int, ...]) -> str:
+        """What is told of it, with that place in the message."""
+        size = self.got.size
+        differs = "differs" if self.wrong == 1 else "differ"
+        others = f" ({self.wrong} of {size} values {differs})" if size > 1 else ""
+        return f"{self.what}{place_of(index)} is {number_of(self.got[self.index])}, which is not right{others}."
 
 
 class Mismatch(AssertionError):
@@ -39,9 +51,11 @@ class Mismatch(AssertionError):
     got: what it is about, by which the call is found that gave it
     wanted: what that should be, or its shape; never told
     apart: what was compared, number by number; never told
+    parts: those of the text, if a visible check says it
     """
 
     apart: Apart | None = None
+    parts: Message | None = None
 
     def __init__(self, text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> None:
         super().__init__(f"{text} {hint}" if hint else text)
@@ -148,12 +162,9 @@ def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol:
 
 
 def _wrong_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, what: str) -> NoReturn:
-    index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    count = int(wrong.sum())
-    others = f" ({count} of {wrong.size} values {'differs' if count == 1 else 'differ'})" if wrong.size > 1 else ""
-    text = f"{what}{place_of(index)} is {number_of(got[index])}, which is not right{others}."
-    error = Mismatch(text, hint, got=got)
-    error.apart = Apart(got, wanted, index, what)
+    apart = Apart(got, wanted, tuple(int(i) for i in np.argwhere(wrong)[0]), what, int(wrong.sum()))
+    error = Mismatch(apart.text(apart.index), hint, got=got)
+    error.apart = apart
     raise error
 
 

@@ -1,7 +1,7 @@
 """What a visible check says: what came out, what was wanted, a question, and what went in. None of it is a secret.
 
     with shown("The dot products are 2 and 6. What comes next?", Q=Q, K=K):
-        same(expect.array(student.attention_scores(Q, K)), SCORES)
+        close(expect.array(student.attention_scores(Q, K)), SCORES)
 
 Whatever goes wrong inside, a wrong number, another shape or an error in the student's code, ends in the same question.
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.report import Message
 from autograder.suites import expect
 from autograder.suites.expect import Mismatch
 from autograder.suites.shape_errors import told
@@ -21,25 +22,27 @@ from autograder.suites.student import Raised
 
 FOUR_DIGITS = 1e-4  # the literals of a visible check are rounded to four digits after the point
 FEW = 8  # numbers of an answer that are shown whole; of more, the first row that differs
-# The second part of a message begins with the one, its last with the other: a page may set them apart.
-ASKS, WENT_IN = " → ", " What went in: "
 
 
 @contextlib.contextmanager
 def shown(question: str, **given: Any) -> Iterator[None]:
     """What goes wrong inside is told with `question`, and with the arguments `given`, by name."""
+    went_in = tuple(f"{name} = {as_text(value)}" for name, value in given.items())
     try:
         yield
     except Mismatch as error:
-        text = f"{error}{ASKS}{question}{_went_in(given)}"
-        raise Mismatch(text, cause=error.cause, got=error.got, wanted=error.wanted) from None
+        parts = Message(str(error), question, went_in)
+        mismatch = Mismatch(str(parts), cause=error.cause, got=error.got, wanted=error.wanted)
+        mismatch.parts = parts
+        raise mismatch from None
     except Raised as error:
-        raised = type(error)(f"{told(str(error))}{ASKS}{question}{_went_in(given)}")
-        raised.cause = error.cause
+        parts = Message(told(str(error)), question, went_in)
+        raised = type(error)(str(parts))
+        raised.cause, raised.parts = error.cause, parts
         raise raised from None
 
 
-def same(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
+def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
     """Same shape and same numbers, up to the rounding of literals; says both where they differ."""
     got, wanted = np.asarray(expect.numbers(got)), np.asarray(wanted)
     expect.shape(got, wanted.shape, what=what)
@@ -106,8 +109,3 @@ def _float32(value: Any) -> Any:
 
 def _kind(value: Any) -> str:
     return f"{'an' if type(value).__name__[0] in 'aeiou' else 'a'} {type(value).__name__}"
-
-
-def _went_in(given: dict[str, Any]) -> str:
-    parts = (f"`{name} = {as_text(value)}`" for name, value in given.items())
-    return f"{WENT_IN}{', '.join(parts)}." if given else ""

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.report import Message
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
 from autograder.suites.alike import numbers
 from autograder.suites.shape_errors import told
@@ -44,10 +45,12 @@ BY_HAND = "stopped by hand"  # a cause
 class StudentError(Exception):
     """The student's code gave no value to judge; the text is the message for the report.
 
-    `cause` is what tests that fail for one reason have in common, if not their words.
+    `cause` is what tests that fail for one reason have in common, if not their words. `parts` are those of the text,
+    if a visible check says it.
     """
 
     cause = ""
+    parts: Message | None = None
 
 
 class NotStarted(StudentError):

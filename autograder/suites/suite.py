@@ -1,17 +1,17 @@
-"""One pytest session over the suites of an assignment, collected once and kept open for any number of submissions.
+"""The suites of an assignment, collected by pytest once and run for any number of submissions.
 
 A suite is ordinary pytest: classes marked `@pytest.mark.exercise("softmax")`, test methods with a docstring (the
 sentence a student reads) and `@pytest.mark.weight(2)`, and the fixtures `student` and `reference`. pytest's own
-hooks give outcomes as objects. A thread keeps the session open in `pytest_runtestloop`, so that a submission costs
-0.1 ms a test instead of a new session's 200 ms.
+hooks give outcomes as objects. pytest's session collects and ends; its items outlive it, and are run one at a time, so
+that a submission costs 0.1 ms a test instead of a new session's 200 ms.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,9 +20,10 @@ import pytest
 
 from autograder import content
 from autograder.errors import CourseError, MachineError
+from autograder.report import Message
 from autograder.sandbox.protocol.objects import NoField
-from autograder.suites import made_by
 from autograder.suites.expect import Mismatch
+from autograder.suites.made_by import Notes
 from autograder.suites.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
 from autograder.suites.whose_fault import truly
 from autograder.text import one_line
@@ -34,9 +35,9 @@ OFF = (
     "warnings",
 )  # fmt: skip
 
-SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")  # somebody's own, for other tests: a suite does not know their options
+# Somebody's own, for other tests: a suite does not know their options, and is not the test that runs.
+SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_CURRENT_TEST")
 ORDER = "the order of values"  # a cause
-WITHIN = "within "  # what is called in this line of a suite fails
 MAX_MESSAGE = 2_000  # characters; an answer may have words of its own in it, the keys of a dict
 
 
@@ -77,6 +78,15 @@ class Outcome:
         return f"this test could not judge what came back ({what}). Please tell your instructor."
 
     @property
+    def parts(self) -> Message:
+        """What the student reads of a visible check, in its parts."""
+        parts = self.error.parts if isinstance(self.error, StudentError | Mismatch) else None
+        if parts is None:
+            return Message(self.told())
+        happened = f"{self.call}: {parts.happened}" if self.call else parts.happened
+        return Message(one_line(happened[:MAX_MESSAGE]), one_line(parts.question), tuple(map(one_line, parts.went_in)))
+
+    @property
     def untouched(self) -> bool:
         """Was there nothing to judge?"""
         return isinstance(self.error, NotStarted | Missing)
@@ -99,18 +109,18 @@ class Suite:
             raise CourseError(f"{missing[0]}: no such suite" if missing else "no exercise, so no suite")
         self.folder = paths[0].parent.parent.resolve()  # the assignment's
         self.paths = tuple(self.folder / path.parent.name / path.name for path in paths)
-        self._plugin = _Plugin(self.folder)
-        self._thread = threading.Thread(target=self._session, name=f"suite {self.folder.name}", daemon=True)
-        self._thread.start()
-        self._plugin.collected.wait()
-        if self._plugin.missing is not None:
-            raise MachineError(_how_to_get(self._plugin.missing))
-        if self._plugin.problem is not None:
-            raise CourseError(f"{self.folder}: a suite cannot be used: {self._plugin.problem}")
-        self.tests: tuple[Test, ...] = tuple(self._plugin.items)
-        self.path_of = {test: item.path for test, item in self._plugin.items.items()}
+        self._notes = Notes()
+        with self._notes.taken():
+            self._items = _Items(self.folder, self.paths)
+        if self._items.missing is not None:
+            raise MachineError(_how_to_get(self._items.missing))
+        if self._items.problem is not None:
+            raise CourseError(f"{self.folder}: a suite cannot be used: {self._items.problem}")
+        items = self._items.by_test
+        self.tests: tuple[Test, ...] = tuple(items)
+        self.path_of = {test: item.path for test, item in items.items()}
         # Parts of names of functions that are not to be called, see `perform`. Ready-made attention is noticed without.
-        markers = [item.get_closest_marker("watched") for item in self._plugin.items.values()]
+        markers = [item.get_closest_marker("watched") for item in items.values()]
         self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
 
     def __enter__(self) -> Suite:
@@ -124,36 +134,40 @@ class Suite:
         return list(dict.fromkeys(test.exercise for test in self.tests))
 
     def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
-        """Run one test for one student, in the calling thread (so that Ctrl-C reaches it).
+        """Run one test for one student.
 
         Raises `MachineError` where the test needs a package that is not installed here.
         """
-        outcome = self._plugin.run(test, student, reference)
-        if isinstance(outcome.error, ModuleNotFoundError):
-            raise MachineError(_how_to_get(outcome.error.name or str(outcome.error)))
-        return outcome
+        with self._notes.taken():
+            error = self._items.run(test, student, reference)
+        if error is None:
+            return Outcome(test, None)
+        if isinstance(error, ModuleNotFoundError):
+            raise MachineError(_how_to_get(error.name or str(error)))
+        if isinstance(error, MachineError):  # nobody's answer is judged
+            raise error
+        return self._failed(test, error, student, reference)
+
+    def _failed(self, test: Test, error: BaseException, student: Student, reference: Student | None) -> Outcome:
+        """What a student is told of a failed test: the call that it is about, and what went in."""
+        where, is_own = _where(error, self.folder)
+        if isinstance(error, NoField):
+            error = Mismatch(str(error))
+        if isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, Mismatch):
+            error = as_mismatch(error, is_own)
+        if isinstance(error, Mismatch) and reference is not None:
+            error = truly(error, student.calls, answers_of(reference))
+        call = student.calls.that_gave(getattr(error, "got", None))
+        if call is None:
+            return Outcome(test, error, where=where)
+        if isinstance(error, Mismatch) and student.calls.has_elsewhere(error.got, error.wanted):
+            error.cause = ORDER
+        inputs = self._notes.line(call, names_of(student)) if isinstance(error, Mismatch) else ""
+        return Outcome(test, error, as_written(call, names_of(student)), inputs, where)
 
     def close(self) -> None:
-        """End the session."""
-        self._plugin.finished.set()
-        self._thread.join()
-
-    def _session(self) -> None:
-        arguments = [f"--rootdir={self.folder}", "-c", os.devnull, "--noconftest"]
-        # Else it lists every folder on the way to the suite, and behind a wall most of them cannot be.
-        arguments.append(f"--confcutdir={self.folder}")
-        # A plain assert says its own words and no more: what pytest would add are the values that are asked for.
-        arguments.append("--assert=plain")
-        # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
-        arguments.append("--disable-plugin-autoload")
-        for name in OFF:
-            arguments += ["-p", f"no:{name}"]
-        content.forget(self.folder)
-        self._plugin.settings = {name: os.environ.pop(name) for name in SETTINGS if name in os.environ}
-        try:
-            pytest.main([*arguments, *map(str, self.paths)], plugins=[self._plugin])
-        finally:
-            self._plugin.collected.set()
+        """Undo what the tests' fixtures have set up."""
+        self._items.tear_down()
 
 
 class _Module(pytest.Module):
@@ -163,31 +177,61 @@ class _Module(pytest.Module):
         return content.load(self.path)
 
 
-class _Plugin:
-    """Keeps pytest's session open, and runs its items one at a time."""
+class _Items:
+    """The tests of some files, collected by pytest, and this plugin in it.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.collected, self.finished = threading.Event(), threading.Event()
-        self.items: dict[Test, pytest.Item] = {}
-        self.last: pytest.Item | None = None
+    problem: why they cannot be used; missing: the package that they need and that is not installed here
+    """
+
+    def __init__(self, folder: Path, paths: Sequence[Path]) -> None:
+        self.by_test: dict[Test, pytest.Item] = {}
         self.problem: str | None = "pytest found no test in it"
-        self.settings: dict[str, str] = {}  # of the environment, given back once pytest has looked at it
         self.missing: str | None = None
-        self.student: Student | None = None
-        self.referee: Student | None = None
-        self.error: BaseException | None = None
+        self._last: pytest.Item | None = None
+        self._student: Student | None = None
+        self._reference: Student | None = None
+        self._error: BaseException | None = None
+        arguments = [f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
+        # Else it lists every folder on the way to the suite, and behind a wall most of them cannot be.
+        arguments.append(f"--confcutdir={folder}")
+        # A plain assert says its own words and no more: what pytest would add are the values that are asked for.
+        arguments.append("--assert=plain")
+        # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
+        arguments.append("--disable-plugin-autoload")
+        for name in OFF:
+            arguments += ["-p", f"no:{name}"]
+        content.forget(folder)
+        with _without_settings():
+            pytest.main([*arguments, *map(str, paths)], plugins=[self])
+
+    def run(self, test: Test, student: Student, reference: Student | None) -> BaseException | None:
+        """What one test raises; None if it passes."""
+        self._student, self._reference, self._error = student, reference, None
+        item = self.by_test[test]
+        # What comes next is mostly of this module, so its packages are not set up for each test anew: 1 ms of 2.
+        module: Any = item.getparent(pytest.Module)
+        if self._last is not None and self._last.getparent(pytest.Module) is not module:
+            self.tear_down(item)
+        self._last = item
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
+        return self._error
+
+    def tear_down(self, following: pytest.Item | None = None) -> None:
+        """Undo what was set up for the last test, but for what the `following` one needs, too."""
+        if self._last is not None:
+            with _without_settings():
+                self._last.ihook.pytest_runtest_teardown(item=self._last, nextitem=following)
+            self._last = None
 
     @pytest.fixture(name="student")
     def student_fixture(self) -> Student | None:
-        return self.student
+        return self._student
 
     @pytest.fixture(name="reference")
     def reference_fixture(self) -> Student | None:
-        return self.referee
+        return self._reference
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        os.environ.update(self.settings)
         config.addinivalue_line("markers", "exercise(name): the exercise that a class of tests judges")
         config.addinivalue_line("markers", "watched(*parts): PyTorch's functions with such names are not to be called")
         config.addinivalue_line("markers", "weight(n): the test's share of the exercise's points, 1 where not given")
@@ -205,67 +249,52 @@ class _Plugin:
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(content.PACKAGE):
             self.missing = error.name
 
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        if excinfo.type is KeyboardInterrupt:  # and not pytest's own, for a suite that cannot be loaded
+            raise excinfo.value
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Keep the items, and run none."""
         if session.items and not session.testsfailed:
             try:
-                self.items = {_as_test(item): item for item in session.items}
+                self.by_test = {_as_test(item): item for item in session.items}
                 self.problem = None
             except CourseError as error:
                 self.problem = str(error)
-            else:
-                self.collected.set()
-                self.finished.wait()
         return True
-
-    def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
-        self.student, self.referee, self.error = student, reference, None
-        item = self.items[test]
-        # What comes next is mostly of this module, so its packages are not set up for each test anew: 1 ms of 2.
-        module: Any = item.getparent(pytest.Module)
-        if self.last is not None and self.last.getparent(pytest.Module) is not module:
-            item.ihook.pytest_runtest_teardown(item=self.last, nextitem=item)
-        self.last = item
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=module)
-        if self.error is None:
-            return Outcome(test, None)
-        if isinstance(self.error, MachineError):  # nobody's answer is judged
-            raise self.error
-        where = _where(self.error, self.folder)
-        if isinstance(self.error, NoField):
-            self.error = Mismatch(str(self.error))
-        if isinstance(self.error, AssertionError | pytest.fail.Exception) and not isinstance(self.error, Mismatch):
-            self.error = as_mismatch(self.error, where)
-        if isinstance(self.error, Mismatch) and reference is not None:
-            self.error = truly(self.error, student.calls, answers_of(reference))
-        call = student.calls.that_gave(getattr(self.error, "got", None))
-        if call is None:
-            return Outcome(test, self.error, where=where)
-        if isinstance(self.error, Mismatch) and student.calls.has_elsewhere(self.error.got, self.error.wanted):
-            self.error.cause = ORDER
-        inputs = made_by.line(call, names_of(student)) if isinstance(self.error, Mismatch) else ""
-        return Outcome(test, self.error, as_written(call, names_of(student)), inputs, where)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """The outcome as an object, without pytest's drawing of a failure: 60 ms that nobody reads."""
-        if call.excinfo is not None and self.error is None:
-            self.error = call.excinfo.value
+        if call.excinfo is not None and self._error is None:
+            self._error = call.excinfo.value
         assert call.when != "collect"
         outcome: Literal["passed", "failed"] = "passed" if call.excinfo is None else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
 
 
-def as_mismatch(error: BaseException, where: str) -> Mismatch:
+@contextlib.contextmanager
+def _without_settings() -> Iterator[None]:
+    """Without what the environment says of other tests."""
+    settings = {name: os.environ.pop(name) for name in SETTINGS if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(settings)
+
+
+def as_mismatch(error: BaseException, is_own: bool) -> Mismatch:
     """What a plain `assert ..., "hint"` or `pytest.fail("hint")` says, as an answer that is not what is asked for.
 
-    An assertion that fails elsewhere, such as in numpy.testing, would tell the values that are asked for.
+    is_own: is it in a line of the suite's own? One elsewhere, such as in numpy.testing, would tell the values that are
+        asked for.
     """
-    hint = str(error) if where and not where.startswith(WITHIN) else ""
+    hint = str(error) if is_own else ""
     return Mismatch("what came back is not what is asked for here.", hint)
 
 
-def _where(error: BaseException, folder: Path) -> str:
-    """The line of a suite, or of a helper of it, that an error comes from; with `WITHIN` if by way of others.
+def _where(error: BaseException, folder: Path) -> tuple[str, bool]:
+    """The line of a suite, or of a helper of it, that an error comes from; and is it raised there, and not below?
 
     folder: the assignment's
     """
@@ -273,9 +302,9 @@ def _where(error: BaseException, folder: Path) -> str:
     folders = (f"{folder}{os.sep}", f"{folder.parent / 'hidden'}{os.sep}")
     own = [place for place in places if place[0].startswith(folders)]
     if not own:
-        return ""
-    passed_on = places[-1] != own[-1] and not isinstance(error, pytest.fail.Exception)
-    return f"{WITHIN if passed_on else ''}{os.path.basename(own[-1][0])}, line {own[-1][1]}"
+        return "", False
+    is_own = places[-1] == own[-1] or isinstance(error, pytest.fail.Exception)
+    return f"{'' if is_own else 'within '}{os.path.basename(own[-1][0])}, line {own[-1][1]}", is_own
 
 
 def _how_to_get(package: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
-from autograder.suites.alike import numbers, same
+from autograder.suites.alike import numbers, same_answer
 from autograder.suites.expect import Apart, Mismatch, number_of, place_of
 from autograder.suites.student import Calls, Recorded, parts_of
 
@@ -53,7 +53,7 @@ def truly(error: Mismatch, calls: Calls, right: Right) -> Mismatch:
     if mine is None:
         shown = calls.that_gave(error.got)
         answers = [one.answer for one in calls if one.call is shown]
-        is_right = shown is not None and bool(answers) and same(answers[-1], right(shown))
+        is_right = shown is not None and bool(answers) and same_answer(answers[-1], right(shown))
         return _disagree(error, apart, other) if is_right else error
     if _is_wrong(mine, apart, right):
         return _placed(error, apart, mine)
@@ -68,8 +68,7 @@ def _placed(error: Mismatch, apart: Apart, mine: _Found) -> Mismatch:
     """`error` with the place in what came back, if a suite looks at it in another shape."""
     if apart.what != "the result" or len(mine.parts) > 1 or mine.index == apart.index:
         return error
-    text = error.text.replace(place_of(apart.index), place_of(mine.index), 1)
-    return Mismatch(text, error.hint, error.cause, error.got)
+    return Mismatch(apart.text(mine.index), error.hint, error.cause, error.got)
 
 
 def _disagree(error: Mismatch, apart: Apart, other: _Found | None) -> Mismatch:

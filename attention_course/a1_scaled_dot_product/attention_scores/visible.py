@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import KEYS, QUERIES, STAYS, K, Q
 
@@ -21,18 +21,18 @@ class TestAttentionScores:
     def test_worked_example(self, student):
         """The worked example: one query, two keys, scores 1 and 3."""
         with shown("The dot products are 2 and 6. What comes next?", Q=Q, K=K):
-            same(expect.array(student.attention_scores(Q, K)), SCORES)
+            close(expect.array(student.attention_scores(Q, K)), SCORES)
 
     def test_three_queries(self, student):
         """Three queries and four keys of width five: twelve scores, one row a query."""
         with shown("One row a query, one column a key: which number is each?", Q=QUERIES[0], K=KEYS[0]):
-            same(expect.array(student.attention_scores(QUERIES[0], KEYS[0])), ALL_SCORES[0])
+            close(expect.array(student.attention_scores(QUERIES[0], KEYS[0])), ALL_SCORES[0])
 
     def test_two_texts(self, student):
         """Two texts at once, (2, 3, 4): each text's queries meet its own keys."""
         hint = "Is one text alone right? Then: which axes and sizes does your code count from the front?"
         with shown(hint, Q=QUERIES, K=KEYS):
-            same(expect.array(student.attention_scores(QUERIES, KEYS)), ALL_SCORES)
+            close(expect.array(student.attention_scores(QUERIES, KEYS)), ALL_SCORES)
 
     def test_float32(self, student):
         """float32 gives float32, and queries and keys are as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import STAYS, WEIGHTS
 
@@ -14,19 +14,19 @@ class TestSoftmax:
         """Scores 1 and 3 give weights of about 0.12 and 0.88."""
         x = np.array([1.0, 3.0])
         with shown("By hand, what is each of the two fractions?", x=x):
-            same(expect.array(student.softmax(x)), WEIGHTS[0])
+            close(expect.array(student.softmax(x)), WEIGHTS[0])
 
     def test_two_rows(self, student):
         """Two rows of three scores: each row sums to 1 for itself."""
         x = np.array([[1.0, 3.0, 2.0], [7.0, 7.0, 5.0]])
         with shown("Over which axis is the sum?", x=x):
-            same(expect.array(student.softmax(x)), np.array([[0.09, 0.6652, 0.2447], [0.4683, 0.4683, 0.0634]]))
+            close(expect.array(student.softmax(x)), np.array([[0.09, 0.6652, 0.2447], [0.4683, 0.4683, 0.0634]]))
 
     def test_axis(self, student):
         """With axis=0, each column sums to 1."""
         x = np.array([[1.0, 7.0, 0.0], [3.0, 7.0, 2.0]])
         with shown("Where do you use `axis`?", x=x, axis=0):
-            same(expect.array(student.softmax(x, axis=0)), np.array([[0.1192, 0.5, 0.1192], [0.8808, 0.5, 0.8808]]))
+            close(expect.array(student.softmax(x, axis=0)), np.array([[0.1192, 0.5, 0.1192], [0.8808, 0.5, 0.8808]]))
 
     def test_large_scores(self, student):
         """Scores 10001 and 10003 give the same weights as 1 and 3, and both rows may stand in one array."""
@@ -34,7 +34,7 @@ class TestSoftmax:
         with shown(
             "What may change in a fraction without changing its value, and must it be the same for each row?", x=x
         ):
-            same(expect.array(student.softmax(x)), np.repeat(WEIGHTS, 3, axis=0))
+            close(expect.array(student.softmax(x)), np.repeat(WEIGHTS, 3, axis=0))
 
     def test_float32(self, student):
         """float32 gives float32, and the scores are as before."""

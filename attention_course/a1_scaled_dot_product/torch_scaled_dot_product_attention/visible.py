@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, keeps, same, shown
+from autograder.suites import arrives, close, expect, keeps, shown
 
 from ..shared_visible import ALL_OUTPUTS, ALL_WEIGHTS, KEYS, OUTPUT, QUERIES, SURE, VALUES, WEIGHTS, K, Q, V
 
@@ -23,23 +23,23 @@ class TestTorchScaledDotProductAttention:
         """The worked example, in tensors: weights of about 0.12 and 0.88, output about (1.19, 8.81)."""
         with shown("The formula is the same as in NumPy. Which line differs?", query=Q, key=K, value=V):
             output, weights = self.attend(student, Q, K, V)
-            same(weights, WEIGHTS, "weights")
-            same(output, OUTPUT, "output", within=1e-3)
+            close(weights, WEIGHTS, "weights")
+            close(output, OUTPUT, "output", within=1e-3)
 
     def test_three_queries(self, student):
         """Three queries look at four keys of width five, in two texts or in one."""
         with shown("Do you count axes from the end or from the front?", query=QUERIES, key=KEYS, value=VALUES):
             output, weights = self.attend(student, QUERIES, KEYS, VALUES)
-            same(weights, ALL_WEIGHTS, "weights")
-            same(output, ALL_OUTPUTS, "output")
+            close(weights, ALL_WEIGHTS, "weights")
+            close(output, ALL_OUTPUTS, "output")
             output, _ = self.attend(student, QUERIES[0], KEYS[0], VALUES[0])
-            same(output, ALL_OUTPUTS[0], "without a batch axis the output")
+            close(output, ALL_OUTPUTS[0], "without a batch axis the output")
 
     def test_large_scores(self, student):
         """Queries a thousand times as large still give finite weights."""
         given = {"query": 1000 * QUERIES[0], "key": KEYS[0], "value": VALUES[0]}
         with shown("What is the exp of 1000, and who may take care of that?", **given):
-            same(self.attend(student, *given.values())[1], SURE, "weights")
+            close(self.attend(student, *given.values())[1], SURE, "weights")
 
     def test_gradients_arrive(self, student):
         """A gradient reaches query, key and value, and through the weights query and key."""

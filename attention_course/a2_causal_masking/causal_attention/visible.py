@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import CAUSAL_OUTPUT, CAUSAL_WEIGHTS, QUERIES, STAYS, K, Q, V
 
@@ -54,8 +54,8 @@ class TestCausalAttention:
         """Of two words the first sees itself; the second scores 1 and 3, so its weights are 0.12 and 0.88."""
         with shown("Are the dot products, 2 and 6 in the second row, divided by the square root of 4?", Q=Q, K=K, V=V):
             output, weights = self.attend(student, Q, K, V)
-            same(weights, CAUSAL_WEIGHTS, "weights")
-            same(output, CAUSAL_OUTPUT, "output", within=1e-3)
+            close(weights, CAUSAL_WEIGHTS, "weights")
+            close(output, CAUSAL_OUTPUT, "output", within=1e-3)
 
     def test_three_words(self, student):
         """Three words of width five, with values of width four."""
@@ -66,27 +66,27 @@ class TestCausalAttention:
             V=VALUES[0],
         ):
             output, weights = self.attend(student, QUERIES[0], KEYS[0], VALUES[0])
-            same(weights, TEXT_WEIGHTS, "weights")
-            same(output, TEXT_OUTPUT, "output")
+            close(weights, TEXT_WEIGHTS, "weights")
+            close(output, TEXT_OUTPUT, "output")
 
     def test_two_texts(self, student):
         """Two texts at once: each has weights of its own."""
         with shown("Which axes do you swap, when there are three?", Q=QUERIES, K=KEYS, V=VALUES):
-            same(self.attend(student, QUERIES, KEYS, VALUES)[1], BATCH_WEIGHTS, "weights")
+            close(self.attend(student, QUERIES, KEYS, VALUES)[1], BATCH_WEIGHTS, "weights")
 
     def test_padding(self, student):
         """Two texts, one with a padded word, one with nothing else: both masks hold, and no row is NaN."""
         hint = "May a key be seen that passes only one mask, and what does a query do that may see none?"
         with shown(hint, Q=QUERIES, K=KEYS, V=VALUES, padding=PADDING):
             output, weights = self.attend(student, QUERIES, KEYS, VALUES, PADDING)
-            same(weights, PADDED_WEIGHTS, "weights")
-            same(output, PADDED_OUTPUT, "output")
+            close(weights, PADDED_WEIGHTS, "weights")
+            close(output, PADDED_OUTPUT, "output")
 
     def test_large_scores(self, student):
         """Queries a hundred thousand times as large still give finite weights, and no hidden key gets any."""
         given = {"Q": 1e5 * QUERIES[0], "K": KEYS[0], "V": VALUES[0]}
         with shown("What is np.exp(1000.0), and what does a hidden score become?", **given):
-            same(self.attend(student, *given.values())[1], SURE, "weights")
+            close(self.attend(student, *given.values())[1], SURE, "weights")
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""

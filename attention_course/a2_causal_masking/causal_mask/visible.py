@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, same, shown
+from autograder.suites import close, expect, shown
 
 from ..shared_visible import CAUSAL
 
@@ -13,7 +13,7 @@ class TestCausalMask:
     def test_three_words(self, student):
         """For three words: one True in the first row, two in the second, three in the third."""
         with shown("Row i says at whom word i may look: at itself and at what came before. Is it so?", length=3):
-            same(expect.array(student.causal_mask(3)), CAUSAL)
+            close(expect.array(student.causal_mask(3)), CAUSAL)
 
     def test_truth_values(self, student):
         """The mask holds truth values: its dtype is bool."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import CAUSAL, STAYS
 
@@ -16,13 +16,13 @@ class TestMaskedSoftmax:
     def test_worked_example(self, student):
         """The three words of the worked example get the weights worked out by hand."""
         with shown("Which scores take part in the sum of each row?", scores=SCORES, mask=CAUSAL):
-            same(expect.array(student.masked_softmax(SCORES, CAUSAL)), WEIGHTS)
+            close(expect.array(student.masked_softmax(SCORES, CAUSAL)), WEIGHTS)
 
     def test_a_million_behind_the_mask(self, student):
         """A masked score of a million changes nothing."""
         scores = np.where(CAUSAL, SCORES, 1e6)
         with shown("Where does the masked score still take part?", scores=scores, mask=CAUSAL):
-            same(expect.array(student.masked_softmax(scores, CAUSAL)), WEIGHTS)
+            close(expect.array(student.masked_softmax(scores, CAUSAL)), WEIGHTS)
 
     def test_minus_a_million_in_front_of_it(self, student):
         """Scores of a million, and of minus a million, are scores like any others."""
@@ -31,13 +31,13 @@ class TestMaskedSoftmax:
         with shown(
             "Which numbers go into np.exp, and is what hides a score lower than every score?", scores=scores, mask=mask
         ):
-            same(expect.array(student.masked_softmax(scores, mask)), WEIGHTS[[1, 1, 1]])
+            close(expect.array(student.masked_softmax(scores, mask)), WEIGHTS[[1, 1, 1]])
 
     def test_nothing_allowed(self, student):
         """Where nothing is allowed, all weights are 0."""
         mask = np.array([[False, False, False]])
         with shown("What is the sum that you divide by?", scores=SCORES[:1], mask=mask):
-            same(expect.array(student.masked_softmax(SCORES[:1], mask)), np.zeros((1, 3)), within=0)
+            close(expect.array(student.masked_softmax(SCORES[:1], mask)), np.zeros((1, 3)), within=0)
 
     def test_padding(self, student):
         """A mask of shape (2, 1, 3) holds for every query of its text."""
@@ -50,7 +50,7 @@ class TestMaskedSoftmax:
             ]
         )
         with shown("Does your code need the mask to have the shape of the scores?", scores=scores, mask=mask):
-            same(expect.array(student.masked_softmax(scores, mask)), wanted)
+            close(expect.array(student.masked_softmax(scores, mask)), wanted)
 
     def test_float32(self, student):
         """float32 gives float32, and the scores are as before."""

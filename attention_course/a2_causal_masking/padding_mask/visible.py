@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, same, shown
+from autograder.suites import close, expect, shown
 
 
 @pytest.mark.exercise("padding_mask")
@@ -20,15 +20,15 @@ class TestPaddingMask:
             "True on real words, False on padding: what is compared with what?", lengths=[4, 2, 3], max_length=5
         ):
             got = expect.array(student.padding_mask([4, 2, 3], 5))
-            same(got, np.array([[[1, 1, 1, 1, 0]], [[1, 1, 0, 0, 0]], [[1, 1, 1, 0, 0]]]) == 1)
+            close(got, np.array([[[1, 1, 1, 1, 0]], [[1, 1, 0, 0, 0]], [[1, 1, 1, 0, 0]]]) == 1)
             expect.dtype(got, np.bool_)
 
     def test_one_text(self, student):
         """One text alone, max_length 3: shape (1, 1, 3)."""
         with shown("A batch of one text has how many axes?", lengths=[2], max_length=3):
-            same(expect.array(student.padding_mask([2], 3)), np.array([[[1, 1, 0]]]) == 1)
+            close(expect.array(student.padding_mask([2], 3)), np.array([[[1, 1, 0]]]) == 1)
 
     def test_full_and_empty(self, student):
         """A text of length 0 has no real word, one of max_length no padding."""
         with shown("What does your code do for 0, and for max_length itself?", lengths=[0, 4], max_length=4):
-            same(expect.array(student.padding_mask([0, 4], 4)), np.array([[[0, 0, 0, 0]], [[1, 1, 1, 1]]]) == 1)
+            close(expect.array(student.padding_mask([0, 4], 4)), np.array([[[0, 0, 0, 0]], [[1, 1, 1, 1]]]) == 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, keeps, same, shown
+from autograder.suites import arrives, close, expect, keeps, shown
 
 from ..shared_visible import CAUSAL, CAUSAL_OUTPUT, CAUSAL_WEIGHTS, QUERIES, K, Q, V
 
@@ -75,35 +75,35 @@ class TestTorchMaskedAttention:
         """Under a causal mask, two words get the weights of the NumPy example."""
         with shown("Which keys take part in each row?", query=Q, key=K, value=V, mask=CAUSAL[:2, :2]):
             output, weights = self.attend(student, Q, K, V, CAUSAL[:2, :2])
-            same(weights, CAUSAL_WEIGHTS, "weights")
-            same(output, CAUSAL_OUTPUT, "output", within=1e-3)
+            close(weights, CAUSAL_WEIGHTS, "weights")
+            close(output, CAUSAL_OUTPUT, "output", within=1e-3)
 
     def test_three_queries(self, student):
         """Three queries look at four keys of width five, in two texts, each with a mask of its own."""
         hint = "Do you count axes from the end, and does the mask reach every query of its text?"
         with shown(hint, query=QUERIES, key=MORE_KEYS, value=MORE_VALUES, mask=SEEN):
             output, weights = self.attend(student, QUERIES, MORE_KEYS, MORE_VALUES, SEEN)
-            same(weights, SEEN_WEIGHTS, "weights")
-            same(output, SEEN_OUTPUT, "output")
+            close(weights, SEEN_WEIGHTS, "weights")
+            close(output, SEEN_OUTPUT, "output")
 
     def test_without_mask(self, student):
         """Without a mask both words see both: weights 0.12 and 0.88 twice."""
         with shown("What does your code do when mask is None?", query=Q, key=K, value=V):
-            same(self.attend(student, Q, K, V)[1], CAUSAL_WEIGHTS[[1, 1]], "weights")
+            close(self.attend(student, Q, K, V)[1], CAUSAL_WEIGHTS[[1, 1]], "weights")
 
     def test_nothing_allowed(self, student):
         """A query that may attend to nothing gets weights 0 and output 0."""
         mask = np.array([[False, False], [True, True]])
         with shown("What does softmax make of a row where nothing is allowed?", query=Q, key=K, value=V, mask=mask):
             output, weights = self.attend(student, Q, K, V, mask)
-            same(weights, np.array([[0.0, 0.0], [0.1192, 0.8808]]), "weights")
-            same(output, np.array([[0.0, 0.0, 0.0], [1.192, 8.808, 1.0]]), "output", within=1e-3)
+            close(weights, np.array([[0.0, 0.0], [0.1192, 0.8808]]), "weights")
+            close(output, np.array([[0.0, 0.0, 0.0], [1.192, 8.808, 1.0]]), "output", within=1e-3)
 
     def test_large_scores(self, student):
         """Queries a hundred thousand times as large still give finite weights, and no hidden key gets any."""
         given = {"query": 1e5 * QUERIES[0], "key": MORE_KEYS[0], "value": MORE_VALUES[0], "mask": SEEN[0]}
         with shown("What is the exp of 1000, and what does a hidden score become?", **given):
-            same(self.attend(student, *given.values())[1], SURE_OF_FOUR, "weights")
+            close(self.attend(student, *given.values())[1], SURE_OF_FOUR, "weights")
 
     def test_gradients_arrive(self, student):
         """Gradients reach query, key and value, and stay finite where a query may attend to nothing."""

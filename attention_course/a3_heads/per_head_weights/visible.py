@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import STAYS
 
@@ -24,7 +24,7 @@ class TestPerHeadWeights:
         """Two heads: head 0 owns the first three columns of W, head 1 the last three."""
         with shown("First the heads; each has as many rows as W. Which columns are whose?", W=W, num_heads=2):
             got = expect.array(student.per_head_weights(W, 2), "Can the heads' weights be made into one array?")
-            same(
+            close(
                 got,
                 np.array(
                     [
@@ -49,7 +49,7 @@ class TestPerHeadWeights:
     def test_three_heads(self, student):
         """Six columns, three heads: each has weights of shape (5, 2)."""
         with shown("First the heads; each has as many rows as W. Which columns are whose?", W=W, num_heads=3):
-            same(
+            close(
                 expect.array(student.per_head_weights(W, 3)),
                 np.array(
                     [

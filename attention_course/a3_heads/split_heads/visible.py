@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import HEAD_0, HEAD_1, STAYS, TEXTS, THREE_HEADS, X
 
@@ -15,19 +15,19 @@ class TestSplitHeads:
         with shown(
             "Which numbers of the second token belong to head 0, and which columns are head 1's?", X=X, num_heads=2
         ):
-            same(expect.array(student.split_heads(X, 2)), np.array([HEAD_0, HEAD_1]))
+            close(expect.array(student.split_heads(X, 2)), np.array([HEAD_0, HEAD_1]))
 
     def test_three_heads(self, student):
         """Four tokens, six columns, three heads: each has two columns of every token."""
         with shown("First the heads, then the tokens: which columns are head 2's?", X=TEXTS[0], num_heads=3):
-            same(expect.array(student.split_heads(TEXTS[0], 3)), THREE_HEADS[0])
+            close(expect.array(student.split_heads(TEXTS[0], 3)), THREE_HEADS[0])
 
     def test_batch(self, student):
         """Two texts in a batch: each gives what it gives alone, with the batch axis in front."""
         with shown("Count axes from the end: which are L and d_model?", X=TEXTS, num_heads=3):
-            same(expect.array(student.split_heads(TEXTS, 3)), THREE_HEADS)
+            close(expect.array(student.split_heads(TEXTS, 3)), THREE_HEADS)
         with shown("And a batch of one?", X=TEXTS[:1], num_heads=3):
-            same(expect.array(student.split_heads(TEXTS[:1], 3)), THREE_HEADS[:1])
+            close(expect.array(student.split_heads(TEXTS[:1], 3)), THREE_HEADS[:1])
 
     def test_does_not_divide(self, student):
         """Six columns make no four heads: a ValueError."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, keeps, same, shown
+from autograder.suites import arrives, close, expect, keeps, shown
 
 from ..shared_visible import HEAD_0, HEAD_1, TEXTS, THREE_HEADS, X, tensor
 
@@ -14,12 +14,12 @@ class TestTorchConcatHeads:
         """Each token's numbers stand side by side again, as in NumPy."""
         heads = np.array([HEAD_0, HEAD_1])
         with shown("The first row is the first token's: what do the two heads say about it?", heads=heads):
-            same(expect.tensor(student.torch_concat_heads(tensor(heads))), X)
+            close(expect.tensor(student.torch_concat_heads(tensor(heads))), X)
 
     def test_batch(self, student):
         """Two texts in a batch, three heads of width two."""
         with shown("Count axes from the end: which are h, L and d?", heads=THREE_HEADS):
-            same(expect.tensor(student.torch_concat_heads(tensor(THREE_HEADS))), TEXTS)
+            close(expect.tensor(student.torch_concat_heads(tensor(THREE_HEADS))), TEXTS)
 
     def test_gradient(self, student):
         """A gradient reaches the heads, each number's its own."""
@@ -27,7 +27,7 @@ class TestTorchConcatHeads:
         with shown("By which way did each number come, and does every line hand on a gradient?", heads=heads):
             gradients = student.torch_concat_heads.gradients(heads, seeds=[tensor(X)]).inputs
             arrives(gradients, "heads")
-            same(gradients[0], np.array([HEAD_0, HEAD_1]), "the gradient")
+            close(gradients[0], np.array([HEAD_0, HEAD_1]), "the gradient")
 
     def test_float32(self, student):
         """float32 gives float32, float64 gives float64, and the heads are as before."""

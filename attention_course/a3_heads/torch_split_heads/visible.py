@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, keeps, same, shown
+from autograder.suites import arrives, close, expect, keeps, shown
 
 from ..shared_visible import HEAD_0, HEAD_1, TEXTS, THREE_HEADS, X, tensor
 
@@ -15,18 +15,18 @@ class TestTorchSplitHeads:
         with shown(
             "Which numbers of the second token belong to head 0, and which columns are head 1's?", x=X, num_heads=2
         ):
-            same(expect.tensor(student.torch_split_heads(tensor(X), 2)), np.array([HEAD_0, HEAD_1]))
+            close(expect.tensor(student.torch_split_heads(tensor(X), 2)), np.array([HEAD_0, HEAD_1]))
 
     def test_batch(self, student):
         """Two texts in a batch, three heads."""
         with shown("Count axes from the end: which are L and d_model?", x=TEXTS, num_heads=3):
-            same(expect.tensor(student.torch_split_heads(tensor(TEXTS), 3)), THREE_HEADS)
+            close(expect.tensor(student.torch_split_heads(tensor(TEXTS), 3)), THREE_HEADS)
 
     def test_layout(self, student):
         """The same where the numbers lie in memory in another order: token by token, and not text by text."""
         turned = tensor(TEXTS.swapaxes(0, 1).copy()).transpose(0, 1)
         with shown("Which method insists on the order in memory, and which one copies where it has to?", num_heads=3):
-            same(expect.tensor(student.torch_split_heads(turned, 3)), THREE_HEADS)
+            close(expect.tensor(student.torch_split_heads(turned, 3)), THREE_HEADS)
 
     def test_does_not_divide(self, student):
         """Six columns make no four heads: a ValueError."""
@@ -41,7 +41,7 @@ class TestTorchSplitHeads:
             gradients = student.torch_split_heads.gradients(tensor(X), 2, seeds=[tensor(seed)]).inputs
             arrives(gradients[:1], "x")
             wanted = np.array([[0.0, 0.0, 0.0, 1.0, 2.0, 3.0], [0.0, 0.0, 0.0, 4.0, 5.0, 6.0]])
-            same(gradients[0], wanted, "the gradient")
+            close(gradients[0], wanted, "the gradient")
 
     def test_float32(self, student):
         """float32 gives float32, float64 gives float64, and x is as before."""

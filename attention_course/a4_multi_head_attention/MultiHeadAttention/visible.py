@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, same, shown
+from autograder.suites import arrives, close, expect, shown
 
 from ..shared_visible import (
     BY_HAND,
@@ -78,20 +78,20 @@ class TestMultiHeadAttentionModule:
         with shown("Compare each step with your NumPy function: which one differs?", x=X, **by_hand):
             output, weights = self.attend(student, (3, 2, 3), X[np.newaxis], by_hand)  # a batch of one
             expect.shape(weights, (1, 2, 2, 2), what="weights")
-            same(output, OUTPUT[np.newaxis], "output")
-            same(self.attend(student, (3, 2, 3), X, by_hand)[0], OUTPUT, "without a batch axis the output")
+            close(output, OUTPUT[np.newaxis], "output")
+            close(self.attend(student, (3, 2, 3), X, by_hand)[0], OUTPUT, "without a batch axis the output")
 
     def test_three_texts(self, student):
         """Three texts of four words of width three, two heads of width five."""
         with shown("By the root of which size is a score divided: d_model, or one head's?", x=TEXTS, **LAYER):
             output, weights = self.attend(student, (3, 2, 5), TEXTS, LAYER)
-            same(weights[0], WIDE_WEIGHTS, "weights of the first text")
-            same(output, LAYER_OUTPUTS, "output")
+            close(weights[0], WIDE_WEIGHTS, "weights of the first text")
+            close(output, LAYER_OUTPUTS, "output")
 
     def test_mask(self, student):
         """Where the mask is False the weight is 0, in every head, and the others still sum to 1."""
         with shown("True means: may attend. Who takes part in the sum of a row?", x=TEXTS[0], mask=CAUSAL, **LAYER):
-            same(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
+            close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
 
     def test_mask_of_another_call(self, student):
         """A call without a mask is the same after one with a mask: a layer keeps nothing of a call."""
@@ -99,15 +99,15 @@ class TestMultiHeadAttentionModule:
 
         with shown("What does your layer keep from one call to the next?", x=TEXTS[0], mask=CAUSAL, **LAYER):
             before = [torch.tensor(TEXTS[0], dtype=torch.float32), torch.tensor(CAUSAL)]
-            same(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, after=before)[1], WIDE_WEIGHTS, "weights")
+            close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, after=before)[1], WIDE_WEIGHTS, "weights")
 
     def test_padding(self, student):
         """A mask (3, 1, 1, 4) hides each text's padding; the third text is nothing else, and its output is 0."""
         hint = "Which axis of the mask meets which axis of the scores? And what does a softmax over nothing divide by?"
         with shown(hint, x=TEXTS, mask=PADDING, **LAYER):
             output, weights = self.attend(student, (3, 2, 5), TEXTS, LAYER, mask=PADDING)
-            same(output, LAYER_PADDED, "output")
-            same(weights[2], np.zeros((2, 4, 4)), "weights of the third text")
+            close(output, LAYER_PADDED, "output")
+            close(weights[2], np.zeros((2, 4, 4)), "weights of the third text")
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no hidden key gets any."""
@@ -115,7 +115,7 @@ class TestMultiHeadAttentionModule:
             "What is the exp of 1000, and what does a hidden score become?", x=1e4 * TEXTS[0], mask=CAUSAL, **LAYER
         ):
             _, weights = self.attend(student, (3, 2, 5), 1e4 * TEXTS[0], LAYER, mask=CAUSAL)
-            same(weights, SURE, "weights")
+            close(weights, SURE, "weights")
 
     def test_gradients_arrive(self, student):
         """Gradients reach x and all four matrices, and stay finite where a word may attend to nothing."""

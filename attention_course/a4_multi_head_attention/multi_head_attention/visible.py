@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import (
     BY_HAND,
@@ -63,12 +63,12 @@ class TestMultiHeadAttention:
             "Head 1 owns the first three columns of W_Q. What are its scores divided by?", **BY_HAND, num_heads=2
         ):
             _, weights = self.attend(student, *BY_HAND.values(), 2)
-            same(weights, np.array([[[0.8497, 0.1503], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]), "weights")
+            close(weights, np.array([[[0.8497, 0.1503], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]), "weights")
 
     def test_output(self, student):
         """The example by hand: the first word becomes (1.35, 0.65, 3.35), the second (1, 1, 3)."""
         with shown("Which comes first, each head's blend of its values, or W_O?", **BY_HAND, num_heads=2):
-            same(self.attend(student, *BY_HAND.values(), 2)[0], OUTPUT, "output")
+            close(self.attend(student, *BY_HAND.values(), 2)[0], OUTPUT, "output")
 
     def test_four_words(self, student):
         """Four words of width three, two heads with d_k = 5 and d_v = 6: no two sizes are alike."""
@@ -76,15 +76,15 @@ class TestMultiHeadAttention:
             "By the root of which size is a score divided: d_model, or one head's?", **self.wide(TEXTS[0]), num_heads=2
         ):
             output, weights = self.attend(student, TEXTS[0], *WIDE, 2)
-            same(weights, WIDE_WEIGHTS, "weights")
-            same(output, WIDE_OUTPUTS[0], "output")
+            close(weights, WIDE_WEIGHTS, "weights")
+            close(output, WIDE_OUTPUTS[0], "output")
 
     def test_batch(self, student):
         """Three texts at once: output (3, 4, 3), and each text is what it is alone."""
         with shown("Do you count axes from the end?", **self.wide(TEXTS), num_heads=2):
             output, weights = self.attend(student, TEXTS, *WIDE, 2)
             expect.shape(weights, (3, 2, 4, 4), what="weights")
-            same(output, WIDE_OUTPUTS, "output")
+            close(output, WIDE_OUTPUTS, "output")
 
     def test_mask(self, student):
         """Where the mask is False the weight is 0, in every head, and the others still sum to 1."""
@@ -94,7 +94,7 @@ class TestMultiHeadAttention:
             num_heads=2,
             mask=CAUSAL,
         ):
-            same(self.attend(student, TEXTS[0], *WIDE, 2, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
+            close(self.attend(student, TEXTS[0], *WIDE, 2, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
 
     def test_padding(self, student):
         """A mask (3, 1, 1, 4) hides each text's padding; the third text is nothing else, and its output is 0."""
@@ -102,8 +102,8 @@ class TestMultiHeadAttention:
         with shown(hint, **self.wide(TEXTS), num_heads=2, mask=PADDING):
             output, weights = self.attend(student, TEXTS, *WIDE, 2, mask=PADDING)
             expect.shape(weights, (3, 2, 4, 4), what="weights")
-            same(output, PADDED_OUTPUTS, "output")
-            same(weights[2], np.zeros((2, 4, 4)), "weights of the third text")
+            close(output, PADDED_OUTPUTS, "output")
+            close(weights[2], np.zeros((2, 4, 4)), "weights of the third text")
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no hidden key gets any."""
@@ -111,7 +111,7 @@ class TestMultiHeadAttention:
         with shown(
             "What is np.exp(1000.0), and what does a hidden score become?", **self.wide(X), num_heads=2, mask=CAUSAL
         ):
-            same(self.attend(student, X, *WIDE, 2, mask=CAUSAL)[1], SURE, "weights")
+            close(self.attend(student, X, *WIDE, 2, mask=CAUSAL)[1], SURE, "weights")
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import STAYS
 
@@ -41,7 +41,7 @@ class TestOutputProjection:
         """The example by hand: (1, 2) and (3, 4) give (4, 5, 8)."""
         heads = np.array([[[1.0, 2.0]], [[3.0, 4.0]]])
         with shown("What stands side by side, and what is it multiplied by?", heads=heads, W_O=self.W_O):
-            same(expect.array(student.output_projection(heads, self.W_O)), np.array([[4.0, 5.0, 8.0]]))
+            close(expect.array(student.output_projection(heads, self.W_O)), np.array([[4.0, 5.0, 8.0]]))
 
     def test_two_words(self, student):
         """Two words: each gets the numbers of its own heads."""
@@ -50,7 +50,7 @@ class TestOutputProjection:
             "The second word is ten times the first. Which numbers come together in a row?", heads=heads, W_O=self.W_O
         ):
             wanted = np.array([[4.0, 5.0, 8.0], [40.0, 50.0, 80.0]])
-            same(expect.array(student.output_projection(heads, self.W_O)), wanted)
+            close(expect.array(student.output_projection(heads, self.W_O)), wanted)
 
     def test_two_texts(self, student):
         """Two texts of four words, three heads: in a batch each gives what it gives alone."""
@@ -71,8 +71,8 @@ class TestOutputProjection:
             ]
         )
         with shown("Count axes from the end: which are h, L and d_v?", heads=self.HEADS, W_O=self.WIDE):
-            same(expect.array(student.output_projection(self.HEADS, self.WIDE)), wanted)
-            same(expect.array(student.output_projection(self.HEADS[0], self.WIDE)), wanted[0], "the first text alone")
+            close(expect.array(student.output_projection(self.HEADS, self.WIDE)), wanted)
+            close(expect.array(student.output_projection(self.HEADS[0], self.WIDE)), wanted[0], "the first text alone")
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, same, shown
+from autograder.suites import arrives, close, expect, shown
 
 from ..shared_visible import WAVES, block_of_waves, run_module, waves
 
@@ -95,25 +95,25 @@ class TestDecoderBlock:
         """The example by hand: the two words become (14, 0) and (0, 12)."""
         hint = "Follow the example step by step: what goes into each branch, and what is it added to?"
         with shown(hint, x=self.X):
-            same(self.by_hand(student), np.array([[[14.0, 0.0], [0.0, 12.0]]]), within=1e-3)
+            close(self.by_hand(student), np.array([[[14.0, 0.0], [0.0, 12.0]]]), within=1e-3)
 
     def test_padding_by_hand(self, student):
         """Where the first word is padding, it gets (13, 1), and the second sees only itself: (-1, 13)."""
         padding = np.array([[[False, True]]])
         with shown("Both masks must hold. At whom may each of the two words look?", x=self.X, padding=padding):
-            same(self.by_hand(student, padding), np.array([[[13.0, 1.0], [-1.0, 13.0]]]), within=1e-3)
+            close(self.by_hand(student, padding), np.array([[[13.0, 1.0], [-1.0, 13.0]]]), within=1e-3)
 
     def test_three_texts(self, student):
         """Three texts of four words, and weights of which no two are alike."""
         hint = "Which norm stands before which branch, what does each branch see, and what is it added to?"
         with shown(hint, sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
-            same(expect.tensor(self.of_waves(student).value), self.OUTPUTS, within=5e-4)
+            close(expect.tensor(self.of_waves(student).value), self.OUTPUTS, within=5e-4)
 
     def test_padding(self, student):
         """Three texts, each with its own padding, and two heads."""
         hint = "Each head of each text has scores of its own: does your mask reach the axes it is meant for?"
         with shown(hint, sizes=self.SIZES, weights=WAVES, x=self.TEXTS, padding=self.PADDING):
-            same(expect.tensor(self.of_waves(student, self.PADDING).value), self.PADDED, within=5e-4)
+            close(expect.tensor(self.of_waves(student, self.PADDING).value), self.PADDED, within=5e-4)
 
     def test_gradients_arrive(self, student):
         """A gradient reaches x and every parameter."""

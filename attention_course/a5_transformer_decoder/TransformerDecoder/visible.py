@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, same, shown
+from autograder.suites import arrives, close, expect, shown
 
 from ..shared_visible import WAVES, block_of_waves, run_module, waves
 
@@ -93,13 +93,13 @@ class TestTransformerDecoder:
         wanted = np.array([[[-1.3416, 1.3416, 0.5], [1.6358, -0.0919, 0.5]]])
         hint = "Follow the example step by step. What is the embedding multiplied by, and which position is added?"
         with shown(hint, sizes=self.SIZES, token_ids=[[2, 0]]):
-            same(expect.tensor(self.run(student, [[2, 0]], self.WEIGHTS).value), wanted, "the logits", within=5e-4)
+            close(expect.tensor(self.run(student, [[2, 0]], self.WEIGHTS).value), wanted, "the logits", within=5e-4)
 
     def test_two_blocks(self, student):
         """Two texts of four tokens, two blocks, and weights of which no two are alike."""
         hint = "Does each block get what the one before it gave, and where does the last norm stand?"
         with shown(hint, sizes=self.WIDE, weights=WAVES, token_ids=self.IDS):
-            same(expect.tensor(self.of_waves(student).value), self.LOGITS, "the logits", within=5e-4)
+            close(expect.tensor(self.of_waves(student).value), self.LOGITS, "the logits", within=5e-4)
 
     def test_padding(self, student):
         """The same with padding: every block is told of it."""
@@ -107,7 +107,7 @@ class TestTransformerDecoder:
             "Which blocks get padding?", sizes=self.WIDE, weights=WAVES, token_ids=self.IDS, padding=self.PADDING
         ):
             got = self.of_waves(student, padding=self.PADDING)
-            same(expect.tensor(got.value), self.PADDED, "the logits", within=5e-4)
+            close(expect.tensor(got.value), self.PADDED, "the logits", within=5e-4)
 
     def test_causal(self, student):
         """The logits of the first two tokens do not depend on the third."""
@@ -116,7 +116,7 @@ class TestTransformerDecoder:
         with shown("At whom may the first token look?", sizes=self.SIZES, token_ids=[[2, 0, 1], [2, 0, 2]]):
             one, other = (expect.tensor(self.run(student, [ids], weights).value) for ids in ([2, 0, 1], [2, 0, 2]))
             expect.shape(one, (1, 3, 3), what="the logits")
-            same(other[:, :2], one[:, :2], "with token 2 at the end, the logits before it")
+            close(other[:, :2], one[:, :2], "with token 2 at the end, the logits before it")
 
     def test_gradients_arrive(self, student):
         """A gradient reaches every parameter, the embedding among them."""

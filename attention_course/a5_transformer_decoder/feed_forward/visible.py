@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import STAYS
 
@@ -18,14 +18,14 @@ class TestFeedForward:
         """The example by hand: (1, 2) becomes (2.5, 4)."""
         x = np.array([1.0, 2.0])
         with shown("Which number is set to zero, and when?", x=x, **self.LAYERS):
-            same(expect.array(student.feed_forward(x, *self.LAYERS.values())), np.array([2.5, 4.0]))
+            close(expect.array(student.feed_forward(x, *self.LAYERS.values())), np.array([2.5, 4.0]))
 
     def test_four_words(self, student):
         """Four words: each goes through on its own, and the last one ends below zero."""
         x = np.array([[1.0, 2.0], [3.0, -1.0], [0.0, 0.5], [0.0, -1.0]])
         wanted = np.array([[2.5, 4.0], [0.5, 5.0], [1.0, 0.5], [0.5, -1.0]])
         with shown("Is a result below zero lost?", x=x, **self.LAYERS):
-            same(expect.array(student.feed_forward(x, *self.LAYERS.values())), wanted)
+            close(expect.array(student.feed_forward(x, *self.LAYERS.values())), wanted)
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import STAYS
 
@@ -16,7 +16,7 @@ class TestLayerNorm:
     def test_one_word(self, student):
         """The example by hand: (1, 3, 5, 7) with gamma (2, 2, 1, 1) and beta (0, 0, 0, 10)."""
         with shown("What is the variance, and what do you divide by?", x=self.X, gamma=self.GAMMA, beta=self.BETA):
-            same(
+            close(
                 expect.array(student.layer_norm(self.X, self.GAMMA, self.BETA)),
                 np.array([-2.6833, -0.8944, 0.4472, 11.3416]),
             )
@@ -25,7 +25,7 @@ class TestLayerNorm:
         """Two words, the second ten times the first: both become the same."""
         x, gamma, beta = np.stack([self.X, 10 * self.X]), np.ones(4), np.zeros(4)
         with shown("How many means are there for two words?", x=x, gamma=gamma, beta=beta):
-            same(expect.array(student.layer_norm(x, gamma, beta)), np.array([[-1.3416, -0.4472, 0.4472, 1.3416]] * 2))
+            close(expect.array(student.layer_norm(x, gamma, beta)), np.array([[-1.3416, -0.4472, 0.4472, 1.3416]] * 2))
 
     def test_two_texts(self, student):
         """Two texts of three words, each number scaled and shifted: every word has a mean of its own."""
@@ -52,7 +52,7 @@ class TestLayerNorm:
             gamma=gamma,
             beta=beta,
         ):
-            same(expect.array(student.layer_norm(x, gamma, beta)), wanted)
+            close(expect.array(student.layer_norm(x, gamma, beta)), wanted)
 
     def test_eps(self, student):
         """With eps = 4, (1, 3, 5, 7) is divided by the root of 5 + 4, which is 3."""
@@ -60,7 +60,7 @@ class TestLayerNorm:
             "What is eps added to, the variance or its root?", x=self.X, gamma=np.ones(4), beta=np.zeros(4), eps=4.0
         ):
             got = student.layer_norm(self.X, np.ones(4), np.zeros(4), eps=4.0)
-            same(expect.array(got), np.array([-1.0, -0.3333, 0.3333, 1.0]))
+            close(expect.array(got), np.array([-1.0, -0.3333, 0.3333, 1.0]))
 
     def test_all_equal(self, student):
         """A word whose features are all equal becomes beta."""
@@ -71,7 +71,7 @@ class TestLayerNorm:
             gamma=self.GAMMA,
             beta=self.BETA,
         ):
-            same(expect.array(student.layer_norm(x, self.GAMMA, self.BETA)), self.BETA)
+            close(expect.array(student.layer_norm(x, self.GAMMA, self.BETA)), self.BETA)
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, same, shown
+from autograder.suites import close, expect, shown
 
 
 @pytest.mark.exercise("positional_encoding")
@@ -11,7 +11,7 @@ class TestPositionalEncoding:
     def test_first_positions(self, student):
         """The example by hand: three positions, d_model = 4."""
         with shown("Which columns are sines, and which angle has each pair?", length=3, d_model=4):
-            same(
+            close(
                 expect.array(student.positional_encoding(3, 4)),
                 np.array([[0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.01, 1.0], [0.9093, -0.4161, 0.02, 0.9998]]),
             )
@@ -19,7 +19,7 @@ class TestPositionalEncoding:
     def test_many_columns(self, student):
         """Two positions, d_model = 6: three pairs, and each has a speed of its own."""
         with shown("What is the exponent of the last pair, and does it depend on d_model?", length=2, d_model=6):
-            same(
+            close(
                 expect.array(student.positional_encoding(2, 6)),
                 np.array([[0.0, 1.0, 0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.0464, 0.9989, 0.0022, 1.0]]),
             )
@@ -27,4 +27,6 @@ class TestPositionalEncoding:
     def test_odd_width(self, student):
         """With d_model = 3, the last column is a sine without its cosine."""
         with shown("How many sines are there, and how many cosines?", length=2, d_model=3):
-            same(expect.array(student.positional_encoding(2, 3)), np.array([[0.0, 1.0, 0.0], [0.8415, 0.5403, 0.0022]]))
+            close(
+                expect.array(student.positional_encoding(2, 3)), np.array([[0.0, 1.0, 0.0], [0.8415, 0.5403, 0.0022]])
+            )

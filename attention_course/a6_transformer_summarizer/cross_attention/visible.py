@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, keeps, same, shown
+from autograder.suites import arrives, close, expect, keeps, shown
 
 # Three texts of three words ask, three memories of four places answer, in two heads: no two sizes are alike.
 ASKING = {
@@ -166,57 +166,57 @@ class TestCrossAttention:
         """The example by hand: a row for each of the two words that ask, a column for each of the three that answer."""
         with shown("Which text do the queries come from, and which one the keys?", **self.BY_HAND, num_heads=1):
             weights = self.attend(student, self.BY_HAND, 1)[1]
-            same(weights, [[[0.4223, 0.1554, 0.4223], [0.1554, 0.4223, 0.4223]]], "weights")
+            close(weights, [[[0.4223, 0.1554, 0.4223], [0.1554, 0.4223, 0.4223]]], "weights")
 
     def test_output(self, student):
         """The example by hand: the first word gets (8.4, 5.8), the second (5.8, 8.4)."""
         with shown("Whose values are blended, and with which weights?", **self.BY_HAND, num_heads=1):
-            same(self.attend(student, self.BY_HAND, 1)[0], [[8.4464, 5.7768], [5.7768, 8.4464]], "output")
+            close(self.attend(student, self.BY_HAND, 1)[0], [[8.4464, 5.7768], [5.7768, 8.4464]], "output")
 
     def test_padding_by_hand(self, student):
         """The example by hand, with the third word of memory as padding."""
         real = np.array([[True, True, False]])
         with shown("Who shares in the sum of a row?", **self.BY_HAND, num_heads=1, memory_padding=real):
             output, weights = self.attend(student, self.BY_HAND, 1, real)
-            same(weights, [[[0.7311, 0.2689, 0.0], [0.2689, 0.7311, 0.0]]], "weights")
-            same(output, [[7.3106, 2.6894], [2.6894, 7.3106]], "output")
+            close(weights, [[[0.7311, 0.2689, 0.0], [0.2689, 0.7311, 0.0]]], "weights")
+            close(output, [[7.3106, 2.6894], [2.6894, 7.3106]], "output")
 
     def test_one_text(self, student):
         """No batch axis: three words of width 5, four of width 7, two heads with d_k = 4 and d_v = 3."""
         given = self.of(0)
         with shown("Write a shape beside each line: where is an L, and where an S?", **given, num_heads=2):
             output, weights = self.attend(student, given, 2)
-            same(weights, ANSWERED_WEIGHTS, "weights")
-            same(output, ANSWERED[0], "output")
+            close(weights, ANSWERED_WEIGHTS, "weights")
+            close(output, ANSWERED[0], "output")
 
     def test_batch(self, student):
         """Three texts at once: each asks its own memory, and gets what it gets alone."""
         with shown("Do you count axes from the end?", **ASKING, num_heads=2):
             output, weights = self.attend(student, ASKING, 2)
             expect.shape(weights, (3, 2, 3, 4), what="weights")
-            same(output, ANSWERED, "output")
+            close(output, ANSWERED, "output")
 
     def test_two_batch_axes(self, student):
         """Two batch axes, (1, 3): the same numbers."""
         lifted = ASKING | {"x": ASKING["x"][np.newaxis], "memory": ASKING["memory"][np.newaxis]}
         with shown("How many axes may stand before (L, d_model), and where does padding get one for the heads?"):
-            same(self.attend(student, lifted, 2, REAL[np.newaxis])[0], REAL_ANSWERED[np.newaxis], "output")
+            close(self.attend(student, lifted, 2, REAL[np.newaxis])[0], REAL_ANSWERED[np.newaxis], "output")
 
     def test_padding(self, student):
         """Each memory has padding of its own; the third is nothing else, and its text gets weights and output 0."""
         question = "Which axis of the weights belongs to memory? And what does a softmax over nothing divide by?"
         with shown(question, **ASKING, num_heads=2, memory_padding=REAL):
             output, weights = self.attend(student, ASKING, 2, REAL)
-            same(weights[:2], REAL_WEIGHTS, "weights of the first two texts")
-            same(weights[2], np.zeros((2, 3, 4)), "weights of the third text")
-            same(output, REAL_ANSWERED, "output")
+            close(weights[:2], REAL_WEIGHTS, "weights of the first two texts")
+            close(weights[2], np.zeros((2, 3, 4)), "weights of the third text")
+            close(output, REAL_ANSWERED, "output")
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no padding gets any."""
         given = self.of(0, x=1e4)
         question = "What is the exp of 1000, and what does a hidden score become?"
         with shown(question, **given, num_heads=2, memory_padding=REAL[0]):
-            same(self.attend(student, given, 2, REAL[0])[1], SURE, "weights")
+            close(self.attend(student, given, 2, REAL[0])[1], SURE, "weights")
 
     def test_gradients_and_what_came_in(self, student):
         """Gradients reach both texts and the matrices; float32 gives float32, and what came in is as before."""

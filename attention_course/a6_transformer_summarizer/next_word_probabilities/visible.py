@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, same, shown
+from autograder.suites import close, expect, shown
 
 
 @pytest.mark.exercise("next_word_probabilities")
@@ -18,7 +18,7 @@ class TestNextWordProbabilities:
     def judge(self, student, wanted, question, *case):
         names = ("temperature", "top_k", "top_p")
         with shown(question, **{"exp(logits)": self.PLAIN}, **dict(zip(names, case, strict=False))):
-            same(expect.tensor(student.next_word_probabilities(self.logits(), *case)), wanted)
+            close(expect.tensor(student.next_word_probabilities(self.logits(), *case)), wanted)
 
     def test_as_they_are(self, student):
         """Nothing asked for: the softmax of the logits."""
@@ -54,7 +54,7 @@ class TestNextWordProbabilities:
 
         logits = torch.tensor([1000.0, 1002.0, 0.0, 1001.0])
         with shown("What is e to the power of 1000, for a computer? Which softmax takes care?", logits=logits.numpy()):
-            same(expect.tensor(student.next_word_probabilities(logits)), [0.09, 0.6652, 0.0, 0.2447])
+            close(expect.tensor(student.next_word_probabilities(logits)), [0.09, 0.6652, 0.0, 0.2447])
 
     def test_left_alone(self, student):
         """float32 gives float32, float64 gives float64, and the logits are as before."""
@@ -64,4 +64,4 @@ class TestNextWordProbabilities:
                 expect.dtype(expect.tensor(got), np.dtype(dtype).type)
             logits = self.logits("float32")
             after = student.next_word_probabilities.inputs_after(logits, 0.5, 3, 0.75)[0]
-            same(expect.tensor(after), np.log(self.PLAIN), "the logits")
+            close(expect.tensor(after), np.log(self.PLAIN), "the logits")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, keeps, same, shown
+from autograder.suites import arrives, close, expect, keeps, shown
 
 
 @pytest.mark.exercise("summary_loss")
@@ -45,24 +45,24 @@ class TestSummaryLoss:
         """The example by hand: (0.693 + 1.386) / 2 = 1.040."""
         logits, hint = np.log(self.PROBABILITIES), "Which row speaks of token 2, and how many tokens are counted?"
         with shown(hint, probabilities=self.PROBABILITIES, token_ids=self.IDS, loss_mask=self.MASK):
-            same(self.loss(student, logits, self.IDS, self.MASK), np.array(1.0397), "the loss")
+            close(self.loss(student, logits, self.IDS, self.MASK), np.array(1.0397), "the loss")
 
     def test_knows_nothing(self, student):
         """All three words equally likely, everywhere: log 3 = 1.099."""
         with shown("What is -log of one third, and what is the mean of that?", logits="zeros, (1, 4, 3)"):
-            same(self.loss(student, np.zeros((1, 4, 3)), self.IDS, self.MASK), np.array(1.0986), "the loss")
+            close(self.loss(student, np.zeros((1, 4, 3)), self.IDS, self.MASK), np.array(1.0986), "the loss")
 
     def test_two_texts(self, student):
         """Two texts, with three tokens that count and with one: each of the four has the same say."""
         given = {"logits": self.LOGITS, "token_ids": self.TWO_IDS, "loss_mask": self.TWO_MASKS}
         with shown("By how many tokens is the sum divided, and is it one mean or a mean of means?", **given):
-            same(self.loss(student, *given.values()), np.array(2.3016), "the loss")
+            close(self.loss(student, *given.values()), np.array(2.3016), "the loss")
 
     def test_large_logits(self, student):
         """Logits a thousand times as large still give a finite loss."""
         given = {"logits": 1000 * self.LOGITS, "token_ids": self.TWO_IDS, "loss_mask": self.TWO_MASKS}
         with shown("What is the exp of 1000, and which function takes logits as they are?", **given):
-            same(self.loss(student, *given.values()), np.array(1500.5493), "the loss")
+            close(self.loss(student, *given.values()), np.array(1500.5493), "the loss")
 
     def test_gradient_and_dtype(self, student):
         """A gradient reaches the logits, float32 gives float32, and what went in is as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, same, shown
+from autograder.suites import close, expect, shown
 
 from ..shared_visible import EDGES, TAPS
 
@@ -27,19 +27,19 @@ class TestConvolutionByAttention:
         """The example by hand: (1/4, 1/2, 1/4) makes (0, 1, 3, 4, 3, 1) of the signal."""
         wanted = np.array([[0.0], [1.0], [3.0], [4.0], [3.0], [1.0]])
         with shown("Which three numbers does this place hear, and how loud is each?", X=SIGNAL, kernel=SMOOTH):
-            same(self.output(student, SIGNAL, SMOOTH), wanted)
+            close(self.output(student, SIGNAL, SMOOTH), wanted)
 
     def test_edges(self, student):
         """The example by hand: (-1, 0, 1) makes (0, 4, 4, 0, -4, -4) of the signal."""
         wanted = np.array([[0.0], [4.0], [4.0], [0.0], [-4.0], [-4.0]])
         with shown("Is it what comes after minus what came before?", X=SIGNAL, kernel=EDGES):
-            same(self.output(student, SIGNAL, EDGES), wanted)
+            close(self.output(student, SIGNAL, EDGES), wanted)
 
     def test_four_taps(self, student):
         """Six rows of width three, four taps to width two: nothing is heard from outside."""
         wanted = np.array([[-4.0, 7.0], [26.0, 11.0], [-3.0, 0.0], [11.0, 15.0], [21.0, 13.0], [-18.0, -14.0]])
         with shown("Where do four taps listen, and what does the one that finds no row hear?", X=TEXT, kernel=TAPS):
-            same(self.output(student, TEXT, TAPS), wanted)
+            close(self.output(student, TEXT, TAPS), wanted)
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""

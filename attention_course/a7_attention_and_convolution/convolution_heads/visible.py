@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import equal, expect, same, shown
+from autograder.suites import close, equal, expect, shown
 
 from ..shared_visible import EDGES, TAPS
 
@@ -32,7 +32,7 @@ class TestConvolutionHeads:
         offsets, products = self.heads(student, kernel)
         equal(sorted(offsets), wanted, "offsets, put in order,")
         for tap, offset in enumerate(wanted):
-            same(products[offsets.index(offset)], kernel[tap], f"the product of the head at offset {offset}")
+            close(products[offsets.index(offset)], kernel[tap], f"the product of the head at offset {offset}")
 
     def test_edges(self, student):
         """The filter (-1, 0, 1): heads at the offsets -1, 0, 1, whose products are -1, 0 and 1."""

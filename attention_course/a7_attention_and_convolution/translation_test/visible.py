@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import equal, expect, same, shown
+from autograder.suites import close, equal, expect, shown
 
 
 def triple(X):
@@ -134,4 +134,4 @@ class TestTranslationTest:
         """X is as before."""
         with shown("Is it the caller's array that you move, or a copy?", X=self.WIDE):
             after = student.translation_test.inputs_after(triple, self.WIDE.copy(), 1, 0)
-            same(after[1], self.WIDE, "X after the call")
+            close(after[1], self.WIDE, "X after the call")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import arrives, expect, same, shown
+from autograder.suites import arrives, close, expect, shown
 
 from ..shared_visible import WAVES, waves
 
@@ -183,7 +183,7 @@ class TestModernDecoderBlock:
     def judge(self, student, wanted, question, sizes):
         with shown(question, sizes=sizes, weights=WAVES, x=WAVES):
             got = expect.tensor(self.run(student, sizes).value)
-            same(got, np.array(wanted), "the output", within=5e-4)
+            close(got, np.array(wanted), "the output", within=5e-4)
 
     def test_parameters(self, student):
         """The count for d_model = 16, four heads, two of keys, d_ff = 6: two norms and seven matrices, 1088 numbers."""
@@ -215,4 +215,4 @@ class TestModernDecoderBlock:
         with shown("Which line makes a new tensor, of which dtype?"):
             got = self.run(student, dtype="float64")
             expect.dtype(expect.tensor(got.value), np.float64)
-            same(got.after[0], self.X, "x after the call")
+            close(got.after[0], self.X, "x after the call")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import WAVES, waves
 
@@ -57,7 +57,7 @@ class TestDecodingStep:
         if not isinstance(got, tuple) or len(got) != 3:
             expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (output, K, V).")
         for part, other, what in zip(got, wanted, ("output", "K", "V"), strict=True):
-            same(expect.array(part, what=what), other, what)
+            close(expect.array(part, what=what), other, what)
 
     def test_first_word(self, student):
         """The first word: no cache yet, and it attends to itself."""
@@ -76,7 +76,7 @@ class TestDecodingStep:
         args = [np.stack([part, 0.5 * part]) for part in (self.X, self.K, self.V)]
         with shown("Which axes does your code count from the front?", x=args[0]):
             got = student.decoding_step(*args, *self.WEIGHTS, 4)
-            same(expect.array(got[0])[0], FOURTH_OUTPUT, "the first text's output")
+            close(expect.array(got[0])[0], FOURTH_OUTPUT, "the first text's output")
 
     def test_float32(self, student):
         """float32 gives float32, and the cache that came in is as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import waves
 
@@ -23,7 +23,7 @@ class TestGatedFeedForward:
     def judge(self, student, wanted, x, weights):
         given = dict(zip(("x", "W_gate", "W_up", "W_down"), (x, *weights), strict=True))
         with shown("What does the gate let through of each number, and through what does the gate go?", **given):
-            same(expect.array(student.gated_feed_forward(x, *weights)), np.array(wanted))
+            close(expect.array(student.gated_feed_forward(x, *weights)), np.array(wanted))
 
     def test_by_hand(self, student):
         """The example by hand: (1, 2), with one gate open and two shut."""

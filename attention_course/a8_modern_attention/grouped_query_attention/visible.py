@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 # Six query heads of three words and width four, two heads of five keys, values of width two: no two sizes alike that a
 # slip could mix up.
@@ -120,7 +120,7 @@ class TestGroupedQueryAttention:
     def judge(self, student, output, weights, *args):
         got = expect.pair(student.grouped_query_attention(*args))
         for part, wanted, what in zip(got, (output, weights), ("output", "weights"), strict=True):
-            same(expect.array(part, what=what), wanted, what)
+            close(expect.array(part, what=what), wanted, what)
 
     def test_by_hand(self, student):
         """The example by hand: two query heads share two keys."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import LN_3, waves
 
@@ -23,7 +23,7 @@ class TestOnlineSoftmaxStep:
         if not isinstance(got, tuple) or len(got) != 3:
             expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (largest, total, mixed).")
         for part, other, what in zip(got, wanted, ("largest", "total", "mixed"), strict=True):
-            same(expect.array(part, what=what), np.array(other), what)
+            close(expect.array(part, what=what), np.array(other), what)
 
     def test_first_block(self, student):
         """The example by hand, its first row: nothing seen so far, the score 0, the value 10."""

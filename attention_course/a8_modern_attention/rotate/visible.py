@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 VECTOR = np.array([[1.0, 0.0, 0.0, 2.0]] * 3)
 
@@ -27,25 +27,25 @@ class TestRotate:
         """The example by hand: (1, 0, 0, 2) at the positions 0, 1 and 2."""
         wanted = [[1.0, 0.0, 0.0, 2.0], [0.5403, 0.8415, -0.02, 1.9999], [-0.4161, 0.9093, -0.04, 1.9996]]
         with shown("Which columns are a pair, and what is its angle?", x=VECTOR, positions=np.arange(3)):
-            same(expect.array(student.rotate(VECTOR, np.arange(3))), np.array(wanted))
+            close(expect.array(student.rotate(VECTOR, np.arange(3))), np.array(wanted))
 
     def test_other_places(self, student):
         """Three vectors of three pairs, at the positions 4, 1 and 6."""
         positions = np.array([4, 1, 6])
         with shown("Whose position is whose, and how fast is each pair?", x=self.TEXT, positions=positions):
-            same(expect.array(student.rotate(self.TEXT, positions)), ROTATED)
+            close(expect.array(student.rotate(self.TEXT, positions)), ROTATED)
 
     def test_two_texts(self, student):
         """Two texts at once are turned by the same positions."""
         both, positions = np.stack([self.TEXT, VECTOR_OF_SIX]), np.array([4, 1, 6])
         with shown("Which axis of x belongs to positions? Count it from the end.", x=both, positions=positions):
-            same(expect.array(student.rotate(both, positions))[0], ROTATED, "the first text")
+            close(expect.array(student.rotate(both, positions))[0], ROTATED, "the first text")
 
     def test_base(self, student):
         """Another base, 100: the second pair turns by a tenth of the position."""
         wanted = [[1.0, 0.0, 0.0, 2.0], [0.5403, 0.8415, -0.1997, 1.99], [-0.4161, 0.9093, -0.3973, 1.9601]]
         with shown("Where does base come in?", x=VECTOR, positions=np.arange(3), base=100.0):
-            same(expect.array(student.rotate(VECTOR, np.arange(3), 100.0)), np.array(wanted))
+            close(expect.array(student.rotate(VECTOR, np.arange(3), 100.0)), np.array(wanted))
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, same, shown
+from autograder.suites import close, expect, shown
 
 
 @pytest.mark.exercise("sliding_window_mask")
@@ -13,7 +13,7 @@ class TestSlidingWindowMask:
         wanted = np.array([[letter == "x" for letter in row] for row in rows.split()])
         with shown(question, **names):
             got = expect.array(student.sliding_window_mask(*args))
-            same(got, wanted, "the mask")
+            close(got, wanted, "the mask")
             expect.dtype(got, np.bool_)
 
     def test_by_hand(self, student):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import TO_QUERIES
 
@@ -18,7 +18,7 @@ class TestOvCircuit:
         wanted = [[[2.0, 1.0], [6.0, 3.0]], [[0.0, -2.0], [0.0, 0.0]]]
         question = "Head 0 has the first column of W_V and the first row of W_O. Its product is 2 by 2: why?"
         with shown(question, W_V=W_V, W_O=W_O, num_heads=2):
-            same(expect.array(student.ov_circuit(W_V, W_O, 2)), wanted)
+            close(expect.array(student.ov_circuit(W_V, W_O, 2)), wanted)
 
     def test_width_two(self, student):
         """d_model 3, two heads of width two."""
@@ -28,7 +28,7 @@ class TestOvCircuit:
         ]
         question = "Which two columns of W_V has head 0, and which two rows of W_O?"
         with shown(question, W_V=TO_QUERIES, W_O=OUT, num_heads=2):
-            same(expect.array(student.ov_circuit(TO_QUERIES, OUT, 2)), wanted)
+            close(expect.array(student.ov_circuit(TO_QUERIES, OUT, 2)), wanted)
 
     def test_float32(self, student):
         """float32 gives float32, and the matrices are as before."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.suites import expect, keeps, same, shown
+from autograder.suites import close, expect, keeps, shown
 
 from ..shared_visible import TO_QUERIES
 
@@ -17,7 +17,7 @@ class TestQkCircuit:
         W_Q, W_K = np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([[2.0, 1.0], [0.0, -1.0]])
         wanted = [[[2.0, 0.0], [6.0, 0.0]], [[2.0, -2.0], [0.0, 0.0]]]
         with shown("Head 0 has the first column of each. Its product is 2 by 2: why?", W_Q=W_Q, W_K=W_K, num_heads=2):
-            same(expect.array(student.qk_circuit(W_Q, W_K, 2)), wanted)
+            close(expect.array(student.qk_circuit(W_Q, W_K, 2)), wanted)
 
     def test_width_two(self, student):
         """d_model 3, two heads of width two."""
@@ -27,7 +27,7 @@ class TestQkCircuit:
         ]
         question = "Which two columns has head 0? How wide is what comes out?"
         with shown(question, W_Q=TO_QUERIES, W_K=TO_KEYS, num_heads=2):
-            same(expect.array(student.qk_circuit(TO_QUERIES, TO_KEYS, 2)), wanted)
+            close(expect.array(student.qk_circuit(TO_QUERIES, TO_KEYS, 2)), wanted)
 
     def test_float32(self, student):
         """float32 gives float32, and the matrices are as before."""

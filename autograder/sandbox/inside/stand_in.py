@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Asked, Call, Instance, Kind, Reply, StandIn
+from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Reply, StandIn
 from autograder.sandbox.protocol.values import Handle
 
 Own = Callable[..., Any]
@@ -28,7 +28,7 @@ class Refused(Exception):
     """The trusted side has no answer to this question."""
 
 
-def stand_in(one: StandIn, own: Own | None, ask: Asked, in_torch: bool) -> Any:
+def stand_in(one: StandIn, own: Own | None, ask: Ask, in_torch: bool) -> Any:
     """The reference behind a name: a function or an `nn.Module` class.
 
     `own` is the student's code of that name. It is used if the question cannot be asked: a value that does not
@@ -37,7 +37,7 @@ def stand_in(one: StandIn, own: Own | None, ask: Asked, in_torch: bool) -> Any:
     return _class(one.name, one.order, ask) if one.module else _function(one.name, one.order, ask, own, in_torch)
 
 
-def from_handle(handle: Handle, ask: Asked) -> Any:
+def from_handle(handle: Handle, ask: Ask) -> Any:
     """What a suite passed as an argument: something to call, an `nn.Module` if it is one there."""
     if handle.parameters is None:
         return _known_by(_function(handle.key, handle.order, ask, None, True), handle)
@@ -57,7 +57,7 @@ def _as_handle(value: Any) -> Any:
     return found if isinstance(found, Handle) else value
 
 
-def _function(name: str, order: Sequence[str], ask: Asked, own: Own | None, in_torch: bool) -> Own:
+def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_torch: bool) -> Own:
     def function(*args: Any, **kwargs: Any) -> Any:
         placed, rest = _by_place(list(map(_as_handle, args)), {k: _as_handle(v) for k, v in kwargs.items()}, order)
         if own is not None and not _may_ask([*placed, *rest.values()], in_torch):
@@ -72,7 +72,7 @@ def _function(name: str, order: Sequence[str], ask: Asked, own: Own | None, in_t
     return function
 
 
-def ask_for(name: str, order: Sequence[str], ask: Asked, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The trusted side's answer to a call of `name`; raises `RuntimeError` if it refuses."""
     placed, rest = _by_place(args, kwargs, order)
     try:
@@ -87,7 +87,7 @@ def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
     return all(isinstance(v, plain) or (is_tensor(v) if in_torch else isinstance(v, np.ndarray)) for v in values)
 
 
-def _class(name: str, order: Sequence[str], ask: Asked) -> type:
+def _class(name: str, order: Sequence[str], ask: Ask) -> type:
     import torch
 
     class StandIn(torch.nn.Module):  # type: ignore[misc]
@@ -111,7 +111,7 @@ def _class(name: str, order: Sequence[str], ask: Asked) -> type:
     return StandIn
 
 
-def _instance(handle: Handle, ask: Asked) -> Any:
+def _instance(handle: Handle, ask: Ask) -> Any:
     import torch
 
     call = _function(handle.key, handle.order, ask, None, True)
@@ -152,7 +152,7 @@ def _by_place(
     return placed, rest
 
 
-def _value(ask: Asked, question: Call) -> Any:
+def _value(ask: Ask, question: Call) -> Any:
     """The answer's value; if something among the tensors needs a gradient, with a way back."""
     made = question.instance or Instance()
     leaves = [*filter(is_float_tensor, question.args), *made.parameters.values()]
@@ -171,7 +171,7 @@ def _across() -> Any:
         """A question whose gradient is another question."""
 
         @staticmethod
-        def forward(ctx: Any, ask: Asked, question: Call, shape: list[Any], *leaves: Any) -> Any:
+        def forward(ctx: Any, ask: Ask, question: Call, shape: list[Any], *leaves: Any) -> Any:
             ctx.ask, ctx.question, ctx.count = ask, _frozen(question), len(leaves)
             # An empty list of seeds makes the other side differentiate: NumPy's reference then refuses tensors.
             value = _asked(ask, replace(ctx.question, seeds=[])).value
@@ -219,7 +219,7 @@ def _rebuild(value: Any, tensors: Any) -> Any:
     return next(tensors) if is_tensor(value) else value
 
 
-def _asked(ask: Asked, question: Call) -> Reply:
+def _asked(ask: Ask, question: Call) -> Reply:
     """The reply; raises the reference's `ValueError` as one, and `Refused` for all else that is no answer."""
     answer = ask(question)
     if isinstance(answer, Reply):

@@ -175,7 +175,7 @@ class NoAnswer:
 
 
 Answer = Reply | Failure | NoAnswer
-Asked = Callable[[Call], Reply | Failure]  # takes a question to the other side
+Ask = Callable[[Call], Reply | Failure]  # takes a question to the other side
 
 
 # ---------------------------------------------------------------- bytes

@@ -1,0 +1,61 @@
+"""What a worker and the judge of a submission say to each other, each message a type.
+
+The judge waits for an order, and then says `FromJudge` until it gives a verdict; the worker answers each with the type
+that its field names. `autograder.marking.verdict` reads what the judge says, and believes none of it.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from autograder.course import Exercise
+from autograder.report import Verdict
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.protocol.ending import Ending
+from autograder.submission import ModelFile
+
+
+class Setting(Struct, frozen=True):
+    """Which course the judges of a host are for: its root, and the folder with its hidden tests."""
+
+    root: str
+    folder: str
+
+
+class Order(Struct, frozen=True):
+    """A submission to judge: its cells, and what it is judged by. See `autograder.marking.task.Task`."""
+
+    assignment: str
+    cells: tuple[str, ...]
+    exercises: tuple[Exercise, ...]
+    limits: Limits
+    for_page: bool = False
+    model: ModelFile | None = None
+    by_author: bool = False
+
+
+class FromJudge(Struct, frozen=True, omit_defaults=True):
+    """What a judge says, one of these at a time.
+
+    open: asks for a fresh notebook; the answer is `Opened`, with its socket
+    ending: asks how the last notebook ended, which is about to if this is true; the answer is `Ended`
+    verdict: the last word
+    broken: the last word if there is no verdict: the kind of error, and its text
+    """
+
+    open: bool = False
+    ending: bool | None = None
+    verdict: Verdict | None = None
+    broken: tuple[str, str] | None = None
+
+
+class Opened(Struct, frozen=True):
+    """A fresh notebook's socket comes with this, or else the reason why there is none."""
+
+    failed: str = ""
+
+
+class Ended(Struct, frozen=True):
+    """How a notebook ended."""
+
+    ending: Ending
