@@ -351,7 +351,7 @@ def test_a_changed_file_is_another_submission_for_the_journal(tmp_path):
 )
 def test_metadata_that_is_not_in_order_is_named(own_course, asked):
     ask(own_course, asked)
-    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder.saved_model"):
+    with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb: the metadata's autograder: saved_model"):
         _ = own_course.assignment(A1.name).saved_model
 
 

@@ -9,7 +9,7 @@ import time
 import nbformat
 import pytest
 
-from autograder.authors.dev_check import rubrics
+from autograder.authors.notebook_checks import rubrics
 from autograder.authors.new_course import begin_course
 from autograder.course import Course
 from autograder.errors import CourseError
