@@ -10,10 +10,12 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from autograder.course import CHECK, Assignment, Course
 from autograder.errors import SubmissionError
@@ -66,10 +68,38 @@ class Cell:
     source: str
 
 
-def read_notebook(path: Path) -> dict[str, Any]:
-    """The notebook at `path` as nbformat 4.5, with whatever is no cell left out and what a cell lacks filled in.
+class NotebookCell(Struct, frozen=True):
+    """What matters of a cell: its kind, its text, nbgrader's name for it, and pictures pasted into its text.
 
-    Plain data: nbformat, whose import takes a second, is needed for the formats of before 2015 alone.
+    attachments: by name, each picture's data in base64 by its kind
+    """
+
+    cell_type: Literal["code", "markdown", "raw"]
+    source: str
+    grade_id: str = ""
+    attachments: dict[str, dict[str, str]] = {}
+
+
+class NotebookFile(Struct, frozen=True):
+    """A notebook as its cells."""
+
+    cells: tuple[NotebookCell, ...]
+
+    @classmethod
+    def of(cls, cells: Iterable[Any]) -> NotebookFile:
+        """Of cells as JSON or nbformat have them. Whatever is no cell is left out, and what a cell lacks filled in."""
+        return cls(tuple(_tidy(cell) for cell in cells if isinstance(cell, dict)))
+
+    def as_nbformat(self) -> dict[str, object]:
+        """The same in the form of nbformat 4.5."""
+        cells = [_as_nbformat(number, cell) for number, cell in enumerate(self.cells)]
+        return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
+def read_notebook(path: Path) -> NotebookFile:
+    """The notebook at `path`, of whatever format.
+
+    nbformat, whose import takes a second, is needed for the formats of before 2015 alone.
     """
     name = path.name
     try:
@@ -83,8 +113,7 @@ def read_notebook(path: Path) -> dict[str, Any]:
         if not isinstance(cells, list):
             raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are no list)")
         _count(len(cells), name)
-        tidy = [_tidy(number, cell) for number, cell in enumerate(cells) if isinstance(cell, dict)]
-        return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": tidy}
+        return NotebookFile.of(cells)
     except SubmissionError:
         raise
     except RecursionError:
@@ -100,7 +129,7 @@ def _count(cells: int, name: str) -> None:
         raise SubmissionError(f"{name} has {cells} cells; the limit is {MAX_CELLS}")
 
 
-def _old(notebook: dict[str, Any], name: str) -> dict[str, Any]:
+def _old(notebook: Mapping[str, Any], name: str) -> dict[str, object]:
     """What matters of a notebook of formats 1 to 3, so that converting it takes no more memory than that."""
     sheets = [notebook.get("cells", []), *(sheet["cells"] for sheet in notebook.get("worksheets", []))]
     _count(max(len(sheets), sum(map(len, sheets))), name)
@@ -109,24 +138,29 @@ def _old(notebook: dict[str, Any], name: str) -> dict[str, Any]:
     return version | {"metadata": {"name": ""}, "cells": own, "worksheets": [{"cells": cells} for cells in others]}
 
 
-def _old_cell(cell: dict[str, Any]) -> dict[str, Any]:
+def _old_cell(cell: Mapping[str, Any]) -> dict[str, object]:
     metadata = {"nbgrader": {"grade_id": grade_id(cell)}}
     return {key: cell[key] for key in OLD_KEYS if key in cell} | {"metadata": metadata, "outputs": []}
 
 
-def _tidy(number: int, cell: dict[str, Any]) -> dict[str, Any]:
-    """What matters of a cell: its kind, its text, nbgrader's name for it, and pictures pasted into its text."""
+def _tidy(cell: Mapping[str, Any]) -> NotebookCell:
     source = cell.get("source", "")
     text = "".join(map(str, source)) if isinstance(source, list) else str(source)
     # Half a character would end in no file; it is no Python either.
     text = text.encode("utf-8", "replace").decode("utf-8")
-    kind = cell.get("cell_type") if cell.get("cell_type") in ("code", "markdown") else "raw"
-    name = grade_id(cell)
-    metadata = {"nbgrader": {"grade_id": name}} if name else {}
-    tidy: dict[str, Any] = {"id": f"cell-{number}", "cell_type": kind, "metadata": metadata, "source": text}
-    if kind == "code":
-        return tidy | {"outputs": [], "execution_count": None}
-    return tidy | ({"attachments": pasted} if (pasted := _pictures(cell.get("attachments"))) else {})
+    if cell.get("cell_type") == "code":
+        return NotebookCell("code", text, grade_id(cell))
+    kind: Literal["markdown", "raw"] = "markdown" if cell.get("cell_type") == "markdown" else "raw"
+    return NotebookCell(kind, text, grade_id(cell), _pictures(cell.get("attachments")))
+
+
+def _as_nbformat(number: int, cell: NotebookCell) -> dict[str, object]:
+    metadata = {"nbgrader": {"grade_id": cell.grade_id}} if cell.grade_id else {}
+    found: dict[str, object] = {"id": f"cell-{number}", "cell_type": cell.cell_type}
+    found |= {"metadata": metadata, "source": cell.source}
+    if cell.cell_type == "code":
+        return found | {"outputs": [], "execution_count": None}
+    return found | ({"attachments": cell.attachments} if cell.attachments else {})
 
 
 def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
@@ -164,13 +198,13 @@ def stamp(submission: Submission, *words: str) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def code_cells(notebook: Any) -> list[Cell]:
+def code_cells(notebook: NotebookFile) -> list[Cell]:
     """The cells to run: all code cells but checks, which are for the student's screen."""
-    cells = []
-    for index, cell in enumerate(notebook["cells"]):
-        if cell["cell_type"] == "code" and cell["source"].strip() and not is_plain_check(cell["source"]):
-            cells.append(Cell(index, cell["source"]))
-    return cells
+    return [
+        Cell(index, cell.source)
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and cell.source.strip() and not is_plain_check(cell.source)
+    ]
 
 
 def is_plain_check(source: str) -> bool:
@@ -288,7 +322,7 @@ def _has_cells_of(path: Path, assignment: Assignment) -> bool:
     """Is a notebook one of the assignment, by the names of its cells?"""
     names = {name for exercise in assignment.exercises for name in (exercise.name, CHECK + exercise.name)}
     try:
-        return any(grade_id(cell) in names for cell in read_notebook(path)["cells"])
+        return any(cell.grade_id in names for cell in read_notebook(path).cells)
     except SubmissionError:
         return False
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+
+import msgspec
+from msgspec import structs
 
 from autograder.errors import AutograderError
-from autograder.report import Cause, ExerciseResult, Report, TestResult
+from autograder.report import Cause, ExerciseResult, Report
 from autograder.text import shown_name
 
 # A spreadsheet takes text that begins so for a formula, and runs it (OWASP, "CSV Injection").
@@ -37,58 +38,38 @@ def read_marks(paths: Sequence[Path]) -> list[Report]:
 
 def _read(path: Path) -> list[Report]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        return [report_of(entry) for entry in msgspec.json.decode(path.read_bytes(), type=list[dict[str, object]])]
     except OSError as error:
         raise AutograderError(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise AutograderError(f"{path} is not JSON ({error}). Write it with `autograder grade ... --json`") from None
-    try:
-        return [report_of(entry) for entry in data]
-    except (KeyError, TypeError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise AutograderError(
-            f"{path} holds no marks ({reason}). Write it with `autograder grade ... --json`"
-        ) from None
+    except (ValueError, RecursionError) as error:
+        raise AutograderError(f"{path} holds no marks ({error}). Write it with `autograder grade ... --json`") from None
 
 
-def report_of(entry: Mapping[str, Any]) -> Report:
-    """The report behind `Report.to_dict`. Raises what a map that is none gives rise to."""
-    exercises = tuple(_exercise(exercise) for exercise in entry["exercises"])
-    reason = entry.get("reason") or ("no reason given" if entry["status"] == "failed" else None)
-    max_score, extra = float(entry["max_score"]), str(entry.get("extra", ""))
-    return Report(str(entry["student"]), str(entry["assignment"]), exercises, max_score, reason, extra)
+def report_of(entry: dict[str, object]) -> Report:
+    """The report behind `Report.to_dict`. Raises `ValueError` that names the key if there is none."""
+    report = msgspec.convert(entry, Report)
+    diagnosed = msgspec.convert(entry, _Diagnosed).exercises
+    exercises = tuple(map(_with_causes, report.exercises, diagnosed))
+    failed = entry.get("status") == "failed" and not report.reason
+    return structs.replace(report, exercises=exercises, reason="no reason given" if failed else report.reason)
 
 
-def _exercise(entry: Mapping[str, Any]) -> ExerciseResult:
-    return ExerciseResult(
-        name=str(entry["name"]),
-        tests=tuple(_test(test) for test in entry["tests"]),
-        max_score=float(entry["max_score"]),
-        started=bool(entry.get("started", True)),
-        causes=tuple(_causes(entry)),
-        with_reference=tuple(entry.get("with_reference", ())),
-        evidence=str(entry.get("evidence", "")),
-    )
+class _Diagnosis(msgspec.Struct):
+    """What an exercise's entry says of a diagnosis, if that is not of several causes."""
+
+    diagnosis: str | None
+    hint: str = ""
 
 
-def _causes(entry: Mapping[str, Any]) -> Iterator[Cause]:
-    """What is wrong; each by itself only if there are several, and in no file of an older version."""
-    if "causes" in entry:
-        yield from (Cause(str(cause["name"]), str(cause["hint"])) for cause in entry["causes"])
-    elif entry["diagnosis"]:
-        yield Cause(str(entry["diagnosis"]), str(entry.get("hint", "")))
+class _Diagnosed(msgspec.Struct):
+    exercises: list[_Diagnosis]
 
 
-def _test(entry: Mapping[str, Any]) -> TestResult:
-    return TestResult(
-        name=str(entry["name"]),
-        sentence=str(entry.get("sentence", entry["name"])),
-        state=entry.get("state", "passed" if entry["passed"] else "failed"),
-        score=float(entry["score"]),
-        max_score=float(entry["max_score"]),
-        message=str(entry["message"]),
-        stopped=bool(entry.get("stopped", False)),
-    )
+def _with_causes(result: ExerciseResult, said: _Diagnosis) -> ExerciseResult:
+    """With its single cause, which stands in the file as the diagnosis and its hint."""
+    if result.causes or not said.diagnosis:
+        return result
+    return structs.replace(result, causes=(Cause(said.diagnosis, said.hint),))
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
