@@ -26,12 +26,13 @@ from nbgrader.api import Gradebook
 
 from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.course import CHECK, CONFIG, Assignment, Course
+from autograder.discovery import find_submissions
 from autograder.marking.executors import DaskExecutor, LocalExecutor
 from autograder.marking.pool import WorkerPool
 from autograder.marking.task import Marked, Task
 from autograder.nbgrader import api
 from autograder.report import Report
-from autograder.submission import code_cells, find_submissions, read_notebook
+from autograder.submission import code_cells, read_notebook
 from autograder.suites.rehearsal import Rehearsal
 from tests.curve import drawn
 from tests.otter import VERSION as OTTER_VERSION

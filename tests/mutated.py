@@ -21,10 +21,10 @@ from typing import Any
 
 import pytest
 
+from autograder.discovery import find_submissions
 from autograder.marking.task import Marked, Task, as_task, failed
 from autograder.nbgrader.mark import Mark
 from autograder.report import CellResult, ExerciseResult, Report
-from autograder.submission import find_submissions
 from tests import small_course
 
 Notebook = dict[str, Any]

@@ -14,10 +14,10 @@ import psutil
 import pytest
 
 from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
+from autograder.discovery import find_submissions
 from autograder.errors import MachineError
 from autograder.marking.desk import Desk
 from autograder.marking.pool import grade_many
-from autograder.submission import find_submissions
 from tests.conftest import ROOT
 from tests.in_process import ASSIGNMENTS, COURSE
 from tests.terminal import autograder

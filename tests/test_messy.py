@@ -12,9 +12,10 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.authors.make_believe import fill, model_answers
 from autograder.course import CHECK
+from autograder.discovery import find_submissions
 from autograder.marking.pool import grade_many
 from autograder.nbgrader import api
-from autograder.submission import MAX_BYTES, find_submissions, grade_id
+from autograder.submission import MAX_BYTES, grade_id
 from tests.conftest import copy_course
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Non-unique cell id")]

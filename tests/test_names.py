@@ -7,12 +7,12 @@ import json
 
 import pytest
 
+from autograder.discovery import find_submissions
 from autograder.errors import AutograderError
 from autograder.nbgrader.mark import Mark
 from autograder.report import Report
 from autograder.reports.export import gradescope_files
 from autograder.reports.marks_file import read_marks
-from autograder.submission import find_submissions
 from autograder.text import alike, shown_name
 from tests.small_course import EXERCISE, NAME, WRONG, book_of, command, graded, small_course, submit
 

@@ -13,9 +13,10 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.authors.make_believe import fill, hand_in, model_answers
+from autograder.discovery import find_submissions
 from autograder.marking.pool import grade_many
 from autograder.nbgrader import api
-from autograder.submission import find_submissions, grade_id
+from autograder.submission import grade_id
 from tests.classes import marks
 from tests.conftest import copy_course
 

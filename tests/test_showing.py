@@ -11,7 +11,7 @@ import pytest
 from autograder.authors.make_believe import fill, model_answers
 from autograder.judging.notebook import Notebook
 from autograder.judging.showing import Showing, last, showing_cells
-from autograder.submission import code_cells
+from autograder.submission import NotebookFile, code_cells
 from tests.in_process import ASSIGNMENTS
 from tests.wall import Marker
 from tests.ways import WAYS
@@ -23,7 +23,9 @@ EVERY = int(os.environ.get("EVERY", "32"))  # of mistakes and right ways, as man
 def cells_of(assignment, answers):
     """A submission's cells: the release, filled in."""
     released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
-    return [cell.source for cell in code_cells(fill(released, model_answers(assignment) | answers))]
+    return [
+        cell.source for cell in code_cells(NotebookFile.of(fill(released, model_answers(assignment) | answers).cells))
+    ]
 
 
 def in_their_place(assignment, cells):

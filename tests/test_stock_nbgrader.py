@@ -10,7 +10,8 @@ from nbgrader.api import Gradebook
 
 from autograder.authors.make_believe import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
-from autograder.submission import code_cells, find_submissions, read_notebook
+from autograder.discovery import find_submissions
+from autograder.submission import code_cells, read_notebook
 from tests.classes import marks
 from tests.conftest import copy_course
 from tests.wall import Marker

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.discovery import find_submissions
 from autograder.errors import SubmissionError
-from autograder.submission import MAX_BYTES, Submission, code_cells, find_submissions, read_notebook, stamp
+from autograder.submission import MAX_BYTES, Submission, code_cells, read_notebook, stamp
 from tests.conftest import ROOT
 
 NAME = "scaled_dot_product.ipynb"

@@ -28,7 +28,7 @@ from autograder.marking.desk import Desk, Judges
 from autograder.marking.task import Task
 from autograder.report import ExerciseResult, Report
 from autograder.sandbox.outside.host import isolates
-from autograder.submission import code_cells
+from autograder.submission import NotebookFile, code_cells
 from autograder.suites.here import Here, answering
 from autograder.suites.questions import parameter_names
 from autograder.suites.rehearsal import rehearse
@@ -208,7 +208,7 @@ def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator
 
 
 def _mark(desk: Desk, assignment: Assignment, notebook: Any) -> Report:
-    cells = tuple(cell.source for cell in code_cells(notebook))
+    cells = tuple(cell.source for cell in code_cells(NotebookFile.of(notebook.cells)))
     return desk.mark(Task("check", assignment.name, assignment.version(), cells, by_author=True)).report
 
 

@@ -143,6 +143,7 @@ ROOMS = {
     "diagnosis": "which mistake it is: known ones, what they answer, how wrong answers stand to right ones",
     "suites": "what tests speak with: a suite, student and reference, what may be asked and said",
     "messages": "what a worker and a judge say to each other",
+    "discovery": "what there is to grade",
     "report": "a result as values",
     "submission": "what students hand in",
     "course": "the course as files: assignments, exercises, points",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.errors import CourseError, SubmissionError
-from autograder.submission import grade_id, read_notebook
+from autograder.submission import read_notebook
 
 NAME = re.compile(r"[\w-]{1,60}")
 
@@ -27,7 +27,7 @@ def name_mistake(course: Course, notebook: Path, exercise: str, name: str, hint:
     if not hint.strip().endswith(("?", ".")):
         raise CourseError("the hint should be a question, or a sentence that says where to look")
     assignment = course.of_exercise(exercise)
-    found = [str(cell["source"]) for cell in read_notebook(notebook)["cells"] if grade_id(cell) == exercise]
+    found = [cell.source for cell in read_notebook(notebook).cells if cell.grade_id == exercise]
     if not found or not found[0].strip():
         raise SubmissionError(f"{notebook.name} has no cell of {exercise}")
     path = assignment.content / exercise / "mistakes.py"

@@ -11,7 +11,7 @@ from autograder.errors import SubmissionError
 from autograder.report import Report
 from autograder.reports.class_report import Beside
 from autograder.reports.roster import with_absent
-from autograder.submission import grade_id, read_notebook
+from autograder.submission import read_notebook
 from autograder.text import printable
 
 SAMPLE_LINES = 30  # of a sample; an exercise has ten
@@ -61,12 +61,12 @@ def _samples(reports: Sequence[Report], submitted: Path) -> Iterator[tuple[tuple
             continue
         for path in sorted(folder.glob("*.ipynb"))[:NOTEBOOKS]:
             try:
-                cells = read_notebook(path)["cells"]
+                cells = read_notebook(path).cells
             except SubmissionError:
                 continue
             for cell in cells:
-                if grade_id(cell) in lost and cell["cell_type"] == "code":
-                    yield (report.assignment, grade_id(cell), report.student), _sample(cell["source"])
+                if cell.grade_id in lost and cell.cell_type == "code":
+                    yield (report.assignment, cell.grade_id, report.student), _sample(cell.source)
 
 
 def _is_below(folder: Path, root: Path) -> bool:

@@ -29,7 +29,7 @@ from autograder.reports.plain import MARKS
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.host import FreshGuests, Host, isolates
 from autograder.sandbox.outside.warm import Warm
-from autograder.submission import Cell, code_cells, grade_id, read_notebook
+from autograder.submission import Cell, code_cells, read_notebook
 from autograder.text import printable_lines, raised
 
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
@@ -60,16 +60,16 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
 
     course: what it is checked by; the one around the current folder if not given
     """
-    data = read_notebook(path)
-    cells = code_cells(data)
-    named = [grade_id(cell).removeprefix(CHECK) for cell in data["cells"] if grade_id(cell).startswith(CHECK)]
+    notebook = read_notebook(path)
+    cells = code_cells(notebook)
+    named = [one.grade_id.removeprefix(CHECK) for one in notebook.cells if one.grade_id.startswith(CHECK)]
     visible = _visible(path, course)
     known = {name for exercises in visible.assignments().values() for name in exercises}
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
         why = f"{path}: no check cell of ours in it; name a notebook from the released folder"
         raise SubmissionError(". ".join((why, *visible.passed_over)))
-    return SavedNotebook(cells, [grade_id(data["cells"][cell.index]) for cell in cells], exercises, visible)
+    return SavedNotebook(cells, [notebook.cells[cell.index].grade_id for cell in cells], exercises, visible)
 
 
 def _visible(path: Path, course: Course | None) -> content.Visible:

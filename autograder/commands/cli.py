@@ -20,8 +20,8 @@ from autograder.commands.grading import How, grade_class, grade_files, show
 from autograder.commands.options import SandboxKind, must_be_writable, warn
 from autograder.commands.signals import ended_in_order, interrupted_in_order
 from autograder.course import course_at, find_course
+from autograder.discovery import find_submissions
 from autograder.errors import AutograderError, CourseError, in_words
-from autograder.submission import find_submissions
 from autograder.text import printable_lines
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

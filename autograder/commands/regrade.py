@@ -19,12 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course import CHECK, Assignment, Course
+from autograder.discovery import of_assignment
 from autograder.errors import AutograderError
 from autograder.marking.pool import grade_many, worker_count
 from autograder.nbgrader import api, gradebook_copy, must
 from autograder.report import Report
 from autograder.reports.plain import points
-from autograder.submission import Submission, of_assignment
+from autograder.submission import Submission
 from autograder.text import printable, shown_name
 
 

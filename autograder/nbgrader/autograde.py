@@ -29,6 +29,7 @@ from nbgrader.utils import setenv
 from traitlets import Integer, Unicode, default
 
 from autograder.course import course_at
+from autograder.discovery import closed_folders, of_assignment
 from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
 from autograder.marking.pool import WorkerPool, open_pool, worker_count
 from autograder.marking.task import Marked, Task, as_task
@@ -40,15 +41,7 @@ from autograder.nbgrader.restore import course_cells
 from autograder.nbgrader.rows import assign_penalty, know_student, marks_kept, points_that_differ, students_late
 from autograder.reading import read_bytes
 from autograder.sandbox.outside.host import what_is_unsafe
-from autograder.submission import (
-    ModelFile,
-    Submission,
-    closed_folders,
-    model_beside,
-    of_assignment,
-    read_notebook,
-    stamp,
-)
+from autograder.submission import ModelFile, Submission, model_beside, read_notebook, stamp
 from autograder.text import one_line, shown_name
 
 LOCK = ".autograder.lock"

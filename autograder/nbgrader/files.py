@@ -28,7 +28,7 @@ class Exporter(NotebookExporter):
 
     def read(self, filename: str) -> Any:
         """The notebook that nbgrader knows by this name; raises `SubmissionError` if it is none."""
-        notebook = nbformat.from_dict(read_notebook(self.parent.handed_in(filename)))
+        notebook = nbformat.from_dict(read_notebook(self.parent.handed_in(filename)).as_nbformat())
         return nbformat.validator.normalize(notebook)[1]
 
     def preprocessed(self, notebook: Any, resources: Any) -> tuple[Any, Any]:

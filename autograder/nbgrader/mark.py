@@ -19,7 +19,7 @@ from autograder.marking.task import Marked, Task
 from autograder.nbgrader.given import given
 from autograder.report import CellResult
 from autograder.reports import plain, rubric
-from autograder.submission import MODEL, code_cells, grade_id
+from autograder.submission import MODEL, NotebookFile, code_cells, grade_id
 
 MAX_OUTPUT = 20_000
 STAMP = "graded"  # in the autograded notebook's metadata: what was graded, written when all of it was
@@ -39,7 +39,7 @@ class Mark(NbGraderPreprocessor):
         """Grade one notebook in place. Raises `MachineError` if it could not be graded."""
         own = given(resources)
         assignment = own.assignment
-        cells = code_cells(nb)
+        cells = code_cells(NotebookFile.of(nb.cells))
         sources = tuple(cell.source for cell in cells)
         exercises = exercises_worth(
             {grade_id(c): c.metadata.nbgrader.get("points") for c in nb.cells if grade_id(c)}, assignment

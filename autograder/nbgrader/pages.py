@@ -27,9 +27,10 @@ from pygments.token import STANDARD_TYPES
 from traitlets import Unicode, default
 
 from autograder.course import Written, course_at
+from autograder.discovery import ACTS
 from autograder.errors import CourseError
 from autograder.nbgrader.formulas import as_mathml
-from autograder.submission import ACTS, PICTURES, grade_id
+from autograder.submission import PICTURES, grade_id
 from autograder.text import REPLACEMENT
 
 TAGS = {

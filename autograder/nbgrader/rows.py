@@ -15,8 +15,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course import CHECK, Assignment
+from autograder.discovery import name_problem
 from autograder.reports.roster import Person
-from autograder.submission import name_problem
 
 
 def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:

@@ -11,9 +11,10 @@ from typing import Any
 from nbgrader.api import Gradebook
 
 from autograder.course import Assignment, course_at
+from autograder.discovery import of_assignment
 from autograder.errors import SubmissionError
 from autograder.reports.roster import NOTHING
-from autograder.submission import of_assignment, read_notebook
+from autograder.submission import read_notebook
 
 NOT_YET = "handed in, and not graded yet; run nbgrader autograde"
 OLDER = "these are marks of earlier work: "

@@ -17,8 +17,8 @@ from typing import Any
 from nbgrader.plugins import FileNameCollectorPlugin
 from traitlets import Unicode, default
 
+from autograder.discovery import name_problem
 from autograder.errors import SubmissionError
-from autograder.submission import name_problem
 from autograder.text import printable, shown_name
 
 # "-1" and so on is what a system appends to a file that is handed in again, " (1)" what a browser does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
@@ -14,7 +14,7 @@ from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.pages import OwnRenderer
 from autograder.reports.plain import points
 from autograder.reports.written import Answer, Decision, Question
-from autograder.submission import grade_id, read_notebook
+from autograder.submission import NotebookCell, read_notebook
 from autograder.text import printable
 
 
@@ -56,25 +56,18 @@ def _autograded(coursedir: Any, student: str, assignment: Assignment) -> Path:
     return Path(folder, assignment.notebook.name)
 
 
-def _texts(path: Path) -> dict[str, _Text]:
+def _texts(path: Path) -> dict[str, NotebookCell]:
     """A graded notebook's cells in words, by grade_id; none if it cannot be read."""
     try:
-        cells = [cell for cell in read_notebook(path)["cells"] if cell["cell_type"] == "markdown"]
-        return {grade_id(cell): _Text(cell["source"], bool(cell.get("attachments"))) for cell in cells}
+        return {cell.grade_id: cell for cell in read_notebook(path).cells if cell.cell_type == "markdown"}
     except SubmissionError:
         return {}
 
 
-class _Text(NamedTuple):
-    """What a student wrote in a cell, and whether something was pasted into it."""
-
-    source: str
-    pictures: bool
-
-
-def _answer(student: str, text: _Text, grade: Any, comment: Any) -> Answer:
+def _answer(student: str, cell: NotebookCell, grade: Any, comment: Any) -> Answer:
     said = (comment.manual_comment or "") if comment is not None else ""
-    return Answer(student, text.source, grade.manual_score, said, bool(grade.needs_manual_grade), text.pictures)
+    waits = bool(grade.needs_manual_grade)
+    return Answer(student, cell.source, grade.manual_score, said, waits, bool(cell.attachments))
 
 
 def _question(name: str, worth: float, written: Written, answers: Sequence[Answer], untouched: int) -> Question:
@@ -121,8 +114,8 @@ def _enter(book: Gradebook, coursedir: Any, assignment: Assignment, one: Decisio
         grade, comment = book.find_grade(*place), book.find_comment(*place)
     except MissingEntry:
         raise _Changed("the gradebook has no such answer") from None
-    text = _texts(_autograded(coursedir, one.student, assignment)).get(one.question)
-    if text is None or Answer(one.student, text.source).digest != one.answer:
+    cell = _texts(_autograded(coursedir, one.student, assignment)).get(one.question)
+    if cell is None or Answer(one.student, cell.source).digest != one.answer:
         raise _Changed("the answer is another one now; make the page again")
     if grade.manual_score != one.before and grade.manual_score != one.score:
         raise _Changed("somebody has graded it since; it is left as it is")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -45,20 +45,31 @@ def _read(path: Path) -> list[Report]:
         raise AutograderError(f"{path} holds no marks ({error}). Write it with `autograder grade ... --json`") from None
 
 
-def report_of(entry: Mapping[str, object]) -> Report:
+def report_of(entry: dict[str, object]) -> Report:
     """The report behind `Report.to_dict`. Raises `ValueError` that names the key if there is none."""
     report = msgspec.convert(entry, Report)
-    of_each = msgspec.convert(entry["exercises"], list[dict[str, object]])
-    exercises = tuple(_with_cause(one, data) for one, data in zip(report.exercises, of_each, strict=True))
-    unexplained = entry.get("status") == "failed" and not report.reason
-    return structs.replace(report, exercises=exercises, reason="no reason given" if unexplained else report.reason)
+    diagnosed = msgspec.convert(entry, _Diagnosed).exercises
+    exercises = tuple(map(_with_causes, report.exercises, diagnosed))
+    failed = entry.get("status") == "failed" and not report.reason
+    return structs.replace(report, exercises=exercises, reason="no reason given" if failed else report.reason)
 
 
-def _with_cause(exercise: ExerciseResult, data: Mapping[str, object]) -> ExerciseResult:
-    """What is wrong stands by itself only if there are several things, else in `diagnosis` and `hint`."""
-    if exercise.causes or not data.get("diagnosis"):
-        return exercise
-    return structs.replace(exercise, causes=(Cause(str(data["diagnosis"]), str(data.get("hint", ""))),))
+class _Diagnosis(msgspec.Struct):
+    """What an exercise's entry says of a diagnosis, if that is not of several causes."""
+
+    diagnosis: str | None
+    hint: str = ""
+
+
+class _Diagnosed(msgspec.Struct):
+    exercises: list[_Diagnosis]
+
+
+def _with_causes(result: ExerciseResult, said: _Diagnosis) -> ExerciseResult:
+    """With its single cause, which stands in the file as the diagnosis and its hint."""
+    if result.causes or not said.diagnosis:
+        return result
+    return structs.replace(result, causes=(Cause(said.diagnosis, said.hint),))
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

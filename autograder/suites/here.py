@@ -21,7 +21,7 @@ from autograder.suites.questions import Questions
 class Here:
     """Somebody's names in this process. One process is all there is, so nothing is ever run anew."""
 
-    def __init__(self, names: dict[str, Any], watched: Sequence[str] = ()) -> None:
+    def __init__(self, names: dict[str, object], watched: Sequence[str] = ()) -> None:
         self.names, self.watched = names, tuple(watched)
 
     def renew(self) -> None:

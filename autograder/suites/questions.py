@@ -41,7 +41,7 @@ class Questions:
         self.behind = tuple(_stand_in(name, names[name]) for name in stand_ins if name in names)
         self.asked: set[str] = set()
         self.ready_made: str | None = None
-        self._callables: dict[str, Any] = {}
+        self._callables: dict[str, object] = {}
         self._call = Call("")
         self._left = MAX_QUESTIONS
         self._seconds = MAX_SECONDS
@@ -156,7 +156,7 @@ def _stand_in(name: str, target: Any) -> StandIn:
     return StandIn(name, is_module, tuple(signature_names(target.forward if is_module else target)))
 
 
-def _parameters(value: Any) -> dict[str, Any] | None:
+def _parameters(value: Any) -> dict[str, object] | None:
     """An `nn.Module`'s parameters by name, else None."""
     if not hasattr(value, "named_parameters"):
         return None

@@ -93,7 +93,7 @@ class Gradients:
 
     value: Any
     inputs: list[Any]
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, object] = field(default_factory=dict)
     after: list[Any] = field(default_factory=list)
 
 
