@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.authors.find_ready_made import Suspect, _of_some
 from autograder.authors.make_believe import model_answers
 from autograder.content import sandbox_setting
 from autograder.course import Course
@@ -24,6 +23,7 @@ from autograder.suites.ready_made import answer_in_cell, answered_in
 from tests.asked import ask
 from tests.conftest import ROOT
 from tests.wall import Marker
+from tools.find_ready_made import Suspect, _of_some
 
 NAME = "torch_scaled_dot_product_attention"
 WEIGHTS = "    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)\n"

@@ -47,35 +47,6 @@ def dist(
         print(f"wrote {path}")
 
 
-@dev.command(epilog="Example: autograder dev docs")
-def docs() -> None:
-    """Write the pages of docs/ that are made from the code: command line, JSON, security, two pictures."""
-    from autograder.authors.dev_docs import pages
-    from autograder.commands.cli import app
-
-    for path, text in pages(find_course(), app).items():
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote {path}")
-
-
-@dev.command("ready-made", epilog="Example: autograder dev ready-made")
-def ready_made() -> None:
-    """What the installed PyTorch and NumPy have of attention and convolution, and whether course.toml takes it out.
-
-    Exit code: 0 when all that is found is taken out, 1 when something is not. Takes half a minute.
-    """
-    from autograder.authors.find_ready_made import search
-    from autograder.content import sandbox_setting
-
-    found, suspects = search(sandbox_setting(find_course().root))
-    for one in found:
-        print(f"{'taken out' if one.covered else 'NOT TAKEN OUT':<15}{one.what:<13}{one.name}")
-    left = sum(not one.covered for one in found)
-    print(f"{suspects} names are suspect, {len(found)} of them do it, {left} are not taken out")
-    raise typer.Exit(1 if left else 0)
-
-
 @dev.command("new-course", epilog="Example: autograder dev new-course statistics")
 def new_course(
     folder: Annotated[Path, typer.Argument(help="Where the course goes; empty, or not there yet.")],

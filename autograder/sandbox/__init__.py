@@ -114,9 +114,9 @@ Not covered, in words so that nobody relies on it:
   NumPy.
 - Source. What computes attention is emptied in the installed files, too. Whoever brings PyTorch's
   source along as text, or builds attention from its smaller parts, has written it.
-- Ready-made functions that nobody has found. `autograder dev ready-made` calls everything that a
-  name, a module's name or a signature makes suspect, with a few small inputs. If a function looks
-  like nothing, or wants other arguments, it is not seen.
+- Ready-made functions that nobody has found. `python -m tools.find_ready_made` calls everything
+  that a name, a module's name or a signature makes suspect, with a few small inputs. If a function
+  looks like nothing, or wants other arguments, it is not seen.
 - Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make a
   convolution without heads, and no test can tell.
 - Notes that code leaves for itself. Before the reference has answered anything, all exercises are
