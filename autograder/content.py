@@ -190,6 +190,15 @@ def saved_model_policy(course: Path) -> Callable[[Any, Any, ModuleType], str]:
     return sentence
 
 
+def course_relations(course: Path) -> tuple[Any, ...]:
+    """What the course adds to `autograder.diagnosis.relations`: `RELATIONS` of its `relations.py`; none if it has none.
+
+    Students have this file, too.
+    """
+    path = course / "relations.py"
+    return tuple(load(path).RELATIONS) if path.is_file() else ()
+
+
 def own_text(course: Path, name: str) -> str:
     """A file in the course's folder; empty if it has none."""
     return _text(course / name)

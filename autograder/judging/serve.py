@@ -102,7 +102,8 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     kept = kept_prints.read(assignment.content) if keeps else {}
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, rehearsal.plans, kept)
     examples = {p.parent.name: content.load(p).PICTURE for p in assignment.files("picture.py") if p.is_file()}
-    return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples)
+    relations = content.course_relations(assignment.content.parent)
+    return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples, relations)
 
 
 def _load(assignment: Assignment) -> _Ready:
