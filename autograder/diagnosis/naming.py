@@ -261,7 +261,7 @@ RULES = (
     Rule(
         "two relations",
         "Each explains some wrong answers, and both explain all.",
-        lambda case: _of_relations(case.related) if case.related else None,
+        lambda case: _of_relations(case.related) if len(case.related) == 2 else None,
     ),
     Rule(
         "a mistake and a relation",
