@@ -1,17 +1,18 @@
 """What an assignment consists of beside its notebook: a folder for each exercise, found here and loaded by path.
 
-    softmax/suite.py      the hidden suite               softmax/mistakes.py  known mistakes
-    softmax/visible.py    the checks that students have  softmax/picture.py   an example to draw, if there is one
-    softmax/hint.toml     help in three levels
+    median/suite.py       the hidden suite               median/mistakes.py   known mistakes
+    median/visible.py     the checks that students have  median/picture.py    an example to draw, if there is one
+    median/hint.toml      help in three levels
     shared_suite.py       what several of its suites use; shared_mistakes.py, shared_visible.py, shared_picture.py
     rubric.toml           what written questions give points for
     prints.npz            what known mistakes answer to the suites, written by `autograder dev catalogue`
     left_to_grading.toml  for authors, if there is one: known mistakes that the visible side does not show, and why
 
-The assignments' folders lie in the course's folder, which holds `course.toml` and stands beside `source/`. It is a
-Python package: a file gets what is shared by `from ..shared_suite import table`, and what all assignments share by
-`from ...helpers import table`. If a course has no such folder, that of an installed course counts. Students have what
-is called visible, picture or hint; nothing there imports PyTorch before it is needed.
+The assignments' folders lie in the course's folder, which holds `course.toml`, may hold `relations.py` and
+`saved_model.py`, and stands beside `source/`. It is a Python package: a file gets what is shared by `from
+..shared_suite import table`, and what all assignments share by `from ...helpers import table`. If a course has no such
+folder, that of an installed course counts. Students have what is called visible, picture or hint; nothing there imports
+PyTorch before it is needed.
 """
 
 from __future__ import annotations
@@ -215,6 +216,11 @@ def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
     found = tomllib.loads(own) if (own := _text(folder / COURSE)) else {}
     ready_made = READY_MADE | found.get("ready_made", {})
     return {"names": {}, "early": []} | found | {"ready_made": ready_made, "package": folder.name}
+
+
+def word(thing: str) -> str:
+    """What the first installed course calls a thing, by `[words]` in its `course.toml`; by default, the thing's name."""
+    return str(sandbox_setting().get("words", {}).get(thing, thing))
 
 
 def _text(path: Path) -> str:

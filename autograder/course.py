@@ -22,11 +22,11 @@ from autograder.errors import CourseError
 from autograder.reading import is_handed_in, parse_json
 
 CONFIG = "nbgrader_config.py"
-BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
+BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-Stack`
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
 RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
 ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the text twin: nothing is built on it
-CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
+CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Written:
 class ModelPlan:
     """What a saved model is put into: a class of the solution, and the sizes that it is made with."""
 
-    decoder: str
+    made_of: str
     sizes: dict[str, int]
 
 
@@ -106,11 +106,11 @@ class Assignment:
             return None
         place = f"{self.notebook}: the metadata's autograder.saved_model"
         sizes = asked.get("sizes") if isinstance(asked, dict) else None
-        if not isinstance(sizes, dict) or not isinstance(asked.get("decoder"), str):
-            raise CourseError(f"{place} has not the form decoder: name, sizes: map")
+        if not isinstance(sizes, dict) or not isinstance(asked.get("class"), str):
+            raise CourseError(f"{place} has not the form class: name, sizes: map")
         if not all(type(size) is int and size > 0 for size in sizes.values()):
             raise CourseError(f"{place}.sizes are whole numbers above 0")
-        return ModelPlan(asked["decoder"], dict(sizes))
+        return ModelPlan(asked["class"], dict(sizes))
 
     @property
     def max_score(self) -> float:

@@ -27,7 +27,7 @@ ACTS = re.compile(r'[<>"\\\x00-\x1f\x7f]')
 ENDS_LINES = ("Cc", "Cs", "Zl", "Zp")  # Unicode's categories of what breaks a line, a terminal or a file of text
 MAX_BYTES = 20 * 2**20  # a notebook full of plots has 5 MB
 MODEL = "model.safetensors"  # beside the notebook, if an assignment takes one
-MAX_MODEL = 4 * 2**20  # bytes; the summarizer's has 0.4 MB
+MAX_MODEL = 4 * 2**20  # bytes; a small network's has 0.4 MB
 MAX_NOTEBOOKS = 20  # of other names that are looked into for the one that is ours
 MAX_CELLS = 5_000  # a long notebook has 200
 OLD_KEYS = ("cell_type", "language", "level", "source", "input", "code", "text")  # of a cell, in formats 1 to 3
@@ -264,7 +264,7 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
     """The notebook that a folder holds of an assignment, or why there is none.
 
     If none has the name it should have, it is the one that has cells of the assignment: what a browser has saved
-    twice is called `scaled_dot_product (1).ipynb`.
+    twice is called `first (1).ipynb`.
     """
     path = folder / assignment.notebook.name
     try:

@@ -63,8 +63,8 @@ def test_a_notebook_that_is_not_in_order(assignment, cells, version, said):
     ("settings", "ask", "said"),
     [
         ({"limits": [1]}, "limits", "autograder.limits is not a map of names to numbers"),
-        ({"saved_model": {"decoder": "D"}}, "saved_model", "has not the form decoder: name, sizes: map"),
-        ({"saved_model": {"decoder": "D", "sizes": {"a": 0}}}, "saved_model", "sizes are whole numbers above 0"),
+        ({"saved_model": {"class": "D"}}, "saved_model", "has not the form class: name, sizes: map"),
+        ({"saved_model": {"class": "D", "sizes": {"a": 0}}}, "saved_model", "sizes are whole numbers above 0"),
     ],
 )
 def test_a_notebooks_settings_that_have_not_their_form(assignment, settings, ask, said):

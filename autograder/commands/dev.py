@@ -14,7 +14,7 @@ from autograder.course import find_course
 dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
 
 
-@dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")
+@dev.command("check", epilog="Example: autograder dev check a1_first")
 def dev_check(
     assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
 ) -> None:
@@ -77,7 +77,7 @@ def new_assignment(
     print("Now: autograder dev check")
 
 
-@dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")
+@dev.command(epilog="Example: autograder dev new a1_first row_centred")
 def new(
     assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
     exercise: Annotated[str, typer.Argument(help="The function's name.")],
@@ -122,8 +122,8 @@ def catalogue() -> None:
 
 @dev.command(
     name="name-mistake",
-    epilog="Example: autograder dev name-mistake submitted/ada/a1_scaled_dot_product/scaled_dot_product.ipynb softmax "
-    'divided-by-the-maximum --hint "What does each row add up to?"',
+    epilog="Example: autograder dev name-mistake submitted/ada/a1_first/first.ipynb row_centred "
+    'one-mean-for-all --hint "What does each row add up to?"',
 )
 def name_mistake(
     notebook: Annotated[Path, typer.Argument(help="A submission whose answer has no name yet.", exists=True)],

@@ -143,5 +143,5 @@ def _same_where_finite(one: Answer, other: Answer) -> bool:
     ours, theirs = arrays(one.value), arrays(other.value)
     if not equal(*plain) or not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
         return False
-    masks = [np.isfinite(a) for a in ours]
-    return all(a.dtype == b.dtype and close(a[m], b[m]) for a, b, m in zip(ours, theirs, masks, strict=True))
+    finite = [np.isfinite(a) for a in ours]
+    return all(a.dtype == b.dtype and close(a[m], b[m]) for a, b, m in zip(ours, theirs, finite, strict=True))

@@ -190,7 +190,7 @@ class Hypotheses:
             right = self.answer(None, one)
             if is_ordinary(one.call, right, any_dtype=True) and _size(right) >= SMALLEST:
                 forms.setdefault(str([getattr(a, "ndim", type(a).__name__) for a in one.call.given()]), one)
-        # Those with most arguments tell most: what is done to a mask shows nowhere else.
+        # Those with most arguments tell most: what is done to the last of them shows nowhere else.
         ordered = [*sorted(forms.values(), key=lambda one: -len(arrays(one.call.given()))), *usable]
         # If something fails every test, the suite's first call may be all that was heard, so it is among them.
         found = {one.key: one for one in [*ordered[: TELLING - 1], *usable[:1], *ordered]}

@@ -135,8 +135,8 @@ def _check_names(assignment: Assignment, suite: Suite, names: Any) -> None:
     if unknown:
         raise CourseError(f"{assignment.notebook}: cell 'bring-{unknown[0]}' defines no {unknown[0]}")
     plan = assignment.saved_model
-    if plan and plan.decoder not in names:
-        raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.decoder}")
+    if plan and plan.made_of not in names:
+        raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.made_of}")
 
 
 def serve(sock: socket.socket, limits: dict[str, Any], wall: Wall) -> None:

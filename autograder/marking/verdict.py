@@ -12,7 +12,7 @@ from autograder.text import one_line
 
 MAX_TESTS = 200  # of an exercise; the largest suite has 20
 MAX_NAME, MAX_TEXT, MAX_PRINTED = 200, 4_000, 25_000  # characters; messages have some hundred
-MAX_HEADS, MAX_SIDE = 16, 64  # of a picture
+MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
 STATES = get_args(State)
 Kind = TypeVar("Kind")
 
@@ -68,7 +68,7 @@ def _picture(data: Any) -> Picture:
                 tuple(float(_number(value, finite=False)) for value in _items(row, len(columns), len(columns)))
                 for row in _items(matrix, len(rows), len(rows))
             )
-            for matrix in _items(data[key], least, MAX_HEADS)
+            for matrix in _items(data[key], least, MAX_MATRICES)
         )
         for key, least in (("matrices", 1), ("wanted", 0))
     )
@@ -103,7 +103,7 @@ def _text(data: Any, most: int) -> str:
 
 def _number(data: Any, finite: bool = True) -> float:
     if isinstance(data, bool) and not finite:
-        return float(data)  # a picture of a mask
+        return float(data)  # a picture of truth values
     if isinstance(data, bool) or not isinstance(data, int | float) or (finite and not math.isfinite(data)):
         raise BadVerdict("not a number")
     return data

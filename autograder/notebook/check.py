@@ -1,4 +1,4 @@
-"""`check("softmax")`: the visible checks of an exercise, run on what the notebook defines."""
+"""`check("median")`: the visible checks of an exercise, run on what the notebook defines."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def looks_like(result: ExerciseResult) -> str:
 
 
 def mistake_in_words(name: str) -> str:
-    """`no-scaling+softmax-twice`, a mistake's name, as `no scaling, and softmax twice`."""
+    """`one-too-many+off-by-two`, a mistake's name, as `one too many, and off by two`."""
     return ", and ".join(part.replace("-", " ") for part in name.split("+"))
 
 

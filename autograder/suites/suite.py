@@ -1,6 +1,6 @@
 """One pytest session over the suites of an assignment, collected once and kept open for any number of submissions.
 
-A suite is ordinary pytest: classes marked `@pytest.mark.exercise("softmax")`, test methods with a docstring (the
+A suite is ordinary pytest: classes marked `@pytest.mark.exercise("median")`, test methods with a docstring (the
 sentence a student reads) and `@pytest.mark.weight(2)`, and the fixtures `student` and `reference`. pytest's own
 hooks give outcomes as objects. A thread keeps the session open in `pytest_runtestloop`, so that a submission costs
 0.1 ms a test instead of a new session's 200 ms.
@@ -109,7 +109,7 @@ class Suite:
             raise CourseError(f"{self.folder}: a suite cannot be used: {self._plugin.problem}")
         self.tests: tuple[Test, ...] = tuple(self._plugin.items)
         self.path_of = {test: item.path for test, item in self._plugin.items.items()}
-        # Parts of names of functions that are not to be called, see `perform`. Ready-made attention is noticed without.
+        # Parts of names of functions that are not to be called, see `perform`.
         markers = [item.get_closest_marker("watched") for item in self._plugin.items.values()]
         self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
 
