@@ -219,7 +219,7 @@ def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
 
 
 def word(thing: str) -> str:
-    """What the first installed course calls a thing, by `[words]` in its `course.toml`; by default, the thing's name."""
+    """What the first installed course calls a thing, by `[words]` in its `course.toml`; by default as it is."""
     return str(sandbox_setting().get("words", {}).get(thing, thing))
 
 
