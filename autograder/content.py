@@ -33,7 +33,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder import __version__
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, CourseError
 from autograder.owners import other_writer
 from autograder.reading import is_handed_in
 from autograder.text import printable
@@ -194,10 +194,13 @@ def saved_model_policy(course: Path) -> Callable[[Any, Any, ModuleType], str]:
 def course_relations(course: Path) -> tuple[Any, ...]:
     """What the course adds to `autograder.diagnosis.relations`: `RELATIONS` of its `relations.py`; none if it has none.
 
-    Students have this file, too.
+    Students have this file, too. Raises `CourseError` if it names none.
     """
     path = course / "relations.py"
-    return tuple(load(path).RELATIONS) if path.is_file() else ()
+    found: tuple[Any, ...] = getattr(load(path), "RELATIONS", ()) if path.is_file() else ()
+    if path.is_file() and not found:
+        raise CourseError(f"{path}: there is no RELATIONS in it")
+    return found
 
 
 def own_text(course: Path, name: str) -> str:

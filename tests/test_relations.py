@@ -11,6 +11,7 @@ import torch
 from autograder.content import course_relations
 from autograder.diagnosis.differences import Asked
 from autograder.diagnosis.relations import explained_by_relations
+from autograder.errors import CourseError
 from autograder.notebook.check import examine
 from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call
@@ -106,6 +107,14 @@ def test_a_course_adds_relations_that_its_subject_alone_knows(wrong, name, words
     (found,) = related(wrong, right, *calls, of_course=course_relations(COURSE.folder))
     assert (found.name, words in found.evidence) == (name, True)
     assert related(wrong, right, *calls) == ()
+
+
+def test_a_course_whose_relations_name_none_is_told_where(tmp_path):
+    assert course_relations(tmp_path) == ()
+    (tmp_path / "course.toml").touch()
+    (tmp_path / "relations.py").write_text("RELATION = ()\n")
+    with pytest.raises(CourseError, match=r"relations\.py: there is no RELATIONS"):
+        course_relations(tmp_path)
 
 
 def test_two_relations_are_told_as_two():

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue, Mistake
-from autograder.diagnosis.kept_prints import Prints, digest, on_any_machine
-from autograder.diagnosis.prints import print_of
+from autograder.diagnosis.prints import Prints, digest, on_any_machine, print_of
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.values import Other

@@ -23,7 +23,7 @@ from typing import Any
 
 from autograder import content
 from autograder.course import Assignment, Course, Exercise, ModelPlan
-from autograder.diagnosis import kept_prints
+from autograder.diagnosis import prints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
@@ -99,7 +99,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     names = vars(module)
     _check_names(assignment, suite, names)
     rehearsal = rehearse(suite, names)
-    kept = kept_prints.read(assignment.content) if keeps else {}
+    kept = prints.read(assignment.content) if keeps else {}
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, rehearsal.plans, kept)
     examples = {p.parent.name: content.load(p).PICTURE for p in assignment.files("picture.py") if p.is_file()}
     relations = content.course_relations(assignment.content.parent)
