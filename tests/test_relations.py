@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from autograder.content import course_relations
-from autograder.diagnosis.differences import Asked
+from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import explained_by_relations
 from autograder.errors import CourseError
 from autograder.notebook.check import examine
 from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call
-from autograder.suites.alike import same
+from autograder.suites.alike import same_answer
 from autograder.suites.here import answering
 from tests.in_process import COURSE, judged_alone
 
@@ -28,8 +28,10 @@ def related(wrong, right, *calls, of_course=()):
     """The relations between two functions' answers to some arrays."""
     asked = [Call("f", (x,)) for x in calls or (X, X[0])]
     pairs = [(answering({"f": wrong})(call), answering({"f": right})(call)) for call in asked]
-    off = frozenset(i for i, (got, wanted) in enumerate(pairs) if not same(got, wanted))
-    return explained_by_relations([Asked(call, *pair) for call, pair in zip(asked, pairs, strict=True)], off, of_course)
+    off = frozenset(i for i, (got, wanted) in enumerate(pairs) if not same_answer(got, wanted))
+    return explained_by_relations(
+        [ComparedCall(call, *pair) for call, pair in zip(asked, pairs, strict=True)], off, of_course
+    )
 
 
 def changed(x):
@@ -72,7 +74,9 @@ def test_an_argument_without_effect():
 
     def names(wrong):
         pairs = [[answering({"f": one})(call) for one in (wrong, right)] for call in asked]
-        return explained_by_relations([Asked(*one) for one in zip(asked, *zip(*pairs, strict=True), strict=True)], OFF)
+        return explained_by_relations(
+            [ComparedCall(*one) for one in zip(asked, *zip(*pairs, strict=True), strict=True)], OFF
+        )
 
     def right(x, y, scale=1.0):
         return (x + y**3) * scale

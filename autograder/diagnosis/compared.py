@@ -12,11 +12,11 @@ from itertools import compress
 import numpy as np
 
 from autograder.diagnosis.catalogue import Mistake
-from autograder.diagnosis.differences import Asked
+from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.hypotheses import TELLING, Hypotheses, takes_large_numbers
 from autograder.diagnosis.prints import alike, apart, print_of
 from autograder.sandbox.protocol.calls import Answer, Reply
-from autograder.suites.alike import arrays, close, equal, same
+from autograder.suites.alike import arrays, same_answer, same_array, same_value
 from autograder.suites.rehearsal import Heard
 from autograder.suites.student import Recorded, has_chance, parts_of
 
@@ -35,7 +35,7 @@ class Compared:
     def __init__(self, hypotheses: Hypotheses, exercise: str, calls: Sequence[Recorded | Heard]) -> None:
         self._hypotheses, self._known = hypotheses, hypotheses.known(exercise)
         self.calls = hypotheses.with_keys(calls)
-        self.asked = [Asked(one.call, one.answer, hypotheses.answer(None, one)) for one in self.calls]
+        self.asked = [ComparedCall(one.call, one.answer, hypotheses.answer(None, one)) for one in self.calls]
         self.singles = self._known.mistakes[: self._known.singles]
         # What may come out otherwise the next time is not looked up, just as what nobody foresaw.
         places = [
@@ -53,13 +53,13 @@ class Compared:
         self.wrong = frozenset(
             i
             for i, one in enumerate(self.asked)
-            if surely[i] or (one.got is not one.wanted and not same(one.got, one.wanted))
+            if surely[i] or (one.got is not one.wanted and not same_answer(one.got, one.wanted))
         )
 
     def gives(self, mistake: Mistake, i: int) -> bool:
         """Does it give the student's answer to a call?"""
         row = self._row(mistake, i)
-        return same(self.calls[i].answer, self.answer(mistake, i)) if row is None else bool(self._gives[row, i])
+        return same_answer(self.calls[i].answer, self.answer(mistake, i)) if row is None else bool(self._gives[row, i])
 
     def gives_where_finite(self, mistake: Mistake, i: int) -> bool:
         """Does it give the student's value, wherever that has numbers?"""
@@ -71,7 +71,9 @@ class Compared:
     def is_right(self, mistake: Mistake, i: int) -> bool:
         """Does it answer a call as the reference does?"""
         row = self._row(mistake, i)
-        return same(self.asked[i].wanted, self.answer(mistake, i)) if row is None else bool(self._is_right[row, i])
+        return (
+            same_answer(self.asked[i].wanted, self.answer(mistake, i)) if row is None else bool(self._is_right[row, i])
+        )
 
     def _row(self, mistake: Mistake, i: int) -> int | None:
         """Where it stands, if its answer to this call is known beforehand."""
@@ -124,13 +126,13 @@ class Compared:
         clear = [i for i in values if not takes_large_numbers(self.calls[i].call)]
         doubted = values if len(clear) < NO_DOUBT else []
         return all(
-            same(self.calls[i].answer, answer) or _same_where_finite(self.calls[i].answer, answer)
+            same_answer(self.calls[i].answer, answer) or _same_where_finite(self.calls[i].answer, answer)
             for i in doubted
             for answer in [self.answer(mistake, i)]
         )
 
 
-def _own_print(one: Asked, right: np.ndarray) -> np.ndarray | tuple[float, float]:
+def _own_print(one: ComparedCall, right: np.ndarray) -> np.ndarray | tuple[float, float]:
     """Of the student's answer, if it is looked up; an answer that was found to be the reference's has its print."""
     return right if one.got is one.wanted or np.isnan(right[0]) else print_of(one.got)
 
@@ -141,7 +143,7 @@ def _same_where_finite(one: Answer, other: Answer) -> bool:
         return False
     plain = [[part for part in parts_of(reply.value) if not hasattr(part, "dtype")] for reply in (one, other)]
     ours, theirs = arrays(one.value), arrays(other.value)
-    if not equal(*plain) or not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
+    if not same_value(*plain) or not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
         return False
     finite = [np.isfinite(a) for a in ours]
-    return all(a.dtype == b.dtype and close(a[m], b[m]) for a, b, m in zip(ours, theirs, finite, strict=True))
+    return all(a.dtype == b.dtype and same_array(a[m], b[m]) for a, b, m in zip(ours, theirs, finite, strict=True))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
-from autograder.suites.alike import ATOL, equal, near, numbers
+from autograder.suites.alike import ATOL, allclose, numbers, same_value
 from autograder.suites.student import parts_of
 
 MOST = 20_000  # numbers of an answer that is looked at
@@ -24,7 +24,7 @@ NOT_ALONE = "cannot be told by this alone"  # goes with answers that tell it
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparedCall:
     """A call, what came, and what was asked for."""
 
     call: Call
@@ -36,7 +36,7 @@ class Asked:
         """Parts that are wrong, mine and right, as numbers; none if one cannot be taken as numbers."""
         found = []
         for mine, right in parts(self) or ():
-            if equal(mine, right):
+            if same_value(mine, right):
                 continue
             a, b = as_numbers(mine), as_numbers(right)
             if a is None or b is None or (a.dtype == b.dtype and close(a, b)):
@@ -45,7 +45,7 @@ class Asked:
         return found
 
 
-def parts(one: Asked) -> list[tuple[Any, Any]] | None:
+def parts(one: ComparedCall) -> list[tuple[Any, Any]] | None:
     """What came beside what was asked for, part by part; None if there are not equally many."""
     if not isinstance(one.got, Reply) or not isinstance(one.wanted, Reply):
         return None
@@ -70,10 +70,10 @@ def as_numbers(value: Any) -> np.ndarray | None:
     return found if found.dtype.kind in "biuf" and 0 < found.size <= MOST else None
 
 
-def of_each_part(related: Callable[[np.ndarray, np.ndarray], str]) -> Callable[[Asked], str]:
+def of_each_part(related: Callable[[np.ndarray, np.ndarray], str]) -> Callable[[ComparedCall], str]:
     """A relation of two arrays, of an answer: every part is right or in it, and one is."""
 
-    def find(one: Asked) -> str:
+    def find(one: ComparedCall) -> str:
         told = ""
         for a, b in one.differing:
             with np.errstate(all="ignore"):
@@ -94,7 +94,7 @@ def close(a: np.ndarray, b: np.ndarray) -> bool:
     a, b = a.astype(float), b.astype(float)
     if a.size and abs(a.flat[0] - b.flat[0]) > by * (1 + abs(b.flat[0])) and np.isfinite(b.flat[0]):
         return False
-    return near(a, b, by, by)
+    return allclose(a, b, by, by)
 
 
 @of_each_part
@@ -123,7 +123,7 @@ def _axes_of(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
     return next((axes for axes in orders if close(a, b.transpose(axes))), ())
 
 
-def order_of(one: Asked) -> tuple[tuple[int, int], ...]:
+def order_of(one: ComparedCall) -> tuple[tuple[int, int], ...]:
     """Which axes have moved and where to, counted from the end: so it is the same for any number of batch axes."""
     axes = next((_axes_of(a, b) for a, b in one.differing), ())
     return tuple((i - len(axes), axis - len(axes)) for i, axis in enumerate(axes) if i != axis)
@@ -244,12 +244,12 @@ def cut_short(a: np.ndarray, b: np.ndarray) -> str:
     return f"What is there is right, but axis {axis} has length {n}: it is {'cut short' if n < m else 'too long'}."
 
 
-def handed_back(one: Asked) -> str:
+def handed_back(one: ComparedCall) -> str:
     """An argument comes back as it went in."""
     got = getattr(one.got, "value", None)
     given = [value for value in one.call.args if hasattr(value, "dtype") and as_numbers(value) is not None]
     came = [part for part in parts_of(got) if hasattr(part, "dtype")]
-    back = any(equal(part, value) for part in came for value in given if numbers(value).size >= ENOUGH)
+    back = any(same_value(part, value) for part in came for value in given if numbers(value).size >= ENOUGH)
     right = [part for part in parts_of(getattr(one.wanted, "value", None)) if hasattr(part, "dtype")]
-    own = any(equal(part, value) for part in right for value in given)
+    own = any(same_value(part, value) for part in right for value in given)
     return "What comes back is an argument as it went in." if back and not own else ""

@@ -19,13 +19,13 @@ from functools import cached_property
 
 from autograder.diagnosis.catalogue import Mistake
 from autograder.diagnosis.compared import Compared
-from autograder.diagnosis.differences import Asked
+from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.forms import of_form
 from autograder.diagnosis.hypotheses import SMALLEST, Hypotheses, is_ordinary
 from autograder.diagnosis.relations import Kind as KindOfRelation
 from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
-from autograder.suites.alike import arrays, same
+from autograder.suites.alike import arrays, same_answer
 from autograder.suites.quoted import coarse
 from autograder.suites.rehearsal import Heard
 from autograder.suites.student import Recorded
@@ -148,9 +148,10 @@ class Case:
     def rest(self, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""
         asked = [
-            Asked(one.call, one.answer, self.compared.answer(mistake, i)) for i, one in enumerate(self.compared.calls)
+            ComparedCall(one.call, one.answer, self.compared.answer(mistake, i))
+            for i, one in enumerate(self.compared.calls)
         ]
-        off = frozenset(i for i, one in enumerate(asked) if not same(one.got, one.wanted))
+        off = frozenset(i for i, one in enumerate(asked) if not same_answer(one.got, one.wanted))
         found = [one for one in relations(asked, off) if one.name in BESIDE] if off >= rest else []
         if not all(lays_out_otherwise(asked[i]) for i in rest):
             found = [one for one in found if one.name != "one-batch-layout"]

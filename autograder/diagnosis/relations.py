@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis import differences, forms
-from autograder.diagnosis.differences import NOT_ALONE, Asked
+from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
-from autograder.suites.alike import arrays, equal, numbers
+from autograder.suites.alike import arrays, numbers, same_value
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class OfAnswer:
     """
 
     name: str
-    find: Callable[[Asked], str]
+    find: Callable[[ComparedCall], str]
     hint: str
     with_another: bool = False
-    shared: Callable[[Asked], Any] = lambda one: None
+    shared: Callable[[ComparedCall], Any] = lambda one: None
 
-    def among(self, asked: Sequence[Asked], wrong: frozenset[int]) -> Relation | None:
+    def among(self, asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
         """The wrong answers in which it shows, if there are any."""
         told = {i: said for i in sorted(wrong) if (said := self.find(asked[i]))}
         evidence = next((said for said in told.values() if said != NOT_ALONE), "")
@@ -77,7 +77,7 @@ class OfCalls:
     hint: str
     with_another: bool = False
 
-    def among(self, asked: Sequence[Asked], wrong: frozenset[int]) -> Relation | None:
+    def among(self, asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
         """The wrong answers to such calls, if at least half of these are wrong, and some other answer is right."""
         having = {i for i, one in enumerate(asked) if self.has(one.call)}
         others_right = frozenset(range(len(asked))) - wrong - having
@@ -89,7 +89,9 @@ class OfCalls:
 Kind = OfAnswer | OfCalls
 
 
-def relations(asked: Sequence[Asked], wrong: frozenset[int], of_course: Sequence[Kind] = ()) -> Iterator[Relation]:
+def relations(
+    asked: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
+) -> Iterator[Relation]:
     """Every relation that explains some of the answers that are `wrong`, the most telling first.
 
     of_course: what the course adds, see `autograder.content.course_relations`
@@ -102,7 +104,7 @@ def relations(asked: Sequence[Asked], wrong: frozenset[int], of_course: Sequence
 
 
 def explained_by_relations(
-    asked: Sequence[Asked], wrong: frozenset[int], of_course: Sequence[Kind] = ()
+    asked: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
 ) -> tuple[Relation, ...]:
     """One relation that explains all that is wrong, or else two that do; none if there are none."""
     found = list(relations(asked, wrong, of_course))
@@ -116,7 +118,7 @@ def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[Kind] = ()) -
     if not pairs:
         return None
     # As float32 two numbers are equal within a thousandth.
-    asked = [Asked(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
+    asked = [ComparedCall(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
     found = explained_by_relations(asked, frozenset(range(len(asked))), of_course)
     return found[0] if len(found) == 1 else None
 
@@ -227,7 +229,7 @@ KINDS: tuple[Kind, ...] = (
 )  # fmt: skip
 
 
-def lays_out_otherwise(one: Asked) -> bool:
+def lays_out_otherwise(one: ComparedCall) -> bool:
     """Does it raise, or is the shape another? A mistake in values may well take axes in its own way."""
     shapes = [[a.shape for a in arrays(answer.value)] for answer in (one.got, one.wanted) if isinstance(answer, Reply)]
     return len(shapes) < 2 or shapes[0] != shapes[1]
@@ -239,7 +241,7 @@ def _axes_of_input(call: Call) -> int:
     return max((a.ndim for a in given), default=0)
 
 
-def _one_layout(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relation]:
+def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """Right for one number of axes only."""
     axes = [_axes_of_input(one.call) for one in asked]
     good = {axes[i] for i, one in enumerate(asked) if i not in wrong and isinstance(one.wanted, Reply)}
@@ -258,18 +260,18 @@ def _one_layout(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relat
         )
 
 
-def _without_effect(asked: Sequence[Asked], wrong: frozenset[int]) -> Iterator[Relation]:
+def _without_effect(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """The same answer to all calls that differ in one argument alone, though the right ones differ."""
     given = [_arguments(one.call) for one in asked]
     for name in dict.fromkeys(name for one in given for name in one):
-        groups: dict[Any, list[Asked]] = defaultdict(list)
+        groups: dict[Any, list[ComparedCall]] = defaultdict(list)
         for one, arguments in zip(asked, given, strict=True):
             if name in arguments and isinstance(one.got, Reply) and isinstance(one.wanted, Reply):
                 others = frozenset(pair for pair in arguments.items() if pair[0] != name)
                 groups[others, replace(one.call, args=(), kwargs={}, instance=None).as_bytes].append(one)
         pairs = [(group[0], other) for group in groups.values() for other in group[1:]]
-        telling = [pair for pair in pairs if not equal(*(one.wanted.value for one in pair))]  # type: ignore[union-attr]
-        if telling and all(equal(*(one.got.value for one in pair)) for pair in telling):  # type: ignore[union-attr]
+        telling = [pair for pair in pairs if not same_value(*(one.wanted.value for one in pair))]  # type: ignore[union-attr]
+        if telling and all(same_value(*(one.got.value for one in pair)) for pair in telling):  # type: ignore[union-attr]
             yield Relation(
                 "argument-without-effect",
                 f"Calls that differ in {name} alone get the same answer from your code, and should not.",

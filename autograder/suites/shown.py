@@ -39,7 +39,7 @@ def shown(question: str, **given: Any) -> Iterator[None]:
         raise raised from None
 
 
-def same(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
+def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
     """Same shape and same numbers, up to the rounding of literals; says both where they differ."""
     got, wanted = np.asarray(expect.numbers(got)), np.asarray(wanted)
     expect.shape(got, wanted.shape, what=what)

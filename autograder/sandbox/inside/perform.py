@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.sandbox.inside.stand_in import from_handle, is_float_tensor, stand_in
-from autograder.sandbox.protocol.calls import LEN, MAX_LINES, Asked, Call, Failure, Instance, Kind, Line, Reply, StandIn
+from autograder.sandbox.protocol.calls import LEN, MAX_LINES, Ask, Call, Failure, Instance, Kind, Line, Reply, StandIn
 from autograder.sandbox.protocol.values import Handle
 
 KINDS = (
@@ -50,7 +50,7 @@ class NoParameter(AttributeError):
 def perform(
     names: dict[str, Any],
     call: Call,
-    ask: Asked | None = None,
+    ask: Ask | None = None,
     behind: Sequence[StandIn] = (),
     watched: Sequence[str] = (),
 ) -> Reply | Failure:
@@ -81,9 +81,7 @@ def perform(
         _put_back(names, hidden)
 
 
-def _put_behind(
-    names: dict[str, Any], call: Call, behind: Sequence[StandIn], ask: Asked, hidden: dict[str, Any]
-) -> None:
+def _put_behind(names: dict[str, Any], call: Call, behind: Sequence[StandIn], ask: Ask, hidden: dict[str, Any]) -> None:
     """Put stand-ins behind names; what was there goes to `hidden`."""
     in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
     for one in behind:

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.sandbox.inside.stand_in import ask_for
-from autograder.sandbox.protocol.calls import Asked, Call, Failure
+from autograder.sandbox.protocol.calls import Ask, Call, Failure
 
 QUESTION = "ready-made "  # how the name in such a question begins
 KEYS = (
@@ -38,10 +38,10 @@ KEYS = (
 )  # fmt: skip
 NOT_HERE = "is answered for plain, small inputs only while a notebook is graded; this is about a self-check, not a mark"
 
-_ask: Asked | None = None
+_ask: Ask | None = None
 
 
-def answered_by(ask: Asked) -> None:
+def answered_by(ask: Ask) -> None:
     """From now on `ask` takes questions to the trusted side."""
     global _ask
     _ask = ask
