@@ -91,6 +91,7 @@ docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Look at it, with search: $(BIN)/python -m http.server --directory site"
 
-# After editing a notebook in source/: its text twin, and what students get.
+# After editing a notebook in source/, a command, the JSON or what the sandbox promises: all that is made of them.
 sync: .venv/installed
 	$(BIN)/autograder dev sync
+	$(BIN)/python -m tools.docs

@@ -107,7 +107,7 @@ def _filled(weights: Mapping[str, np.ndarray], plan: ModelPlan, module: ModuleTy
 
     sizes = {"vocab_size": len(news.WORDS), **plan.sizes}
     plain = PlainDecoder(**sizes)
-    model = plain if weights.keys() == dict(plain.named_parameters()).keys() else getattr(module, plan.decoder)(**sizes)
+    model = plain if weights.keys() == dict(plain.named_parameters()).keys() else getattr(module, plan.made_of)(**sizes)
     # Buffers, such as positions, are the decoder's own: whoever saves them, too, is not wrong.
     own = {name for name, _ in model.named_buffers()}
     learnt = {name: array for name, array in weights.items() if name not in own}

@@ -1,8 +1,9 @@
 """Exercises that grade themselves: checks and hints for notebooks, and a grader that trusts no submission.
 
-What a notebook uses: `check("softmax")` runs the visible checks of an exercise, `hint("softmax")` helps with it,
-`heatmap(weights)` draws weights, `explore(draw, d_k=...)` puts a slider over pictures. Names that an installed course
-brings for its notebooks can be imported from here, too. All load on first use, so that `import autograder` stays quick.
+What a notebook uses: `check("row_centred")` runs the visible checks of an exercise, `hint("row_centred")` helps with
+it, `heatmap(table)` draws numbers, `explore(draw, width=...)` puts a slider over pictures. Names that an installed
+course brings for its notebooks can be imported from here, too. All load on first use, so that `import autograder` stays
+quick.
 """
 
 # Nothing but what Python itself has loaded by now: `python -m autograder` comes by here before it can leave out the

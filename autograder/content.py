@@ -1,17 +1,18 @@
 """What an assignment consists of beside its notebook: a folder for each exercise, found here and loaded by path.
 
-    softmax/suite.py      the hidden suite               softmax/mistakes.py  known mistakes
-    softmax/visible.py    the checks that students have  softmax/picture.toml an example to draw, if there is one
-    softmax/hint.toml     help in three levels
+    median/suite.py       the hidden suite               median/mistakes.py   known mistakes
+    median/visible.py     the checks that students have  median/picture.toml  an example to draw, if there is one
+    median/hint.toml      help in three levels
     shared_suite.py       what several of its suites use; shared_mistakes.py, shared_visible.py, shared_picture.toml
     rubric.toml           what written questions give points for
     prints.npz            what known mistakes answer to the suites, written by `autograder dev catalogue`
     left_to_grading.toml  for authors, if there is one: known mistakes that the visible side does not show, and why
 
-The assignments' folders lie in the course's folder, which holds `course.toml` and stands beside `source/`. It is a
-Python package: a file gets what is shared by `from ..shared_suite import table`, and what all assignments share by
-`from ...helpers import table`. If a course has no such folder, that of an installed course counts. Students have what
-is called visible, picture or hint; nothing there imports PyTorch before it is needed.
+The assignments' folders lie in the course's folder, which holds `course.toml`, may hold `relations.py` and
+`saved_model.py`, and stands beside `source/`. It is a Python package: a file gets what is shared by `from
+..shared_suite import table`, and what all assignments share by `from ...helpers import table`. If a course has no such
+folder, that of an installed course counts. Students have what is called visible, picture or hint; nothing there imports
+PyTorch before it is needed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from typing import Any
 import msgspec
 
 from autograder import __version__
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, CourseError
 from autograder.owners import other_writer
 from autograder.reading import is_handed_in, read_toml
 from autograder.text import printable
@@ -95,11 +96,13 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`course.toml`: what a notebook finds when it is graded, and what it must not use.
 
     names: names that are there before the first cell, each with its module; early: modules that are imported once a run
+    words: what the course calls things, by the engine's own word for each
     """
 
     names: dict[str, str] = {}
     early: list[str] = []
     ready_made: ReadyMade = ReadyMade()
+    words: dict[str, str] = {}
 
 
 def course_folder(root: Path | None = None) -> Path:
@@ -222,6 +225,18 @@ def saved_model_policy(course: Path) -> Callable[[Any, Any, ModuleType], str]:
     return sentence
 
 
+def course_relations(course: Path) -> tuple[Any, ...]:
+    """What the course adds to `autograder.diagnosis.relations`: `RELATIONS` of its `relations.py`; none if it has none.
+
+    Students have this file, too. Raises `CourseError` if it names none.
+    """
+    path = course / "relations.py"
+    found: tuple[Any, ...] = getattr(load(path), "RELATIONS", ()) if path.is_file() else ()
+    if path.is_file() and not found:
+        raise CourseError(f"{path}: there is no RELATIONS in it")
+    return found
+
+
 def own_text(course: Path, name: str) -> str:
     """A file in the course's folder; empty if it has none."""
     path = course / name
@@ -237,6 +252,11 @@ def settings_of(course: Path | None = None) -> CourseSettings:
 def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
     """The same as plain data, with `package`, the course's name, from which notebooks import, too."""
     return dict(msgspec.to_builtins(settings_of(course))) | {"package": (course or course_folder()).name}
+
+
+def word(thing: str) -> str:
+    """What the first installed course calls a thing, by `[words]` in its `course.toml`; by default as it is."""
+    return settings_of().words.get(thing, thing)
 
 
 def imported_once(course: Path | None = None) -> tuple[str, ...]:

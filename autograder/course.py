@@ -21,11 +21,11 @@ from autograder.reading import is_handed_in, read_toml
 from autograder.source_notebook import Cell, ModelPlan, notebook_at, settings_in
 
 CONFIG = "nbgrader_config.py"
-BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-MultiHeadAttention`
+BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-Stack`
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
 RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
 ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the text twin: nothing is built on it
-CHECK = "test-"  # the check cell of the exercise `softmax` has the grade_id `test-softmax`
+CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 
 
 @dataclass(frozen=True)

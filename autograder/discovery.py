@@ -96,7 +96,7 @@ def notebook_in(folder: Path, assignment: Assignment) -> tuple[Path, str | None]
     """The notebook that a folder holds of an assignment, or why there is none.
 
     If none has the name it should have, it is the one that has cells of the assignment: what a browser has saved
-    twice is called `scaled_dot_product (1).ipynb`.
+    twice is called `first (1).ipynb`.
     """
     path = folder / assignment.notebook.name
     try:

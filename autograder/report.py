@@ -70,7 +70,7 @@ class TestResult(Struct, frozen=True):
 
 
 class Picture(Struct, frozen=True):
-    """What the student's function gave on a visible example: one matrix, or one a head, with labels.
+    """What the student's function gave on a visible example: one matrix or several, with labels.
 
     `wanted`: what the example asks for, in two digits; none where it is not said.
     """

@@ -12,10 +12,10 @@ from autograder.errors import CourseError
 from autograder.reading import checked
 
 
-class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a saved model is put into: a class of the solution, and the sizes that it is made with."""
 
-    decoder: str
+    made_of: str = msgspec.field(name="class")
     sizes: dict[str, Annotated[int, msgspec.Meta(gt=0)]]
 
 

@@ -52,7 +52,7 @@ def printable_lines(text: str) -> str:
 
 
 def raised(kind: str, text: str) -> str:
-    """What an error says, as a sentence: `raised ValueError: 7 heads do not divide 64.`"""
+    """What an error says, as a sentence: `raised ValueError: 7 does not divide 64.`"""
     sentence = f"raised {kind}: {text}" if text else f"raised {kind}"
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 

@@ -67,8 +67,8 @@ def test_a_notebook_that_is_not_in_order(assignment, cells, version, said):
     [
         ({"limits": [1]}, "limits", "limits: expected object, got array"),
         ({"limits": {"memory": "1 GB"}}, "limits", "limits.memory: expected float, got str"),
-        ({"saved_model": {"decoder": "D"}}, "saved_model", "saved_model: object missing required field sizes"),
-        ({"saved_model": {"decoder": "D", "sizes": {"a": 0}}}, "saved_model", "sizes.a: expected int >= 1"),
+        ({"saved_model": {"class": "D"}}, "saved_model", "saved_model: object missing required field sizes"),
+        ({"saved_model": {"class": "D", "sizes": {"a": 0}}}, "saved_model", "sizes.a: expected int >= 1"),
         ({"limit": {}}, "limits", "object contains unknown field limit"),
     ],
 )

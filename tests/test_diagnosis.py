@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from autograder.authors.make_believe import model_answers
-from autograder.diagnosis import kept_prints
+from autograder.diagnosis import prints
 from autograder.diagnosis.catalogue import Catalogue, read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judging.judge import judge
@@ -221,7 +221,7 @@ def test_what_is_wrong_beside_a_mistake_is_not_said_to_come_of_it():
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_what_hypotheses_answer_is_kept(assignment):
     """Else a class would wait for five thousand wrong functions first, as it does for a catalogue just changed."""
-    kept = kept_prints.read(assignment.content)
+    kept = prints.read(assignment.content)
     assert list(kept) == [exercise.name for exercise in assignment.exercises], "run `autograder dev catalogue`"
     hypotheses = material(assignment).hypotheses
     for exercise in kept:
@@ -243,13 +243,13 @@ def test_what_is_kept_is_found_on_another_processor(kind):
 
 def test_what_is_kept_is_what_hypotheses_answer():
     assignment = COURSE.assignment("a3_heads")
-    kept, asked = kept_prints.read(assignment.content), material_of(assignment, keeps=False).hypotheses
+    kept, asked = prints.read(assignment.content), material_of(assignment, keeps=False).hypotheses
     for exercise, known in kept.items():
         asked.prepare(exercise, asks_all=True)
         now = asked.prints()[exercise]
         assert known.of == now.of
         for one, other in ((known.right, now.right), (known.singles, now.singles), (known.pairs, now.pairs)):
-            np.testing.assert_allclose(one, other, atol=kept_prints.UNIT)
+            np.testing.assert_allclose(one, other, atol=prints.UNIT)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_who_gives_the_answers_is_looked_up(exercise, name):
     assignment = COURSE.assignment("a3_heads")
     ready, catalogue = material_of(assignment), read_catalogue(assignment.mistakes)
     known = Catalogue(*(list(map(noticed, part)) for part in (catalogue.mistakes, catalogue.variants, catalogue.pairs)))
-    looking_up = Hypotheses(known, ready.reference, ready.rehearsal.plans, kept_prints.read(assignment.content))
+    looking_up = Hypotheses(known, ready.reference, ready.rehearsal.plans, prints.read(assignment.content))
     (mistake,) = [one for one in catalogue.of(exercise) if one.name == name]
     names = Here({**ready.reference, exercise: mistake.code})
     (found,) = judge(
@@ -294,6 +294,28 @@ def test_numbers_beside_the_arrays_tell_mistakes_apart_with_kept_prints_and_with
     names = Here({**ready.reference, "convolution_heads": convolution_heads})
     exercises = [one for one in assignment.exercises if one.name == "convolution_heads"]
     assert judge(ready, names, exercises)[0].diagnosis == "one-tap-too-few"
+
+
+def test_a_row_of_a_recipe_says_its_hint_and_whether_it_is_known():
+    mistake = Catalogue()
+
+    @mistake.recipe(
+        {
+            "more": mistake.known({"more": 1}, {"more": 3}, hint="How many for an empty list?"),
+            "less": mistake.slip({"less": 1}, hint="Fewer than none?"),
+        }
+    )
+    def count(more=0, less=0):
+        return lambda items: len(items) + more - less
+
+    def entries(made):
+        return [(one.name, one.hint, one.is_known, one.code("")) for one in made]
+
+    assert entries(mistake.mistakes) == [("more", "How many for an empty list?", True, 1)]
+    assert entries(mistake.variants) == [
+        ("more", "How many for an empty list?", False, 3), ("less", "Fewer than none?", False, -1)
+    ]  # fmt: skip
+    assert entries(mistake.pairs) == [("more+less", "How many for an empty list? And: Fewer than none?", False, 0)]
 
 
 def test_two_names_that_fit_are_told_as_the_one_or_the_other():
@@ -339,23 +361,23 @@ def test_prints_that_agree_by_chance_give_no_name_where_few_answers_are_wrong(na
 def test_if_the_catalogue_has_changed_or_the_file_is_broken_they_are_asked(tmp_path):
     folder = Path(shutil.copytree(COURSE.assignment("a3_heads").content, tmp_path / "content" / "a3_heads"))
     shutil.copytree(COURSE.folder / "hidden", tmp_path / "content" / "hidden")
-    assert len(kept_prints.read(folder)) == 5
-    whole = (folder / kept_prints.FILE).read_bytes()
+    assert len(prints.read(folder)) == 5
+    whole = (folder / prints.FILE).read_bytes()
     for path in (folder / "split_heads" / "mistakes.py", folder / "shared_mistakes.py"):
         catalogue = path.read_text()
         path.write_text(catalogue + "\n# another\n")
-        assert kept_prints.read(folder) == {}
+        assert prints.read(folder) == {}
         path.write_text(catalogue)
-        assert len(kept_prints.read(folder)) == 5
-    (folder / kept_prints.FILE).write_bytes(whole[: len(whole) // 2])
-    assert kept_prints.read(folder) == {}
-    (folder / kept_prints.FILE).unlink()
-    assert kept_prints.read(folder) == {}
+        assert len(prints.read(folder)) == 5
+    (folder / prints.FILE).write_bytes(whole[: len(whole) // 2])
+    assert prints.read(folder) == {}
+    (folder / prints.FILE).unlink()
+    assert prints.read(folder) == {}
 
 
 def test_what_is_kept_of_other_questions_is_not_used():
     right = np.array([[1.0, 0.0], [2.0, 0.0]])
-    known = kept_prints.Prints("these", right, np.ones((3, 2, 2)), np.ones((2, 2, 2)))
+    known = prints.Prints("these", right, np.ones((3, 2, 2)), np.ones((2, 2, 2)))
     assert known.fits("these", right)
     assert not known.fits("others", right)
     assert not known.fits("these", right + 0.5)

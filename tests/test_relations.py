@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.content import course_relations
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import explained_by_relations
+from autograder.errors import CourseError
 from autograder.notebook.check import examine
 from autograder.reports import plain
 from autograder.sandbox.protocol.calls import Call
@@ -22,12 +24,14 @@ SCORES = next(exercise for exercise in A1.exercises if exercise.name == "attenti
 X = np.random.default_rng(0).normal(size=(3, 4, 5))
 
 
-def related(wrong, right, *calls):
+def related(wrong, right, *calls, of_course=()):
     """The relations between two functions' answers to some arrays."""
     asked = [Call("f", (x,)) for x in calls or (X, X[0])]
     pairs = [(answering({"f": wrong})(call), answering({"f": right})(call)) for call in asked]
     off = frozenset(i for i, (got, wanted) in enumerate(pairs) if not same_answer(got, wanted))
-    return explained_by_relations([ComparedCall(call, *pair) for call, pair in zip(asked, pairs, strict=True)], off)
+    return explained_by_relations(
+        [ComparedCall(call, *pair) for call, pair in zip(asked, pairs, strict=True)], off, of_course
+    )
 
 
 def changed(x):
@@ -82,6 +86,39 @@ def test_an_argument_without_effect():
     assert found.name == "argument-without-effect"
     assert "differ in the second argument alone" in found.evidence
     assert names(lambda x, y, scale=1.0: np.sin(x) + y) == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name", "words"),
+    [
+        (
+            lambda x: np.where(x.sum(-1, keepdims=True) > 0, x, np.nan),
+            "nothing-to-see",
+            "may attend to nothing: there yours is NaN",
+        ),
+        (
+            lambda x: np.clip(np.where(x.sum(-1, keepdims=True) > 0, x, 0), -1e3, 1e3),
+            "large-scores",
+            "numbers as large as thousands",
+        ),
+    ],
+)
+def test_a_course_adds_relations_that_its_subject_alone_knows(wrong, name, words):
+    def right(x):
+        return np.where(x.sum(-1, keepdims=True) > 0, x, 0)
+
+    calls = (X, X[0], 1e6 * X) if name == "large-scores" else (X, X[0])
+    (found,) = related(wrong, right, *calls, of_course=course_relations(COURSE.folder))
+    assert (found.name, words in found.evidence) == (name, True)
+    assert related(wrong, right, *calls) == ()
+
+
+def test_a_course_whose_relations_name_none_is_told_where(tmp_path):
+    assert course_relations(tmp_path) == ()
+    (tmp_path / "course.toml").touch()
+    (tmp_path / "relations.py").write_text("RELATION = ()\n")
+    with pytest.raises(CourseError, match=r"relations\.py: there is no RELATIONS"):
+        course_relations(tmp_path)
 
 
 def test_two_relations_are_told_as_two():

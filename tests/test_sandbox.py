@@ -658,7 +658,7 @@ def test_size_of_what_comes_back(sandbox):
             ask(running, "big")
 
 
-def test_no_ready_made_attention(sandbox):
+def test_nothing_ready_made(sandbox):
     """In a test it is known by name, in a thread and by its operator, too; in a cell it answers."""
     code = """
         import threading, subprocess, sys, torch
@@ -695,7 +695,7 @@ def test_no_ready_made_attention(sandbox):
         assert ask(running, "elsewhere", q, seconds=30) != 0
 
 
-def test_no_ready_made_convolution(sandbox):
+def test_nothing_watched(sandbox):
     """If the suite forbids it, a test that asks for it is known by name, and a cell is answered; else it is there."""
     code = """
         import subprocess, sys, threading, torch

@@ -347,7 +347,7 @@ def test_a_changed_file_is_another_submission_for_the_journal(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "asked", [3, {}, {"decoder": 3, "sizes": {}}, {"decoder": "X", "sizes": {"d_model": "64"}}, {"sizes": {"d_ff": 1}}]
+    "asked", [3, {}, {"class": 3, "sizes": {}}, {"class": "X", "sizes": {"d_model": "64"}}, {"sizes": {"d_ff": 1}}]
 )
 def test_metadata_that_is_not_in_order_is_named(own_course, asked):
     ask(own_course, asked)
@@ -357,7 +357,7 @@ def test_metadata_that_is_not_in_order_is_named(own_course, asked):
 
 @pytest.mark.slow
 def test_a_decoder_that_the_solution_lacks_is_named(own_course, sandbox):
-    ask(own_course, {"decoder": "TransformerDecoder", "sizes": {"d_model": 8}})
+    ask(own_course, {"class": "TransformerDecoder", "sizes": {"d_model": 8}})
     with pytest.raises(CourseError, match=r"scaled_dot_product.ipynb.*there is no TransformerDecoder"):
         Marker(own_course.assignment(A1.name), sandbox).mark_cells("ana", [])
 

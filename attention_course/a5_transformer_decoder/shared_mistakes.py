@@ -1,4 +1,4 @@
-"""What known mistakes of a5 share: a right attention and a right block."""
+"""What known mistakes of a5 share: a right attention, a right block and a right decoder."""
 
 import math
 
@@ -51,3 +51,36 @@ class RightBlock(nn.Module):
     def forward(self, x, padding=None):
         x = x + self.attend(self.norm_1(x), padding)
         return x + self.feed_forward(self.norm_2(x))
+
+
+def right_positions(length, d_model):
+    column = torch.arange(d_model)
+    angles = torch.arange(length)[:, None].double() / 10000 ** (2 * (column // 2) / d_model)
+    return torch.where(column % 2 == 0, angles.sin(), angles.cos()).float()
+
+
+class RightDecoder(nn.Module):
+    """A right decoder in small steps; each mistake below gets one of them wrong."""
+
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__()
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.register_buffer("positions", right_positions(max_length, d_model))
+        self.blocks = nn.ModuleList(RightBlock(d_model, num_heads, d_ff) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(d_model)
+        self.output = nn.Linear(d_model, vocab_size)
+
+    def embed(self, token_ids):
+        return self.embedding(token_ids) * math.sqrt(self.d_model) + self.positions[: token_ids.shape[-1]]
+
+    def stack(self, x, padding):
+        for block in self.blocks:
+            x = block(x, padding)
+        return x
+
+    def logits(self, x):
+        return self.output(self.norm(x))
+
+    def forward(self, token_ids, padding=None):
+        return self.logits(self.stack(self.embed(token_ids), padding))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder import content
 from autograder.course import Assignment, Course
-from autograder.diagnosis import kept_prints
+from autograder.diagnosis import prints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.judging.judge import Material, judge
 from autograder.judging.serve import material_of
@@ -56,7 +56,7 @@ def keep_prints(course: Course) -> Iterator[Path]:
                 if "torch" in sys.modules:
                     sys.modules["torch"].manual_seed(0)  # a layer too many has random weights: the same each time
                 material.hypotheses.prepare(exercise, asks_all=True)
-        yield kept_prints.write(assignment.content, material.hypotheses.prints())
+        yield prints.write(assignment.content, material.hypotheses.prints())
 
 
 def page(found: Iterable[Row]) -> str:

@@ -20,7 +20,7 @@ from autograder.authors import notebook_checks, upkeep
 from autograder.authors.catalogue_page import result_of
 from autograder.authors.notebook_checks import Finding
 from autograder.course import Assignment, Course
-from autograder.diagnosis import kept_prints
+from autograder.diagnosis import prints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError
 from autograder.judging.judge import Material, judge
@@ -136,8 +136,8 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
     with Suite(assignment.suites) as suite:
         for path in assignment.mistakes:
             yield from _mistakes_of(path.parent.name, path, assignment, suite)
-    kept = assignment.content / kept_prints.FILE
-    if kept.exists() and not kept_prints.read(assignment.content):
+    kept = assignment.content / prints.FILE
+    if kept.exists() and not prints.read(assignment.content):
         what = "is of other catalogues than those beside it, so a mistake's name is looked for and not looked up"
         yield Finding(kept, "", what, "Run `autograder dev catalogue`.", blocks=False)
 

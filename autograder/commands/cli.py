@@ -129,7 +129,7 @@ def doctor(
     raise typer.Exit(0 if ask.safe(found) else 1)
 
 
-@app.command(epilog="Example: autograder check scaled_dot_product.ipynb --watch")
+@app.command(epilog="Example: autograder check first.ipynb --watch")
 def check(
     notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
     watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,

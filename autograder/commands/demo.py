@@ -78,7 +78,7 @@ def _with_mistake(number: int) -> Callable[[Assignment], Answers]:
     return answers
 
 
-def _with_first(code: str, only: str = "a") -> Callable[[Assignment], Answers]:
+def _with_first(code: str, only: str = "") -> Callable[[Assignment], Answers]:
     """Model answers, but `code` for the first exercise of the assignments whose name begins with `only`."""
 
     def answers(assignment: Assignment) -> Answers:

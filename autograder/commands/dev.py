@@ -14,7 +14,7 @@ from autograder.course import find_course
 dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
 
 
-@dev.command("check", epilog="Example: autograder dev check a1_scaled_dot_product")
+@dev.command("check", epilog="Example: autograder dev check a1_first")
 def dev_check(
     assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
 ) -> None:
@@ -47,35 +47,6 @@ def dist(
         print(f"wrote {path}")
 
 
-@dev.command(epilog="Example: autograder dev docs")
-def docs() -> None:
-    """Write the pages of docs/ that are made from the code: command line, JSON, security, two pictures."""
-    from autograder.authors.dev_docs import pages
-    from autograder.commands.cli import app
-
-    for path, text in pages(find_course(), app).items():
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote {path}")
-
-
-@dev.command("ready-made", epilog="Example: autograder dev ready-made")
-def ready_made() -> None:
-    """What the installed PyTorch and NumPy have of attention and convolution, and whether course.toml takes it out.
-
-    Exit code: 0 when all that is found is taken out, 1 when something is not. Takes half a minute.
-    """
-    from autograder.authors.find_ready_made import search
-    from autograder.content import sandbox_setting
-
-    found, suspects = search(sandbox_setting(find_course().root))
-    for one in found:
-        print(f"{'taken out' if one.covered else 'NOT TAKEN OUT':<15}{one.what:<13}{one.name}")
-    left = sum(not one.covered for one in found)
-    print(f"{suspects} names are suspect, {len(found)} of them do it, {left} are not taken out")
-    raise typer.Exit(1 if left else 0)
-
-
 @dev.command("new-course", epilog="Example: autograder dev new-course statistics")
 def new_course(
     folder: Annotated[Path, typer.Argument(help="Where the course goes; empty, or not there yet.")],
@@ -106,7 +77,7 @@ def new_assignment(
     print("Now: autograder dev check")
 
 
-@dev.command(epilog="Example: autograder dev new a1_scaled_dot_product row_centred")
+@dev.command(epilog="Example: autograder dev new a1_first row_centred")
 def new(
     assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
     exercise: Annotated[str, typer.Argument(help="The function's name.")],
@@ -159,8 +130,8 @@ def catalogue(
 
 @dev.command(
     name="name-mistake",
-    epilog="Example: autograder dev name-mistake submitted/ada/a1_scaled_dot_product/scaled_dot_product.ipynb softmax "
-    'divided-by-the-maximum --hint "What does each row add up to?"',
+    epilog="Example: autograder dev name-mistake submitted/ada/a1_first/first.ipynb row_centred "
+    'one-mean-for-all --hint "What does each row add up to?"',
 )
 def name_mistake(
     notebook: Annotated[Path, typer.Argument(help="A submission whose answer has no name yet.", exists=True)],

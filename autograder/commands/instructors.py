@@ -17,7 +17,7 @@ from autograder.text import alike, shown_name
 app = typer.Typer()
 
 
-@app.command(epilog="Example: autograder regrade a1_scaled_dot_product --write")
+@app.command(epilog="Example: autograder regrade a1_first --write")
 def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
     write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
@@ -175,7 +175,7 @@ def export(
             print(f"wrote {wanted}")
 
 
-@app.command(epilog="Example: autograder bundle a1_scaled_dot_product --gradescope a1.zip")
+@app.command(epilog="Example: autograder bundle a1_first --gradescope a1.zip")
 def bundle(
     assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
     gradescope: Annotated[
@@ -217,5 +217,5 @@ def bundle(
         print(f"wrote {github_classroom}")
 
 
-app.command("return", epilog="Example: autograder return a1_scaled_dot_product --to canvas --marks a1.csv")(return_)
-app.command(epilog="Example: autograder written a1_scaled_dot_product --page written.html")(written)
+app.command("return", epilog="Example: autograder return a1_first --to canvas --marks a1.csv")(return_)
+app.command(epilog="Example: autograder written a1_first --page written.html")(written)

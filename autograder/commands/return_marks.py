@@ -21,7 +21,7 @@ def return_(
         Path | None, typer.Option(help="Moodle's grading worksheet, in which the marks are filled in.")
     ] = None,
     column: Annotated[
-        str | None, typer.Option(help='The column in Canvas: title and number, such as "Attention (98765)".')
+        str | None, typer.Option(help='The column in Canvas: title and number, such as "Homework 1 (98765)".')
     ] = None,
 ) -> None:
     """Marks and feedback pages back to Canvas, Moodle or Gradescope, by the names in the zip that was collected.

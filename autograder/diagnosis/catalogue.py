@@ -9,9 +9,12 @@
         return len(items) + 1
 
 The function's (or class's) name is the exercise. Where one implementation with an option for each decision makes many
-mistakes, a recipe makes them, and `held` names those that the suites are held against:
+mistakes, a recipe makes them, from a row for each:
 
-    @mistake.recipe({"one-too-many": [{"more": 1}], "two-too-many": [{"more": 2}]}, hints=..., held=("one-too-many",))
+    @mistake.recipe({
+        "one-too-many": mistake.known({"more": 1}, hint="What does your function give for an empty list?"),
+        "two-too-many": mistake.slip({"more": 2}, hint="What does your function give for an empty list?"),
+    })
     def count(more=0):
         return lambda items: len(items) + more
 """
@@ -64,6 +67,19 @@ class Mistake:
 Options = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Slip:
+    """One wrong decision: the options that make it, in several ways if people make it in several ways.
+
+    hint: a question or a place to look; empty if it stands elsewhere
+    is_known: is its first way a known mistake? All else that comes of it are hypotheses.
+    """
+
+    ways: tuple[Options, ...]
+    hint: str = ""
+    is_known: bool = False
+
+
 @dataclass
 class Catalogue:
     """The mistakes of an exercise, in the order written, or of several. Used as a decorator.
@@ -86,9 +102,19 @@ class Catalogue:
 
         return enter
 
+    @staticmethod
+    def slip(*ways: Options, hint: str = "") -> Slip:
+        """A row of a recipe, for diagnosis alone."""
+        return Slip(ways, hint)
+
+    @staticmethod
+    def known(*ways: Options, hint: str = "") -> Slip:
+        """A row of a recipe that the suites are held against."""
+        return Slip(ways, hint, is_known=True)
+
     def recipe(
         self,
-        slips: Mapping[str, Sequence[Options]],
+        slips: Mapping[str, Slip | Sequence[Options]],
         styles: Sequence[tuple[str, Options]] = (("", {}),),
         hints: Mapping[str, str] = MappingProxyType({}),
         held: Collection[str] = (),
@@ -97,12 +123,12 @@ class Catalogue:
 
         The decorated function takes options and makes the exercise's function or class; without options, a right one.
 
-        slips: by name, the options that make a mistake, several where people make it in several ways. Two that set one
-            option exclude each other; of two, the first ways are tried.
+        slips: by name, a row or just the ways. Two that set one option exclude each other; of two, the first ways are
+            tried.
         styles: options that change how the code does at the edges (empty rows, say) and leave the mistake's name, each
             behind a sentence if that is wrong, too; the first one is right
-        hints: for names that no mistake written out above has
-        held: slips that are known mistakes, each in its first way; the others are hypotheses
+        hints, held: what rows that several exercises share do not say: hints for names that no mistake written out
+            above has, and which of them are known mistakes here
 
         Raises `CourseError` if one of `held` is no slip.
         """
@@ -112,17 +138,19 @@ class Catalogue:
                 if name not in slips:
                     where = f"{inspect.getfile(make)}: {make.__name__}"
                     raise CourseError(f"{where}: {name!r} is held, and is no slip of its recipe")
-            asks = {**hints, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
+            rows = {name: row if isinstance(row, Slip) else Slip(tuple(row)) for name, row in slips.items()}
+            own = {name: row.hint for name, row in rows.items() if row.hint}
+            asks = {**hints, **own, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
             _, plain = styles[0]
-            for name, ways in slips.items():
-                for number, (options, (also, style)) in enumerate(product(ways, styles)):
-                    is_known = name in held and number == 0
+            for name, row in rows.items():
+                for number, (options, (also, style)) in enumerate(product(row.ways, styles)):
+                    is_known = (row.is_known or name in held) and number == 0
                     code = functools.partial(make, **{**style, **options})
                     made = Mistake(name, make.__name__, asks[name], code, is_known, also)
                     (self.mistakes if is_known else self.variants).append(made)
-            for (one, ways), (other, others) in combinations(slips.items(), 2):
-                if not ways[0].keys() & others[0].keys():
-                    code = functools.partial(make, **{**plain, **ways[0], **others[0]})
+            for (one, first), (other, second) in combinations(rows.items(), 2):
+                if not first.ways[0].keys() & second.ways[0].keys():
+                    code = functools.partial(make, **{**plain, **first.ways[0], **second.ways[0]})
                     both = Cause(one, asks[one]), Cause(other, asks[other])
                     name, hint = joined_names(both), joined_hints(both)
                     self.pairs.append(Mistake(name, make.__name__, hint, code, both=both))

@@ -1,8 +1,7 @@
-"""What hypotheses answer, and which of them give a student's answers.
+"""What hypotheses answer.
 
 A hypothesis is a mistake of the catalogue, or what one of its recipes composes, alone or two in one function. What each
-answers to the suite's calls is known beforehand as prints, so who gives the student's answers is looked up. Calls that
-nobody foresaw, such as those that pass a model, are put to whoever is still in question.
+answers to the suite's calls is known beforehand as prints. What nobody foresaw is asked when it is in question.
 """
 
 from __future__ import annotations
@@ -10,23 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue, Mistake
-from autograder.diagnosis.differences import ComparedCall
-from autograder.diagnosis.kept_prints import Prints, digest, on_any_machine
-from autograder.diagnosis.prints import alike, apart, print_of
+from autograder.diagnosis.prints import Prints, digest, on_any_machine, print_of
 from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.values import Other
-from autograder.suites.alike import arrays, same_answer, same_array, same_value
+from autograder.suites.alike import arrays
 from autograder.suites.here import answering, quiet
 from autograder.suites.rehearsal import Heard
-from autograder.suites.student import Recorded, has_chance, parts_of
+from autograder.suites.student import Recorded, has_chance
 
 Key = tuple[bytes, tuple[Any, ...]]
 Stands = Callable[[Mistake], bool]  # whatever else is asked of who gives the same answers
@@ -59,18 +55,41 @@ class Told:
 
 
 @dataclass(frozen=True)
-class _Table:
-    """The hypotheses on an exercise, and what they answer to the calls that are its columns; pairs to the first few."""
+class Known:
+    """What the hypotheses on an exercise answer to the suite's calls: one row a hypothesis, one column a call.
 
-    singles: Sequence[Mistake]
-    pairs: Sequence[Mistake]
+    of: what `Prints.of` says
+    mistakes: the first `singles` of them are hypotheses of one mistake, the others pairs
+    prints: (rows, columns, 2), NaN where a pair was not asked; right: (columns, 2), what the reference answers. The
+        last column is NaN, for a call that nobody foresaw.
+    rows, columns: of each hypothesis its row, of each call that was foreseen its column
+    """
+
+    of: str
+    mistakes: Sequence[Mistake]
+    singles: int
+    prints: np.ndarray
+    right: np.ndarray
+    rows: Mapping[Mistake, int]
     columns: Mapping[Key, int]
-    prints: Prints
 
-    @cached_property
-    def rows(self) -> Mapping[Mistake, int]:
-        """Where each single stands."""
-        return {mistake: row for row, mistake in enumerate(self.singles)}
+    @classmethod
+    def from_prints(
+        cls, kept: Prints, singles: Sequence[Mistake], pairs: Sequence[Mistake], calls: Sequence[Told]
+    ) -> Known:
+        """The table of these hypotheses and calls, which stand in `kept` in this order."""
+        prints = np.full((len(singles) + len(pairs), len(calls) + 1, 2), np.nan)
+        prints[: len(singles), :-1] = kept.singles
+        prints[len(singles) :, : kept.pairs.shape[1]] = kept.pairs
+        right = np.vstack([kept.right, np.full((1, 2), np.nan)])
+        rows = {mistake: row for row, mistake in enumerate((*singles, *pairs))}
+        columns = {one.key: column for column, one in enumerate(calls)}
+        return cls(kept.of, [*singles, *pairs], len(singles), prints, right, rows, columns)
+
+    def as_prints(self) -> Prints:
+        """The same as it is kept in a file: pairs have the first columns alone."""
+        pairs = self.prints[self.singles :, :OF_PAIRS][:, : len(self.columns)]
+        return Prints(self.of, self.right[:-1], self.prints[: self.singles, :-1], pairs)
 
 
 class Hypotheses:
@@ -91,7 +110,7 @@ class Hypotheses:
         self._catalogue, self._names, self._foreseen, self._known = catalogue, names, foreseen, kept
         self._right = _answering(dict(names))
         self._answering: dict[Mistake, Callable[[Call], Answer]] = {}
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[str, Known] = {}
         self._kept: dict[tuple[Mistake | None, Key], Answer] = {}
 
     def prepare(self, exercise: str, asks_all: bool = False) -> None:
@@ -115,14 +134,19 @@ class Hypotheses:
                 break
         else:
             prints = Prints(of, right, self._prints(singles, columns), self._prints(pairs, columns[:OF_PAIRS]))
-        self._tables[exercise] = _Table(singles, pairs, {one.key: i for i, one in enumerate(columns)}, prints)
+        self._tables[exercise] = Known.from_prints(prints, singles, pairs, columns)
 
     def prints(self) -> dict[str, Prints]:
         """What is known of each exercise that was prepared."""
-        return {name: table.prints for name, table in self._tables.items()}
+        return {name: table.as_prints() for name, table in self._tables.items()}
 
-    def compared(self, exercise: str, calls: Sequence[Recorded | Heard]) -> Compared:
-        """A student's answers beside those of the hypotheses. What was heard as from the reference is its answer."""
+    def known(self, exercise: str) -> Known:
+        """The table of an exercise's hypotheses."""
+        self.prepare(exercise)
+        return self._tables[exercise]
+
+    def with_keys(self, calls: Sequence[Recorded | Heard]) -> list[Told]:
+        """Calls that were answered, each once. What was heard as from the reference is its answer."""
         found: dict[Key, Told] = {}
         for one in calls:
             if isinstance(one, Heard):
@@ -132,9 +156,7 @@ class Hypotheses:
             elif not isinstance(one.answer, NoAnswer):
                 said = Told.of(one.call, one.answer)
                 found[said.key] = said
-        told = list(found.values())
-        self.prepare(exercise)
-        return Compared(self, self._tables[exercise], told)
+        return list(found.values())
 
     def answer(self, mistake: Mistake | None, one: Told) -> Answer:
         """What a hypothesis, or the reference, answers to a call."""
@@ -167,7 +189,7 @@ class Hypotheses:
             right = self.answer(None, one)
             if is_ordinary(one.call, right, any_dtype=True) and _size(right) >= SMALLEST:
                 forms.setdefault(str([getattr(a, "ndim", type(a).__name__) for a in one.call.given()]), one)
-        # Those with most arguments tell most: what is done to a mask shows nowhere else.
+        # Those with most arguments tell most: what is done to the last of them shows nowhere else.
         ordered = [*sorted(forms.values(), key=lambda one: -len(arrays(one.call.given()))), *usable]
         # If something fails every test, the suite's first call may be all that was heard, so it is among them.
         found = {one.key: one for one in [*ordered[: TELLING - 1], *usable[:1], *ordered]}
@@ -180,122 +202,6 @@ class Hypotheses:
             for j, one in enumerate(columns):
                 found[i, j] = print_of(answer(one.call))
         return found
-
-
-class _Like:
-    """Which hypotheses (rows) give the student's answers (columns): all that is in them, or their value."""
-
-    def __init__(self, alike: np.ndarray) -> None:
-        self.all = np.logical_and.reduce(alike, axis=-1)
-        self.value = alike[..., 0]
-
-    def among(self, value_only: bool, columns: Sequence[int]) -> np.ndarray:
-        """Which of them give all of these."""
-        like = self.value if value_only else self.all
-        found: np.ndarray = np.logical_and.reduce(like[:, columns], axis=1)
-        return found
-
-
-class Compared:
-    """A student's answers to an exercise's calls, by place; which are wrong, and which hypotheses give them."""
-
-    def __init__(self, hypotheses: Hypotheses, table: _Table, told: Sequence[Told]) -> None:
-        self.told, self._hypotheses, self._table = told, hypotheses, table
-        self.singles = table.singles  # all hypotheses of one mistake
-        self.asked = [ComparedCall(one.call, one.answer, hypotheses.answer(None, one)) for one in told]
-        places = [table.columns.get(one.key, -1) for one in told]
-        mine = np.array(
-            [
-                table.prints.right[place] if place >= 0 and one.got is one.wanted else print_of(one.got)
-                for one, place in zip(self.asked, places, strict=True)
-            ]
-        ).reshape(-1, 2)
-        self._known = [i for i, one in enumerate(told) if places[i] >= 0 and not has_chance(one.call, one.answer)]
-        self._column = {i: place for place, i in enumerate(self._known)}
-        columns, mine = [places[i] for i in self._known], mine[self._known]
-        prints = table.prints
-        self._like = _Like(alike(prints.singles[:, columns], mine))
-        self._harmless = alike(prints.singles[:, columns], prints.right[columns]).all(axis=-1)
-        self._of_pairs = [i for i in self._known if places[i] < prints.pairs.shape[1]]
-        of_pairs = [places[i] for i in self._of_pairs]
-        self._pairs_like = _Like(alike(prints.pairs[:, of_pairs], mine[[self._column[i] for i in self._of_pairs]]))
-        surely = {i for i, far in zip(self._known, apart(prints.right[columns], mine), strict=True) if far.any()}
-        self.wrong = frozenset(
-            i
-            for i, one in enumerate(self.asked)
-            if i in surely or (one.got is not one.wanted and not same_answer(one.got, one.wanted))
-        )
-
-    def gives(self, mistake: Mistake, i: int) -> bool:
-        """Does it give the student's answer to a call?"""
-        row, column = self._table.rows.get(mistake), self._column.get(i)
-        if row is not None and column is not None:
-            return bool(self._like.all[row, column])
-        return same_answer(self.told[i].answer, self.answer(mistake, i))
-
-    def gives_where_finite(self, mistake: Mistake, i: int) -> bool:
-        """Does it give the student's value, wherever that has numbers?"""
-        row, column = self._table.rows.get(mistake), self._column.get(i)
-        if row is not None and column is not None and self.told[i].is_whole:
-            return bool(self._like.value[row, column])
-        return self.gives(mistake, i) or _same_where_finite(self.told[i].answer, self.answer(mistake, i))
-
-    def is_right(self, mistake: Mistake, i: int) -> bool:
-        """Does a single answer a call as the reference does?"""
-        column = self._column.get(i)
-        if column is not None:
-            return bool(self._harmless[self._table.rows[mistake], column])
-        return same_answer(self.asked[i].wanted, self.answer(mistake, i))
-
-    def answer(self, mistake: Mistake, i: int) -> Answer:
-        """What it answers to a call."""
-        return self._hypotheses.answer(mistake, self.told[i])
-
-    def singles_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
-        """Those that give the student's answers to all of `calls`, and stand; one a name, a known one if any."""
-        looked_up = [i for i in calls if i in self._column and (self.told[i].is_whole or not where_finite)]
-        like = self._like.among(where_finite, [self._column[i] for i in looked_up])
-        found = list(compress(self._table.singles, like))
-        return self._asked_for_the_rest(found, set(calls).difference(looked_up), stands, where_finite)
-
-    def pairs_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
-        """Two in one function that do; none if what was foreseen was not heard, for they are too many to ask each."""
-        looked_up = [i for i in self._of_pairs if i in calls and self.told[i].is_whole]
-        if self._table.columns and not looked_up:
-            return []
-        like = self._pairs_like.among(where_finite, [self._of_pairs.index(i) for i in looked_up])
-        found = list(compress(self._table.pairs, like))
-        return self._asked_for_the_rest(found, set(calls).difference(looked_up), stands, where_finite)
-
-    def giving_most(self) -> list[tuple[Mistake, frozenset[int]]]:
-        """Singles that give wrong answers, each with which, those with most first."""
-        wrong = sorted(self.wrong)
-        known = [i for i in wrong if i in self._column and self.told[i].is_whole] or wrong[:TELLING]
-        giving = [m for m in self.singles if any(self.gives(m, i) for i in known)]
-        found = [(m, frozenset(i for i in wrong if self.gives_where_finite(m, i))) for m in giving]
-        return sorted(found, key=lambda one: -len(one[1]))
-
-    def is_beyond_doubt(self, mistake: Mistake, calls: Iterable[int]) -> bool:
-        """Does it give the student's wrong answers among `calls`, a few of them looked at in full?"""
-        values = [i for i in calls if i in self.wrong and isinstance(self.told[i].answer, Reply)]
-        clear = [i for i in values if not _takes_large_numbers(self.told[i].call)]
-        doubted = values if len(clear) < NO_DOUBT else []
-        return all(
-            same_answer(self.told[i].answer, answer) or _same_where_finite(self.told[i].answer, answer)
-            for i in doubted
-            for answer in [self.answer(mistake, i)]
-        )
-
-    def _asked_for_the_rest(
-        self, found: list[Mistake], calls: Iterable[int], stands: Stands, where_finite: bool
-    ) -> list[Mistake]:
-        rest = sorted(calls, key=lambda i: (i not in self.wrong, i))
-        gives = self.gives_where_finite if where_finite else self.gives
-        fitting: dict[str, Mistake] = {}
-        for mistake in sorted(found, key=lambda m: (not m.is_known, len(m.also))):
-            if mistake.name not in fitting and all(gives(mistake, i) for i in rest) and stands(mistake):
-                fitting[mistake.name] = mistake
-        return list(fitting.values())
 
 
 def _answering(names: dict[str, Any]) -> Callable[[Call], Answer]:
@@ -334,7 +240,7 @@ def is_ordinary(call: Call, answer: Answer, any_dtype: bool = False) -> bool:
     out = arrays(answer.value)
     if not out or (not any_dtype and any(a.dtype == np.float32 for a in out)):
         return False
-    if _takes_large_numbers(call):
+    if takes_large_numbers(call):
         return False
     finite = [a[np.isfinite(a)] for a in out]
     return all(f.size >= a.size / 2 for f, a in zip(finite, out, strict=True)) and all(
@@ -342,7 +248,7 @@ def is_ordinary(call: Call, answer: Answer, any_dtype: bool = False) -> bool:
     )
 
 
-def _takes_large_numbers(call: Call) -> bool:
+def takes_large_numbers(call: Call) -> bool:
     """Is there a number of unusual size in its arrays?"""
     built_with = call.instance or call
     given = arrays([*built_with.args, *built_with.kwargs.values()])
@@ -352,15 +258,3 @@ def _takes_large_numbers(call: Call) -> bool:
 def _size(answer: Answer) -> int:
     """How many numbers are in it."""
     return sum(a.size for a in arrays(answer.value)) if isinstance(answer, Reply) else 0
-
-
-def _same_where_finite(one: Answer, other: Answer) -> bool:
-    """Are the arrays of two replies the same wherever the first has finite numbers, and all else in them?"""
-    if not isinstance(one, Reply) or not isinstance(other, Reply):
-        return False
-    plain = [[part for part in parts_of(reply.value) if not hasattr(part, "dtype")] for reply in (one, other)]
-    ours, theirs = arrays(one.value), arrays(other.value)
-    if not same_value(*plain) or not theirs or [a.shape for a in ours] != [a.shape for a in theirs]:
-        return False
-    masks = [np.isfinite(a) for a in ours]
-    return all(a.dtype == b.dtype and same_array(a[m], b[m]) for a, b, m in zip(ours, theirs, masks, strict=True))

@@ -2,24 +2,13 @@
 
 While a suite runs, every call and what came back are kept. Where an exercise loses marks, the answers are looked up
 among those of each hypothesis about it: the catalogue's known mistakes, and the many others that its recipes compose,
-alone and two in one function. What they answer to the suite's calls is known beforehand, as prints
-(`prints.py`); for two in one function, to a few of them. What is not known is asked. In this order, and each time only
-if one name alone fits, or if two do, which are then told as the one or the other:
+alone and two in one function (`compared.py`).
 
-1. a mistake that gives the student's answer to every call, errors included;
-2. one that does wherever the student's code gave a value;
-3. one relation between the student's answers and the right ones (`relations.py`);
-4. two mistakes in one function that do; or two of which each is right or gives the student's answer everywhere, and
-   that explain all wrong answers together;
-5. one, or two in one function, that give the student's answers on ordinary input, whatever happens at the edges
-   (empty rows, huge scores);
-6. two relations, or a mistake and a relation between the student's answers and that mistake's;
-7. a mistake that gives every wrong answer, though it would be wrong elsewhere, too: the student's code makes it in some
-   of the calls, with a batch axis, say.
-
-What 2 to 5 leave unexplained, such as an exception on batches, is told as well if it is a relation. It is never more
-than what is explained. Otherwise there is no guess. Equal answers are strong evidence: a suite's inputs are random
-numbers, and its ordinary answers arrays of twelve and more. Right answers are never diagnosed.
+`RULES` says what is then told: a list of rules, of which the first that has something to say decides. A rule speaks
+only if one name alone fits, or two do, which are then told as the one or the other. Otherwise there is no guess. What a
+mistake leaves unexplained, such as an exception on batches, is told beside it if it is a relation, and it is never more
+than what is explained. Equal answers are strong evidence: a suite's inputs are random numbers, and its ordinary answers
+arrays of twelve and more. Right answers are never diagnosed.
 """
 
 from __future__ import annotations
@@ -29,8 +18,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from autograder.diagnosis.catalogue import Mistake
-from autograder.diagnosis.differences import ComparedCall, of_form
-from autograder.diagnosis.hypotheses import SMALLEST, Compared, Hypotheses, is_ordinary
+from autograder.diagnosis.compared import Compared
+from autograder.diagnosis.differences import ComparedCall
+from autograder.diagnosis.forms import of_form
+from autograder.diagnosis.hypotheses import SMALLEST, Hypotheses, is_ordinary
+from autograder.diagnosis.relations import Kind as KindOfRelation
 from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
@@ -71,103 +63,92 @@ UNSTEADY = Diagnosis(
 )
 
 
-def diagnose(hypotheses: Hypotheses, exercise: str, calls: Sequence[Recorded | Heard]) -> Diagnosis | None:
-    """What is wrong with the answers in `calls`, or None where nothing is, or nothing can be told."""
-    compared = hypotheses.compared(exercise, calls)
-    if not compared.wrong:
-        return None  # nothing here is wrong, so nothing here tells one mistake from another
-    case = _Case(compared)
-    return case.alone() or case.together() or case.in_some_calls()
+@dataclass(frozen=True)
+class Rule:
+    """One way to find what is wrong.
+
+    reason: why it may be told, and why where it stands
+    """
+
+    name: str
+    reason: str
+    find: Callable[[Case], Diagnosis | None]
 
 
-class _Case:
-    """A student's answers beside those of the hypotheses, and what can be told of them."""
+class Case:
+    """A student's answers to an exercise's calls, beside those of its hypotheses.
 
-    def __init__(self, compared: Compared) -> None:
-        self._compared, self._wrong, self._answers = compared, compared.wrong, [one.answer for one in compared.told]
+    everywhere, values: places of all calls, and of those that the student's code gave a value to
+    wrong: places of wrong answers
+    """
+
+    def __init__(self, compared: Compared, of_course: Sequence[KindOfRelation] = ()) -> None:
+        self.compared, self.wrong, self._of_course = compared, compared.wrong, of_course
+        self.answers = [one.answer for one in compared.calls]
+        self.everywhere = range(len(self.answers))
+        self.values = [i for i in self.everywhere if isinstance(self.answers[i], Reply)]
 
     @cached_property
-    def _related(self) -> tuple[Relation, ...]:
+    def ordinary(self) -> list[int]:
+        """Places of plain calls whose values are of ordinary size."""
+        return [i for i, one in enumerate(self.compared.calls) if is_ordinary(one.call, one.answer)]
+
+    @cached_property
+    def related(self) -> tuple[Relation, ...]:
         """Relations that explain all that is wrong; looked for once."""
-        return explained_by_relations(self._compared.asked, self._wrong)
+        return explained_by_relations(self.compared.asked, self.wrong, self._of_course)
 
-    def alone(self) -> Diagnosis | None:
-        """One cause for all, or one and what it leaves."""
-        everywhere = range(len(self._answers))
-        values = [i for i in everywhere if isinstance(self._answers[i], Reply)]
-        for calls in (everywhere, values):
-            fitting = self._fitting(self._compared.singles_giving, calls)
-            for known in ([m for m in fitting if m.is_known], fitting):
-                if told := self._told(known):
-                    return told
-        if len(self._related) == 1:
-            return _of_relations(self._related)
-        for calls in (everywhere, values):
-            if told := self._told(self._fitting(self._compared.pairs_giving, calls)):
-                return told
-        return self._two(values)
+    def single(self, calls: Sequence[int]) -> Diagnosis | None:
+        """One mistake that gives the student's answers to all of `calls`: a known one before one that a recipe made."""
+        fitting = self.fitting(self.compared.singles_giving, calls)
+        return self.told([one for one in fitting if one.is_known]) or self.told(fitting)
 
-    def together(self) -> Diagnosis | None:
-        """Ordinary answers explained, or two causes of different kinds."""
-        ordinary = [i for i, one in enumerate(self._compared.told) if is_ordinary(one.call, one.answer)]
-        for giving in (self._compared.singles_giving, self._compared.pairs_giving):
-            if told := self._told(self._fitting(giving, ordinary, where_finite=True)):
-                return told
-        return _of_relations(self._related) if self._related else self._with_relation()
+    def pair(self, calls: Sequence[int]) -> Diagnosis | None:
+        """Two mistakes in one function that do."""
+        return self.told(self.fitting(self.compared.pairs_giving, calls))
 
-    def in_some_calls(self) -> Diagnosis | None:
-        """A mistake that gives every wrong answer, two ordinary values among them, whatever it gives elsewhere."""
-        wrong = sorted(self._wrong)
-        if sum(self._compared.told[i].is_whole and _different(self._answers[i]) >= SMALLEST for i in wrong) < ENOUGH:
-            return None
-        fitting = self._compared.singles_giving(wrong, lambda m: self._compared.is_beyond_doubt(m, wrong))
-        if len(fitting) != 1:
-            return None
-        evidence = f"{self._evidence(self._wrong)} Your other answers are right. What have these calls in common?"
-        return Diagnosis(fitting[0].causes, evidence)
-
-    def _fitting(
+    def fitting(
         self, giving: Callable[..., list[Mistake]], calls: Sequence[int], where_finite: bool = False
     ) -> list[Mistake]:
         """Those that give the student's answer to all of `calls`, one a name; none if nothing there is wrong."""
-        wrong = sorted(self._wrong.intersection(calls))
+        wrong = sorted(self.wrong.intersection(calls))
         if not wrong:
             return []
-        if any(isinstance(self._answers[i], Reply) for i in wrong):
-            return giving(calls, lambda m: self._compared.is_beyond_doubt(m, wrong), where_finite)
+        if any(isinstance(self.answers[i], Reply) for i in wrong):
+            return giving(calls, lambda m: self.compared.is_beyond_doubt(m, wrong), where_finite)
         # Exceptions of one kind alone are weak evidence, if nobody raised them: many slips end in one on batches.
-        answer = self._compared.answer
+        answer = self.compared.answer
 
         def in_the_same_words(mistake: Mistake) -> bool:
-            return all(_in_the_same_words(self._answers[i], answer(mistake, i)) for i in wrong)
+            return all(_in_the_same_words(self.answers[i], answer(mistake, i)) for i in wrong)
 
         return giving(calls, in_the_same_words, where_finite)
 
-    def _told(self, fitting: Sequence[Mistake]) -> Diagnosis | None:
+    def told(self, fitting: Sequence[Mistake]) -> Diagnosis | None:
         """The name that fits alone, or two that do, and what is left unexplained if that is a relation."""
         if len(fitting) == 2 and not any(mistake.both for mistake in fitting):
             fitting = [_one_or_other(*fitting)]
         if len(fitting) != 1:
             return None
         (mistake,) = fitting
-        given = frozenset(i for i in self._wrong if self._compared.gives_where_finite(mistake, i))
-        rest = self._wrong - given
+        given = frozenset(i for i in self.wrong if self.compared.gives_where_finite(mistake, i))
+        rest = self.wrong - given
         if rest:
-            related = self._rest(mistake, rest)
+            related = self.rest(mistake, rest)
             if related is not None:
-                return _with(mistake, related, self._evidence(given))
+                return _with(mistake, related, self.evidence(given))
             if len(rest) > len(given):
                 return None
-        evidence = self._evidence(given)
+        evidence = self.evidence(given)
         if mistake.also:
             evidence = f"{evidence.removesuffix('.')}, with one thing more: {mistake.also}"
         return Diagnosis(mistake.causes, evidence)
 
-    def _rest(self, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
+    def rest(self, mistake: Mistake, rest: frozenset[int]) -> Relation | None:
         """One relation between the student's answers and a mistake's that explains all of `rest`."""
         asked = [
-            ComparedCall(one.call, one.answer, self._compared.answer(mistake, i))
-            for i, one in enumerate(self._compared.told)
+            ComparedCall(one.call, one.answer, self.compared.answer(mistake, i))
+            for i, one in enumerate(self.compared.calls)
         ]
         off = frozenset(i for i, one in enumerate(asked) if not same_answer(one.got, one.wanted))
         found = [one for one in relations(asked, off) if one.name in BESIDE] if off >= rest else []
@@ -175,54 +156,143 @@ class _Case:
             found = [one for one in found if one.name != "one-batch-layout"]
         return next((one for one in found if one.explains >= rest), None)
 
-    def _two(self, values: Sequence[int]) -> Diagnosis | None:
-        """Two mistakes of which each is right or gives the student's answer, and that explain all together."""
-        wrong = sorted(self._wrong.intersection(values))
-        gives = self._compared.gives
-        pairs = {}
-        # One of the two gives the first wrong answer; there are few of those.
-        for one in [m for m in self._compared.singles if wrong and gives(m, wrong[0])]:
-            given = self._explained(one, values)
-            rest = [i for i in wrong if i not in given] if given else []
-            for other in self._compared.singles if rest else ():
-                gives_rest = one.name != other.name and all(gives(other, i) for i in rest)
-                if gives_rest and self._explained(other, values):
-                    pairs[tuple(sorted((one.name, other.name)))] = one, other
-        if len(pairs) != 1:
-            return None
-        ((one, other),) = pairs.values()
-        return Diagnosis((*one.causes, *other.causes), self._evidence(frozenset(wrong)))
-
-    def _explained(self, mistake: Mistake, values: Iterable[int]) -> frozenset[int]:
+    def explained(self, mistake: Mistake, values: Iterable[int]) -> frozenset[int]:
         """The wrong answers that this mistake gives, too; none where it is wrong and the student right."""
         found = set()
         for i in values:
-            if self._compared.gives(mistake, i):
-                found |= {i} & self._wrong
-            elif i not in self._wrong or not self._compared.is_right(mistake, i):
+            if self.compared.gives(mistake, i):
+                found |= {i} & self.wrong
+            elif i not in self.wrong or not self.compared.is_right(mistake, i):
                 return frozenset()
         return frozenset(found)
 
-    def _with_relation(self) -> Diagnosis | None:
-        """A mistake that gives some of the wrong answers, and a relation to its answers that gives the others."""
-        for mistake, given in self._compared.giving_most()[:NEAREST]:
-            rest = self._wrong - given
-            related = self._rest(mistake, rest) if given and rest else None
-            if related is not None:
-                return _with(mistake, related, self._evidence(given))
-        return None
-
-    def _evidence(self, given: frozenset[int]) -> str:
+    def evidence(self, given: frozenset[int]) -> str:
         """How many of the wrong answers a mistake gives, and what is wrong with them if it is not their numbers."""
-        forms = (of_form(self._compared.asked[i]) for i in sorted(given))
+        forms = (of_form(self.compared.asked[i]) for i in sorted(given))
         form = next(forms, "")
         if not form or not all(forms):
-            return _evidence(len(given), len(self._wrong))
-        if len(self._wrong) == 1:
+            return _evidence(len(given), len(self.wrong))
+        if len(self.wrong) == 1:
             return f"{form} This mistake does the same."
-        count = len(self._wrong)
-        of = f"{len(given)} of the {count}" if given != self._wrong else "both" if count == 2 else f"all {count}"
+        count = len(self.wrong)
+        of = f"{len(given)} of the {count}" if given != self.wrong else "both" if count == 2 else f"all {count}"
         return f"{form} This mistake does the same in {of} calls where your answer is not what is asked for."
+
+
+def _two_side_by_side(case: Case) -> Diagnosis | None:
+    wrong = sorted(case.wrong.intersection(case.values))
+    gives = case.compared.gives
+    pairs = {}
+    # One of the two gives the first wrong answer; there are few of those.
+    for one in [m for m in case.compared.singles if wrong and gives(m, wrong[0])]:
+        given = case.explained(one, case.values)
+        rest = [i for i in wrong if i not in given] if given else []
+        for other in case.compared.singles if rest else ():
+            gives_rest = one.name != other.name and all(gives(other, i) for i in rest)
+            if gives_rest and case.explained(other, case.values):
+                pairs[tuple(sorted((one.name, other.name)))] = one, other
+    if len(pairs) != 1:
+        return None
+    ((one, other),) = pairs.values()
+    return Diagnosis((*one.causes, *other.causes), case.evidence(frozenset(wrong)))
+
+
+def _mistake_and_relation(case: Case) -> Diagnosis | None:
+    for mistake, given in case.compared.giving_most()[:NEAREST]:
+        rest = case.wrong - given
+        related = case.rest(mistake, rest) if given and rest else None
+        if related is not None:
+            return _with(mistake, related, case.evidence(given))
+    return None
+
+
+def _in_some_calls(case: Case) -> Diagnosis | None:
+    wrong, calls = sorted(case.wrong), case.compared.calls
+    if sum(calls[i].is_whole and _different(case.answers[i]) >= SMALLEST for i in wrong) < ENOUGH:
+        return None
+    fitting = case.compared.singles_giving(wrong, lambda m: case.compared.is_beyond_doubt(m, wrong))
+    if len(fitting) != 1:
+        return None
+    evidence = f"{case.evidence(case.wrong)} Your other answers are right. What have these calls in common?"
+    return Diagnosis(fitting[0].causes, evidence)
+
+
+RULES = (
+    Rule(
+        "a mistake, everywhere",
+        "It gives the student's answer to every call, exceptions included: nothing is left to explain.",
+        lambda case: case.single(case.everywhere),
+    ),
+    Rule(
+        "a mistake, in all values",
+        "It gives every value. Where the student's code raises, there may be another cause.",
+        lambda case: case.single(case.values),
+    ),
+    Rule(
+        "a relation",
+        "One cause that explains all is likelier than two mistakes that do.",
+        lambda case: _of_relations(case.related) if len(case.related) == 1 else None,
+    ),
+    Rule(
+        "two in one function, everywhere",
+        "Two mistakes that compose one function, which gives every answer.",
+        lambda case: case.pair(case.everywhere),
+    ),
+    Rule(
+        "two in one function, in all values",
+        "The same wherever there is a value.",
+        lambda case: case.pair(case.values),
+    ),
+    Rule(
+        "two, each where it shows",
+        "Each of the two is right or gives the student's value everywhere, and together they explain all wrong ones.",
+        _two_side_by_side,
+    ),
+    Rule(
+        "a mistake, on ordinary input",
+        "It gives the ordinary answers. What happens at the edges (empty rows, huge numbers) is not held against it.",
+        lambda case: case.told(case.fitting(case.compared.singles_giving, case.ordinary, where_finite=True)),
+    ),
+    Rule(
+        "two in one function, on ordinary input",
+        "The same of two in one function.",
+        lambda case: case.told(case.fitting(case.compared.pairs_giving, case.ordinary, where_finite=True)),
+    ),
+    Rule(
+        "two relations",
+        "Each explains some wrong answers, and both explain all.",
+        lambda case: _of_relations(case.related) if len(case.related) == 2 else None,
+    ),
+    Rule(
+        "a mistake and a relation",
+        "The mistake gives some wrong answers, and the others stand in one relation to what it gives.",
+        _mistake_and_relation,
+    ),
+    Rule(
+        "a mistake, in some calls",
+        "It gives every wrong answer, two ordinary values among them. It would be wrong elsewhere, too: the student's "
+        "code makes it in some of the calls, with a batch axis, say.",
+        _in_some_calls,
+    ),
+)
+
+
+def diagnose(
+    hypotheses: Hypotheses,
+    exercise: str,
+    calls: Sequence[Recorded | Heard],
+    of_course: Sequence[KindOfRelation] = (),
+    rules: Sequence[Rule] = RULES,
+) -> Diagnosis | None:
+    """What is wrong with the answers in `calls`, or None where nothing is, or nothing can be told.
+
+    of_course: relations that the course adds
+    """
+    compared = Compared(hypotheses, exercise, calls)
+    if not compared.wrong:
+        return None  # nothing here is wrong, so nothing here tells one mistake from another
+    case = Case(compared, of_course)
+    return next((found for rule in rules if (found := rule.find(case))), None)
 
 
 def _one_or_other(one: Mistake, other: Mistake) -> Mistake:

@@ -2,7 +2,11 @@
 
 For what no known mistake explains, and for what cuts across all exercises. A relation explains a set of wrong answers;
 it is told if it (or two together) explains all of them. Its evidence is one sentence, its hint a question, and neither
-shows a right number beyond a factor. What there is in one answer is found by `differences`.
+shows a right number beyond a factor. What there is in one answer is found by `differences` and `forms`.
+
+What only one subject knows, a course adds in the `relations.py` of its folder, as students have it, too:
+
+    RELATIONS = (OfAnswer("unsorted", unsorted, "Which of two neighbours should come first?"),)
 """
 
 from __future__ import annotations
@@ -15,24 +19,20 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.differences import NOT_ALONE, OF_ONE, TURNED, ComparedCall, order_of
+from autograder.diagnosis import differences, forms
+from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
 from autograder.suites.alike import arrays, numbers, same_value
-
-# Of two, each has to be plain: what holds for some calls only is easily found by chance.
-TOGETHER = (
-    "another-kind", "another-dtype", "axes-in-another-order", "another-order", "a-constant-factor", "another-error",
-    "error-missing", "inputs-changed", "one-batch-layout", "memory-layout", "nothing-to-see",
-)  # fmt: skip
-LARGE = 1e3  # scores of ordinary size are below 10
 
 
 @dataclass(frozen=True)
 class Relation:
     """What a set of wrong answers (by their place) has in common.
 
+    with_another: may it be one of two that explain all that is wrong? Such a one is plain: what holds for some calls
+        only is easily found by chance.
     beside: the evidence in words that hold beside another cause
     """
 
@@ -40,40 +40,86 @@ class Relation:
     evidence: str
     hint: str
     explains: frozenset[int]
+    with_another: bool = False
     beside: str = ""
 
 
-def relations(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
-    """Every relation that explains some of the answers that are `wrong`, the most telling first."""
-    for name, (find, hint) in OF_ONE.items():
-        told = {i: said for i in sorted(wrong) if (said := find(asked[i]))}
+@dataclass(frozen=True)
+class OfAnswer:
+    """A relation that shows in one wrong answer.
+
+    find: the evidence in one sentence; empty if it does not hold, `NOT_ALONE` if only other answers can tell
+    shared: what has to be the same in all of them
+    """
+
+    name: str
+    find: Callable[[ComparedCall], str]
+    hint: str
+    with_another: bool = False
+    shared: Callable[[ComparedCall], Any] = lambda one: None
+
+    def among(self, asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
+        """The wrong answers in which it shows, if there are any."""
+        told = {i: said for i in sorted(wrong) if (said := self.find(asked[i]))}
         evidence = next((said for said in told.values() if said != NOT_ALONE), "")
-        if evidence and (name != TURNED or len({order_of(asked[i]) for i in told}) == 1):
-            yield Relation(name, evidence, hint, frozenset(told))
-    right = frozenset(range(len(asked))) - wrong
-    for name, (feature, evidence, hint) in OF_CALLS.items():
-        has = {i for i in range(len(asked)) if feature(asked[i].call)}
-        if wrong & has and right - has and 2 * len(wrong & has) >= len(has):
-            yield Relation(name, evidence, hint, wrong & has)
-    yield from _one_layout(asked, wrong, right)
+        if not evidence or len({self.shared(asked[i]) for i in told}) > 1:
+            return None
+        return Relation(self.name, evidence, self.hint, frozenset(told), self.with_another)
+
+
+@dataclass(frozen=True)
+class OfCalls:
+    """What calls have in common whose answers are wrong, while others are right."""
+
+    name: str
+    has: Callable[[Call], bool]
+    evidence: str
+    hint: str
+    with_another: bool = False
+
+    def among(self, asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
+        """The wrong answers to such calls, if at least half of these are wrong, and some other answer is right."""
+        having = {i for i, one in enumerate(asked) if self.has(one.call)}
+        others_right = frozenset(range(len(asked))) - wrong - having
+        if not wrong & having or not others_right or 2 * len(wrong & having) < len(having):
+            return None
+        return Relation(self.name, self.evidence, self.hint, wrong & having, self.with_another)
+
+
+Kind = OfAnswer | OfCalls
+
+
+def relations(
+    asked: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
+) -> Iterator[Relation]:
+    """Every relation that explains some of the answers that are `wrong`, the most telling first.
+
+    of_course: what the course adds, see `autograder.content.course_relations`
+    """
+    for kind in (*of_course, *KINDS):
+        if (found := kind.among(asked, wrong)) is not None:
+            yield found
+    yield from _one_layout(asked, wrong)
     yield from _without_effect(asked, wrong)
 
 
-def explained_by_relations(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> tuple[Relation, ...]:
+def explained_by_relations(
+    asked: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[Kind] = ()
+) -> tuple[Relation, ...]:
     """One relation that explains all that is wrong, or else two that do; none if there are none."""
-    found = list(relations(asked, wrong))
-    together = combinations([one for one in found if one.name in TOGETHER], 2)
+    found = list(relations(asked, wrong, of_course))
+    together = combinations([one for one in found if one.with_another], 2)
     groups: list[tuple[Relation, ...]] = [*((one,) for one in found), *together]
     return next((group for group in groups if frozenset().union(*(one.explains for one in group)) == wrong), ())
 
 
-def of_shown(pairs: Sequence[tuple[Any, Any]]) -> Relation | None:
+def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[Kind] = ()) -> Relation | None:
     """One relation between what came out of visible checks and what they want, whose literals have four digits."""
     if not pairs:
         return None
     # As float32 two numbers are equal within a thousandth.
     asked = [ComparedCall(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
-    found = explained_by_relations(asked, frozenset(range(len(asked))))
+    found = explained_by_relations(asked, frozenset(range(len(asked))), of_course)
     return found[0] if len(found) == 1 else None
 
 
@@ -82,46 +128,105 @@ def _coarse(value: Any) -> Any:
     return array.astype(np.float32) if array.dtype.kind == "f" else array
 
 
-# ---------------------------------------------------------------- of the calls
-
-
-def _given(call: Call) -> list[np.ndarray]:
+def arrays_given(call: Call) -> list[np.ndarray]:
+    """The arrays among a call's arguments."""
     return arrays([*call.args, *call.kwargs.values()])
 
 
-def _is_large(call: Call) -> bool:
-    return any(a.dtype.kind == "f" and np.abs(a).max(initial=0) > LARGE for a in _given(call))
-
-
 def _has_length_one(call: Call) -> bool:
-    """But for masks: an axis of theirs is 1 long to broadcast."""
-    return any(1 in a.shape for a in _given(call) if a.dtype.kind != "b")
+    """But for truth values: an axis of theirs is 1 long to broadcast."""
+    return any(1 in a.shape for a in arrays_given(call) if a.dtype.kind != "b")
 
 
 def _lies_otherwise(call: Call) -> bool:
-    return any(not a.flags.c_contiguous for a in _given(call))
+    return any(not a.flags.c_contiguous for a in arrays_given(call))
 
 
 def _has_none(call: Call) -> bool:
     return any(value is None for value in [*call.args, *call.kwargs.values()])
 
 
-OF_CALLS: dict[str, tuple[Callable[[Call], bool], str, str]] = {
-    "large-scores": (
-        _is_large, "All is right but for numbers as large as thousands.",
-        "What is np.exp(1000.0)? Print the largest number that goes into exp, and the smallest.",
+# The most telling first: the first that explains all that is wrong is told.
+KINDS: tuple[Kind, ...] = (
+    OfAnswer("tuple-swapped", forms.parts_swapped, "In which order does the docstring name what comes back?"),
+    OfAnswer(
+        "another-kind", forms.kind,
+        "What is the type of what you give back, and which one does the docstring promise?", with_another=True,
     ),
-    "lengths-of-one": (
-        _has_length_one, "All is right but where an axis has length 1.", "What happens to an axis of length one?"
+    OfAnswer(
+        "another-dtype", forms.dtype,
+        "Print the dtype after each line. Where does it part from the one that is asked for?", with_another=True,
     ),
-    "memory-layout": (
-        _lies_otherwise, "All is right but for arrays that do not lie in order in memory.",
-        "Does a step of yours read memory as it lies, as .view does?",
+    OfAnswer("complement", differences.complement, "Which of the two does True stand for here?"),
+    OfAnswer(
+        "axes-in-another-order", differences.turned,
+        "Which axis does the docstring name first, and which is first in yours?", True, differences.order_of,
     ),
-    "without-an-argument": (
-        _has_none, "All is right but where an argument is None.", "What does your code do where it is not given?"
+    OfAnswer(
+        "another-shape", differences.reshaped,
+        "Write down the shape after each step: where does it part from the docstring's?",
     ),
-}  # fmt: skip
+    OfAnswer(
+        "a-constant-factor", differences.factor,
+        "Print each number that you multiply or divide by. Is it the one that the formula has?", with_another=True,
+    ),
+    OfAnswer(
+        "shifted-by-a-constant", differences.offset,
+        "What do you add or take off at the end, and does the docstring ask for it?",
+    ),
+    OfAnswer(
+        "rounded", differences.rounded, "On which line are numbers rounded, and does the docstring ask for it?"
+    ),
+    OfAnswer(
+        "another-order", differences.order,
+        "Number the items by hand: which one stands first in yours?", with_another=True,
+    ),
+    OfAnswer(
+        "negative-numbers-lost", differences.cut_at_zero,
+        "Which step lets no negative number through, and is it in the formula?",
+    ),
+    OfAnswer(
+        "first-of-the-batch-only", differences.first_for_all,
+        "In a batch of two texts, what is the second one's answer made from?",
+    ),
+    OfAnswer(
+        "another-length", differences.cut_short,
+        "Which of your lines says how long this axis is, and what does the docstring say?",
+    ),
+    OfAnswer("parts-missing", forms.parts_missing, "How many things does the docstring promise?"),
+    OfAnswer(
+        "argument-handed-back", differences.handed_back,
+        "Which step changes what came in, and does your code reach it?",
+    ),
+    OfAnswer("another-error", forms.another_error, "Which exception does the docstring name?", with_another=True),
+    OfAnswer(
+        "error-missing", forms.no_error,
+        "For which arguments is there no right answer, and who is told?", with_another=True,
+    ),
+    OfAnswer(
+        "inputs-changed", forms.inputs_changed,
+        "Print the arguments before and after the call. Which line writes into one?", with_another=True,
+    ),
+    OfAnswer(
+        "nan-in-the-gradient", forms.nan_gradients,
+        "Where could a 0 / 0 or an inf - inf hide, even if its result is replaced later?",
+    ),
+    OfAnswer(
+        "gradient-missing", forms.gradients, "Which step on the way gives a tensor that autograd knows nothing of?"
+    ),
+    OfCalls(
+        "lengths-of-one", _has_length_one, "All is right but where an axis has length 1.",
+        "What happens to an axis of length one?",
+    ),
+    OfCalls(
+        "memory-layout", _lies_otherwise, "All is right but for arrays that do not lie in order in memory.",
+        "Does a step of yours read memory as it lies, as .view does?", with_another=True,
+    ),
+    OfCalls(
+        "without-an-argument", _has_none, "All is right but where an argument is None.",
+        "What does your code do where it is not given?",
+    ),
+)  # fmt: skip
 
 
 def lays_out_otherwise(one: ComparedCall) -> bool:
@@ -131,15 +236,15 @@ def lays_out_otherwise(one: ComparedCall) -> bool:
 
 
 def _axes_of_input(call: Call) -> int:
-    """Of the first array; if all come by name, in no order, of the one that has most and is no mask."""
-    given = _given(call)[:1] if call.args else [a for a in _given(call) if a.dtype.kind != "b"]
+    """Of the first array; if all come by name, in no order, of the one that has most and is not of truth values."""
+    given = arrays_given(call)[:1] if call.args else [a for a in arrays_given(call) if a.dtype.kind != "b"]
     return max((a.ndim for a in given), default=0)
 
 
-def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int], right: frozenset[int]) -> Iterator[Relation]:
+def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """Right for one number of axes only."""
     axes = [_axes_of_input(one.call) for one in asked]
-    good = {axes[i] for i in right if isinstance(asked[i].wanted, Reply)}
+    good = {axes[i] for i, one in enumerate(asked) if i not in wrong and isinstance(one.wanted, Reply)}
     missed = frozenset(i for i in wrong if axes[i] not in good)
     if len(good) == 1 and 0 not in good and missed:
         (only,) = good
@@ -150,7 +255,8 @@ def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int], right: fro
             f"With {axes_of} all is right; with more or fewer your code {how}.",
             "For how many axes is your code written? Could its axis numbers count from the end?",
             missed,
-            f"That is all with {axes_of}; with more or fewer your code {how}.",
+            with_another=True,
+            beside=f"That is all with {axes_of}; with more or fewer your code {how}.",
         )
 
 

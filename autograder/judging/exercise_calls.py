@@ -132,7 +132,7 @@ class CallsOutside:
         return min(time.monotonic() + seconds, self._notebook._ends_at)
 
     def _noted(self) -> Failure | None:
-        """A call of ready-made attention is known on this side, whatever the process says of it."""
+        """A call of what is ready-made is known on this side, whatever the process says of it."""
         name = self.questions.ready_made
         return Failure(Kind.READY_MADE, name) if name else None
 

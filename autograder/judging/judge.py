@@ -10,7 +10,7 @@ from typing import Any
 from autograder.course import Exercise
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import UNSTEADY, Diagnosis, diagnose
-from autograder.diagnosis.relations import of_shown
+from autograder.diagnosis.relations import Kind, of_shown
 from autograder.judging.attempt import Attempt, Names, Tests, attempt
 from autograder.judging.results import as_result
 from autograder.report import Cause, ExerciseResult
@@ -29,6 +29,7 @@ class Material:
     suite: hidden, or visible; reference: the solution's names, empty if there is none here
     brought: names that are brought from an earlier assignment and judged nowhere here
     examples: what to draw, by exercise
+    relations: what the course adds to how wrong answers may stand to right ones
     """
 
     suite: Suite
@@ -37,6 +38,7 @@ class Material:
     hypotheses: Hypotheses | None = None
     brought: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
+    relations: Sequence[Kind] = ()
 
 
 def judge(
@@ -97,10 +99,10 @@ def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, b
     return attempt(tests, names.begin(Questions(reference, behind, rehearsal.asked_with)))
 
 
-def _of_shown(wrong: Sequence[BaseException]) -> Diagnosis | None:
+def _of_shown(wrong: Sequence[BaseException], of_course: Sequence[Kind]) -> Diagnosis | None:
     """What visible checks tell of all that came out wrong, without a solution."""
     both = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
-    related = of_shown([pair for pair in both if all(hasattr(value, "dtype") for value in pair)])
+    related = of_shown([pair for pair in both if all(hasattr(value, "dtype") for value in pair)], of_course)
     return Diagnosis((Cause(related.name, related.hint),), related.evidence) if related else None
 
 
@@ -109,8 +111,9 @@ def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosi
     if all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
     if material.hypotheses is None:
-        return None if material.reference else _of_shown(wrong)
-    known = diagnose(material.hypotheses, exercise.name, best.calls)
-    known = known or (diagnose(material.hypotheses, exercise.name, best.meant) if best.meant else None)
+        return None if material.reference else _of_shown(wrong, material.relations)
+    heard = (best.calls, *([best.meant] if best.meant else []))
+    found = (diagnose(material.hypotheses, exercise.name, calls, material.relations) for calls in heard)
+    known = next(filter(None, found), None)
     # How answers that do not last stand to the right ones is chance.
     return UNSTEADY if best.unsteady and (known is None or known.is_relation) else known

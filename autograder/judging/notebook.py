@@ -49,7 +49,7 @@ from autograder.suites.questions import Questions
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 CUT = 100  # characters that say that the rest was cut
-MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against ready-made attention
+MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against what is ready-made
 OUT_OF_TIME = "it ran out of time and was stopped"
 MAX_KEPT = 64 * 2**20  # bytes of answers to these, for cells that run once more; honest ones have some kB
 

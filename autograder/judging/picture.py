@@ -13,7 +13,7 @@ from autograder.suites.example import Example
 from autograder.suites.here import CallsHere
 from autograder.suites.student import Stopped
 
-MAX_HEADS = 8
+MAX_MATRICES = 8
 
 
 def draw(exercise: CallsOutside | CallsHere, example: Example, name: str) -> Picture | None:
@@ -51,12 +51,12 @@ def _as_picture(value: Any, example: Example) -> Picture | None:
     array = np.asarray(value.detach() if hasattr(value, "detach") else value)
     if array.dtype.kind not in "bf" or array.shape[-2:] != example.shape or array.ndim not in (2, 3):
         return None
-    if not 0 < len(array) <= MAX_HEADS:
+    if not 0 < len(array) <= MAX_MATRICES:
         return None
     wanted = () if example.wanted is None else _matrices(example.wanted, example)
     return Picture(_matrices(array, example), example.rows, example.columns, array.dtype.kind == "b", wanted)
 
 
 def _matrices(array: np.ndarray, example: Example) -> tuple[Any, ...]:
-    heads = array.reshape(-1, *example.shape).astype(float).tolist()
-    return tuple(tuple(tuple(row) for row in head) for head in heads)
+    matrices = array.reshape(-1, *example.shape).astype(float).tolist()
+    return tuple(tuple(tuple(row) for row in matrix) for matrix in matrices)

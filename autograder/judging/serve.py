@@ -24,7 +24,7 @@ from msgspec import structs
 
 from autograder import content
 from autograder.course import Assignment, Course
-from autograder.diagnosis import kept_prints
+from autograder.diagnosis import prints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
@@ -74,10 +74,11 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     names = vars(module)
     _check_names(assignment, suite, names)
     rehearsal = rehearse(suite, names)
-    kept = kept_prints.read(assignment.content) if keeps else {}
+    kept = prints.read(assignment.content) if keeps else {}
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, rehearsal.plans, kept)
     examples = {p.parent.name: one for p in assignment.files("picture.toml") if (one := example_in(p))}
-    return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples)
+    relations = content.course_relations(assignment.content.parent)
+    return Material(suite, names, rehearsal, hypotheses, assignment.brought, examples, relations)
 
 
 def _load(assignment: Assignment) -> _Ready:
@@ -109,8 +110,8 @@ def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, objec
     if unknown:
         raise CourseError(f"{assignment.notebook}: cell 'bring-{unknown[0]}' defines no {unknown[0]}")
     plan = assignment.saved_model
-    if plan and plan.decoder not in names:
-        raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.decoder}")
+    if plan and plan.made_of not in names:
+        raise CourseError(f"{assignment.notebook}: the metadata's autograder.saved_model: there is no {plan.made_of}")
 
 
 class _FromTheWorker:

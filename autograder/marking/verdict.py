@@ -22,7 +22,7 @@ MAX_TESTS = 200  # of an exercise; the largest suite has 20
 MAX_CAUSES = 8  # that are told of an exercise; more than two or three never are
 MAX_NAME, MAX_TEXT, MAX_PRINTED = 200, 4_000, 25_000  # characters; messages have some hundred
 MAX_ERROR = 500  # characters of what went wrong in the judge itself
-MAX_HEADS, MAX_SIDE = 16, 64  # of a picture
+MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
 MAX_LINES = 3  # of the student's, with an exception
 Points = Annotated[float, Meta(ge=0)]
 Labels = Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_SIDE)]
@@ -41,10 +41,10 @@ class _Test(TestResult, frozen=True, kw_only=True):
 
 
 class _Picture(Picture, frozen=True, kw_only=True):
-    matrices: Annotated[tuple[Matrix, ...], Meta(min_length=1, max_length=MAX_HEADS)]
+    matrices: Annotated[tuple[Matrix, ...], Meta(min_length=1, max_length=MAX_MATRICES)]
     rows: Labels
     columns: Labels
-    wanted: Annotated[tuple[Matrix, ...], Meta(max_length=MAX_HEADS)]
+    wanted: Annotated[tuple[Matrix, ...], Meta(max_length=MAX_MATRICES)]
 
 
 class _Exercise(ExerciseResult, frozen=True, kw_only=True):

@@ -1,8 +1,8 @@
 """Names of learning-management systems, for nbgrader's own `zip_collect` and for `autograder return`.
 
-    nbgrader zip_collect a1_scaled_dot_product --collector=autograder.nbgrader.collectors.Canvas
+    nbgrader zip_collect a1_first --collector=autograder.nbgrader.collectors.Canvas
 
-reads what "Download submissions" gives, put into `downloaded/a1_scaled_dot_product/archive/`.
+reads what "Download submissions" gives, put into `downloaded/a1_first/archive/`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_FOLDER = (
 
 
 class Canvas(SystemCollector):
-    """`doejane_LATE_4321_98765_scaled_dot_product-1.ipynb` is of student `doejane_4321`.
+    """`doejane_LATE_4321_98765_first-1.ipynb` is of student `doejane_4321`.
 
     Name, user's number, file's number and file's name, from `lib/content_zipper.rb` of Canvas. The number tells two
     students of one name apart, and stays the same all term.
@@ -68,7 +68,7 @@ class Canvas(SystemCollector):
 
 
 class Moodle(SystemCollector):
-    """`Jane Doe_123456_assignsubmission_file/scaled_dot_product.ipynb`, or both in one name, is of `Jane Doe`.
+    """`Jane Doe_123456_assignsubmission_file/first.ipynb`, or both in one name, is of `Jane Doe`.
 
     From `mod/assign/classes/downloader.php` of Moodle. Its number is another one in each assignment, so the name
     has to do. If two students have one name, neither is collected, and both are named.
@@ -106,7 +106,7 @@ _NOBODY = "Gradescope names nobody with an id that can be a folder's name"
 
 
 class Gradescope(SystemCollector):
-    """`submission_456/scaled_dot_product.ipynb` is of whom `submission_metadata.yml` beside `submission_456` names.
+    """`submission_456/first.ipynb` is of whom `submission_metadata.yml` beside `submission_456` names.
 
     That is what "Export Submissions" gives. A student's id is the SID of Gradescope's roster, or else the e-mail
     address. The work of a group is collected for its first member, and the others are named.

@@ -4,7 +4,7 @@ The names in the downloaded zip say whose a file is. A system finds the student 
 uploaded to it, so every page gets the name that the notebook had.
 
 - Canvas: `Assignment#infer_comment_context_from_filename` takes the first two numbers between underscores for the
-  user's and the file's (`doejane_4321_98765_scaled_dot_product.ipynb`), and ignores a file that is not of that user's
+  user's and the file's (`doejane_4321_98765_first.ipynb`), and ignores a file that is not of that user's
   submission. `GradebookImporter` wants `Student, ID, Section` first, finds a student by ID, and a column by its title,
   or by the number in brackets at its end. https://github.com/instructure/canvas-lms
 - Gradescope: see `returning_gradescope`.

@@ -24,7 +24,7 @@ def exercises_below(name: str, code_of: CodeOf, known: Sequence[str]) -> list[st
 
 
 def _names_used(code: CodeType) -> Iterator[str]:
-    """Global names that a code reads, also in functions inside of it. `torch.softmax` is no `softmax`."""
+    """Global names that a code reads, also in functions inside of it. `np.median` is no `median`."""
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             yield instruction.argval

@@ -1,4 +1,4 @@
-"""`check("softmax")`: the visible checks of an exercise, run on what the notebook defines."""
+"""`check("median")`: the visible checks of an exercise, run on what the notebook defines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.content import Visible, settings_of, visible_around
+from autograder.content import Visible, course_relations, settings_of, visible_around
 from autograder.course import Exercise
 from autograder.errors import MachineError
 from autograder.judging.attempt import Names
@@ -105,7 +105,8 @@ def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, 
     example = example_in(visible.picture_of(name))
     checks = visible.checks(visible.assignment_of(name))
     saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
-    material = Material(_suite(checks, saved), examples={name: example} if example else {})
+    examples = {name: example} if example else {}
+    material = Material(_suite(checks, saved), examples=examples, relations=course_relations(visible.folder))
     return judge(material, names, [Exercise(name, 1.0)], signatures)[0]
 
 

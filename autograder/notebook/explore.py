@@ -1,4 +1,4 @@
-"""`explore(draw, d_k=(4, 16, 64))`: one picture for each value of a parameter, and a slider to go through them.
+"""`explore(draw, width=(4, 16, 64))`: one picture for each value of a parameter, and a slider to go through them.
 
 The slider is an ipywidgets one. Without ipywidgets, and in a page that is only read, the same is a series of pictures.
 """
@@ -16,13 +16,13 @@ FEW = 4  # pictures in the series; more would be scrolled past
 def explore(draw: Callable[[Any], Any], **values: Sequence[Any]) -> Exploration:
     """A slider over the values of one parameter; `draw(value)` gives the picture, such as a `heatmap`.
 
-    explore(draw, d_k=(4, 16, 64))
+    explore(draw, width=(4, 16, 64))
 
     Raises `ValueError` where there is not exactly one parameter with at least one value.
     """
     __tracebackhide__ = True  # IPython shows the student's lines of an error in `draw`, not these
     if len(values) != 1:
-        raise ValueError(f"explore takes one parameter with its values, such as d_k=(4, 16, 64), not {len(values)}")
+        raise ValueError(f"explore takes one parameter with its values, such as width=(4, 16, 64), not {len(values)}")
     ((name, chosen),) = values.items()
     if not len(chosen):
         raise ValueError(f"{name} has no values to go through")

@@ -1,4 +1,4 @@
-"""`hint("softmax")`: help in three levels, one more each time it is asked for."""
+"""`hint("median")`: help in three levels, one more each time it is asked for."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ ROUNDED = 0.0051
 
 
 def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> list[Heatmap]:
-    """Yours, where it can be drawn, and what is asked for; both (heads, L, S)."""
+    """Yours, where it can be drawn, and what is asked for; both (matrices, rows, columns)."""
     full = max(1.0, float(np.abs(wanted.astype(float)).max()))
     right = replace(heatmap(wanted, rows, columns, "asked for"), full=full)
     if own is None:

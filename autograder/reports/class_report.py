@@ -157,7 +157,7 @@ def _mistake_table(a: AssignmentRate) -> Table:
 
 
 def again(mistake: MistakeCount) -> str:
-    """`again in multi_head_attention: 9`: where else students with a cause have it; empty if nowhere."""
+    """`again in row_centred: 9`: where else students with a cause have it; empty if nowhere."""
     elsewhere = ", ".join(f"{exercise}: {count}" for exercise, count in mistake.again)
     return f"again in {elsewhere}" if elsewhere else ""
 

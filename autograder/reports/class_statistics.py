@@ -43,7 +43,7 @@ class TestRate:
 class MistakeCount:
     """A cause, who had it, and how many of these have it elsewhere, too.
 
-    again: pairs of an exercise and a count, such as `("multi_head_attention", 9)`
+    again: pairs of an exercise and a count, such as `("row_centred", 9)`
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Attention weights and masks as pictures: squares with row and column labels, or the same as text."""
+"""Matrices of numbers or truth values as pictures: squares with row and column labels, or the same as text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.content import word
 from autograder.png import BLACK, GREY, HIGH, WHITE, WIDE, Raster, blend, with_fallback
 
 SQUARE = 46  # pixels; room for "-0.00"
@@ -30,29 +31,29 @@ def heatmap(
     title: str = "",
     names: Sequence[str] | None = None,
 ) -> Heatmap:
-    """A picture of `weights`, (L, S), or of one matrix a head, (h, L, S); numbers or booleans.
+    """A picture of `weights`, one matrix or several, (n, rows, columns); numbers or booleans.
 
     Numbers below zero have a colour of their own. With more than 16 columns, squares are small and without numbers.
 
     rows, columns: labels, such as the words of a sentence; counted from 0 where not given
     title: a line above
-    names: what each of several matrices is; "head 0", "head 1", ... where not given
+    names: what each of several matrices is; counted from 0 where not given, after the course's own word for one
 
     Raises `ValueError` where shapes and labels do not fit.
     """
     array = np.asarray(weights.detach() if hasattr(weights, "detach") else weights)
     array = array[np.newaxis] if array.ndim == 2 else array
     if array.ndim != 3:
-        raise ValueError(f"heatmap draws (L, S) or (heads, L, S), not {np.asarray(weights).shape}")
-    heads, length, keys = array.shape
+        raise ValueError(f"heatmap draws (rows, columns) or (n, rows, columns), not {np.asarray(weights).shape}")
+    count, length, width = array.shape
     rows = [str(i) for i in range(length)] if rows is None else list(map(str, rows))
-    columns = [str(i) for i in range(keys)] if columns is None else list(map(str, columns))
-    if len(rows) != length or len(columns) != keys:
-        raise ValueError(f"{len(rows)} row and {len(columns)} column labels for weights of shape {(length, keys)}")
+    columns = [str(i) for i in range(width)] if columns is None else list(map(str, columns))
+    if len(rows) != length or len(columns) != width:
+        raise ValueError(f"{len(rows)} row and {len(columns)} column labels for weights of shape {(length, width)}")
     if names is None:
-        names = [f"head {n}" for n in range(heads)] if heads > 1 else [""]
-    if len(names) != heads:
-        raise ValueError(f"{len(names)} names for {heads} matrices")
+        names = [f"{word('matrix')} {n}" for n in range(count)] if count > 1 else [""]
+    if len(names) != count:
+        raise ValueError(f"{len(names)} names for {count} matrices")
     return Heatmap(array, rows, columns, title, tuple(map(str, names)))
 
 

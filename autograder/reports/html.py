@@ -7,7 +7,7 @@ from typing import Any
 
 
 def name_of(exercise: Any) -> str:
-    """The name of an exercise that was given as `"softmax"` or as the function itself."""
+    """The name of an exercise that was given as `"median"` or as the function itself."""
     return exercise if isinstance(exercise, str) else getattr(exercise, "__name__", str(exercise))
 
 

@@ -83,20 +83,19 @@ Not covered, in words so that nobody relies on it:
   `sqlite3` works in memory, and with a file only if it is opened without locks (`nolock=1`).
 - Machine code. What is ready-made is taken out of PyTorch's dispatcher and of the libraries'
   Python, and the libraries are hidden from new processes. Its instructions are still in memory, and
-  ctypes with a hand-made call would find them. So would TorchScript's `prim::mkldnn_convolution`,
-  an operator that is not in the dispatcher. Without a wall, a new process has all of PyTorch and
-  NumPy.
-- Source. What computes attention is emptied in the installed files, too. Whoever brings PyTorch's
-  source along as text, or builds attention from its smaller parts, has written it.
-- Ready-made functions that nobody has found. `autograder dev ready-made` calls everything that a
-  name, a module's name or a signature makes suspect, with a few small inputs. If a function looks
-  like nothing, or wants other arguments, it is not seen.
-- Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make a
-  convolution without heads, and no test can tell.
+  ctypes with a hand-made call would find them. So would an operator of TorchScript's (`prim::`) that
+  is not in the dispatcher. Without a wall, a new process has all of PyTorch and NumPy.
+- Source. What is taken out is emptied in the installed files, too. Whoever brings PyTorch's source
+  along as text, or builds the same from its smaller parts, has written it.
+- Ready-made functions that nobody has found. `python -m tools.find_ready_made` calls everything
+  that a name, a module's name or a signature makes suspect, with a few small inputs. If a function
+  looks like nothing, or wants other arguments, it is not seen.
+- Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make what is
+  forbidden in another way, and no test can tell.
 - Notes that code leaves for itself. Before the reference has answered anything, all exercises are
   judged with one scratch space, and code that means to can hand its own values on from one to the
   next. They tell it nothing that it was not asked. What is judged behind the reference runs anew,
-  with scratch of its own. There, cells that compare with ready-made attention get the answers that
+  with scratch of its own. There, cells that compare with what is ready-made get the answers that
   they had the first time, and no new ones.
 - What a report says. An exception's text, a type's name and a traceback's lines are quoted only if
   the reference has answered nothing in that exercise, and with numbers cut to two digits (see

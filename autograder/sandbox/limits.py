@@ -34,7 +34,7 @@ class Limits:
     # A looping exercise takes 1 s (its calls together), 3 s (the next one 1 s), 1 s, then a quarter for each test; a
     # whole looping notebook must still end.
     submission_seconds: float = 180.0
-    # Above what Python and PyTorch hold already; attention on a suite's inputs needs a few MiB. All processes of a
+    # Above what Python and PyTorch hold already; an exercise on a suite's inputs needs a few MiB. All processes of a
     # submission together if the machine has control groups, each of them if not.
     memory: int = 1024 * MIB
     # subprocess and a shell line need a few, a fork bomb needs thousands.

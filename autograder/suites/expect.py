@@ -18,7 +18,7 @@ from autograder.sandbox.protocol.values import Other
 from autograder.suites.student import Missing, NotStarted, Stopped, StudentError
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
-# `torch.sqrt(torch.tensor(d_k))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
+# `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
 # The mildest known mistake is 0.01 away.
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 

@@ -16,7 +16,7 @@ from autograder.sandbox.inside.taken_away import NOT_HERE, QUESTION
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.suites import question_cost
 
-MAX_ITEMS = 2**20  # of attention, which costs no more than its scores
+MAX_ITEMS = 2**20  # of what no test may call: it is answered from shapes that multiply to no more
 MAX_SIZES = 3  # numbers in a list that says how far to go along each axis, such as a stride
 TOO_LATE = "is answered once more for the same inputs only; this is about a self-check, not a mark"
 REFUSED = "is not to be called here: writing it is the exercise"

@@ -1,7 +1,7 @@
 """What a visible check says: what came out, what was wanted, a question, and what went in. None of it is a secret.
 
-    with shown("The dot products are 2 and 6. What comes next?", Q=Q, K=K):
-        close(expect.array(student.attention_scores(Q, K)), SCORES)
+    with shown("The sums are 2 and 6. What comes next?", X=X):
+        close(expect.array(student.row_means(X)), MEANS)
 
 Whatever goes wrong inside, a wrong number, another shape or an error in the student's code, ends in the same question.
 """

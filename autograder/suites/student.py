@@ -1,13 +1,13 @@
 """`student` and `reference`: objects whose attributes look like functions and lead to somebody's code.
 
-    student.softmax(x)                          the value that came back
-    student.softmax.inputs_after(x)             what the arguments look like after the call
-    student.attend.gradients(q, k, v, seeds=…)  output and gradients of sum(output * seed)
-    student.MultiHeadAttention.build(8, 2)      construct an nn.Module, see its parameters' shapes
-    student.MultiHeadAttention.run((8, 2), …)   construct, copy weights in by name, forward, gradients
-    student.MultiHeadAttention.run(…, after=(x, mask))  the same, with another call of the same module before
+    student.median(x)                           the value that came back
+    student.median.inputs_after(x)              what the arguments look like after the call
+    student.mix.gradients(x, y, seeds=…)        output and gradients of sum(output * seed)
+    student.Layer.build(8, 2)                   construct an nn.Module, see its parameters' shapes
+    student.Layer.run((8, 2), …)                construct, copy weights in by name, forward, gradients
+    student.Layer.run(…, after=(x, y))          the same, with another call of the same module before
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
-    student.attend.within(10**6, q, k, v)       the value, if no more than so many bytes were held at once
+    student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
 
 Who answers is decided by a function behind: a process behind the wall, or this process.
 """
@@ -239,7 +239,7 @@ def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwa
 
 
 def as_written(call: Call, names: ParameterNames) -> str:
-    """`softmax(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+    """`median(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
     if call.instance is None:
         return (
             _steps_text(call, names) if call.steps else _call_text(call.args, call.kwargs, names(call.name), call.name)
@@ -290,7 +290,7 @@ def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[s
     # If the code names no parameters, a shape says enough.
     labels = [names[i] if i < len(names) else "" for i in range(len(args))]
     written, shapes = [], []
-    named = False  # after `num_heads=3` Python takes names alone
+    named = False  # after `width=3` Python takes names alone
     for label, value, keyword in [
         *zip(labels, args, [False] * len(args), strict=True),
         *((k, v, True) for k, v in kwargs.items()),

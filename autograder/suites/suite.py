@@ -1,6 +1,6 @@
 """The suites of an assignment, collected by pytest once and run for any number of submissions.
 
-A suite is ordinary pytest: classes marked `@pytest.mark.exercise("softmax")`, test methods with a docstring (the
+A suite is ordinary pytest: classes marked `@pytest.mark.exercise("median")`, test methods with a docstring (the
 sentence a student reads) and `@pytest.mark.weight(2)`, and the fixtures `student` and `reference`. pytest's own
 hooks give outcomes as objects. pytest's session collects and ends; its items outlive it, and are run one at a time, so
 that a submission costs 0.1 ms a test instead of a new session's 200 ms.
@@ -119,7 +119,7 @@ class Suite:
         items = self._items.by_test
         self.tests: tuple[Test, ...] = tuple(items)
         self.path_of = {test: item.path for test, item in items.items()}
-        # Parts of names of functions that are not to be called, see `perform`. Ready-made attention is noticed without.
+        # Parts of names of functions that are not to be called, see `perform`.
         markers = [item.get_closest_marker("watched") for item in items.values()]
         self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
 

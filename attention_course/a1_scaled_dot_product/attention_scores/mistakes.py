@@ -77,10 +77,19 @@ def attention_scores(Q, K):
     | decisions.without(decisions.OPERANDS, "keys-blended", "queries-blended", "values-with-keys")
     | decisions.TURNS
     | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
-    | {"softmax-already": [{"end": lambda s: decisions.softmax(NUMPY, s, -1)}]}
+    | {
+        "softmax-already": mistake.known(
+            {"end": lambda s: decisions.softmax(NUMPY, s, -1)},
+            hint="Are these scores, or already weights? Which step comes later?",
+        )
+    }
     | {"distance-for-dot-product": [{"distance": -1}, {"distance": 1}]},
-    hints=decisions.HINTS | {"softmax-already": "Are these scores, or already weights? Which step comes later?"},
-    held=("multiplied-by-the-scale", "all-axes-reversed", "queries-and-keys-swapped", "softmax-already"),
+    hints=decisions.HINTS,
+    held=(
+        "multiplied-by-the-scale",
+        "all-axes-reversed",
+        "queries-and-keys-swapped",
+    ),
 )
 def attention_scores(end=lambda scores: scores, distance=0, **options):
     def scores(Q, K):

@@ -90,23 +90,25 @@ def _summed_away(kept):
     decisions.without(CURVES, "softmax-missing")
     | {
         "axis-ignored": [{"axis_of": lambda axis: -1}],
-        "axis-0-by-default": [{"default": 0}],
+        "axis-0-by-default": mistake.known(
+            {"default": 0}, hint="What does axis=-1 mean for a matrix: down a column, or along a row?"
+        ),
         "softmax-over-axis-0": [{"axis_of": lambda axis: 0}],
-        "softmax-over-everything": [{"axis_of": lambda axis: None}],
-        "axis-left-at-the-end": [
+        "softmax-over-everything": mistake.known({"axis_of": lambda axis: None}),
+        "axis-left-at-the-end": mistake.slip(
             {"end": lambda weights, axis: weights.swapaxes(axis, -1)},
             {"end": lambda weights, axis: np.moveaxis(weights, axis, -1)},
-        ],
-        "all-axes-reversed": [{"by_rows": True}],
+            hint="Where is each axis of x in what you give back?",
+        ),
+        "all-axes-reversed": mistake.slip({"by_rows": True}, hint="What does .T make of three axes?"),
         "axis-summed-away": [{"curve": _summed_away(True)}, {"curve": _summed_away(False)}],
     },
-    hints=decisions.HINTS
-    | {
-        "axis-left-at-the-end": "Where is each axis of x in what you give back?",
-        "all-axes-reversed": "What does .T make of three axes?",
-        "axis-0-by-default": "What does axis=-1 mean for a matrix: down a column, or along a row?",
-    },
-    held=("not-normalised", "softmax-over-everything", "axis-0-by-default", "no-max-subtraction", "no-exponential"),
+    hints=decisions.HINTS,
+    held=(
+        "not-normalised",
+        "no-max-subtraction",
+        "no-exponential",
+    ),
 )
 def softmax(
     curve=decisions.softmax, axis_of=lambda axis: axis, default=-1, end=lambda weights, axis: weights, by_rows=False

@@ -109,12 +109,14 @@ def causal_attention(Q, K, V, padding=None):
 CAUSAL = {
     "mask-off-by-one": [{"k": 1}, {"k": -1}],
     "causal-mask-transposed": [{"upper": True}],
-    "mask-forgotten": [{"k": 10**6}],
-    "padding-ignored": [{"join": lambda causal, padding: causal}],
+    "mask-forgotten": mistake.known({"k": 10**6}),
+    "padding-ignored": mistake.known({"join": lambda causal, padding: causal}),
     "padding-inverted": [{"join": lambda causal, padding: causal & ~padding}],
-    "padding-instead-of-causal": [{"join": lambda causal, padding: padding}],
-    "padding-or-causal": [{"join": lambda causal, padding: causal | padding}],
-    "padding-hides-queries": [{"join": lambda causal, padding: causal & padding & padding.swapaxes(-2, -1)}],
+    "padding-instead-of-causal": mistake.known({"join": lambda causal, padding: padding}),
+    "padding-or-causal": mistake.known({"join": lambda causal, padding: causal | padding}),
+    "padding-hides-queries": mistake.known(
+        {"join": lambda causal, padding: causal & padding & padding.swapaxes(-2, -1)}
+    ),
     "causal-with-padding-only": [{"alone": lambda causal: causal | True}],
     "padding-on-the-values": [
         {"join": lambda causal, padding: causal, "heard": lambda V, padding: V * padding.swapaxes(-2, -1)}
@@ -144,13 +146,17 @@ WORDS = decisions.HINTS | {
     | decisions.TURNS
     | CAUSAL,
     decisions.EMPTY,
-    WORDS,
+    hints=WORDS,
     held=(
-        "no-scaling", "scale-by-d_k", "scale-by-d_v", "mask-forgotten", "mask-after-softmax", "softmax-over-queries",
-        "padding-ignored", "padding-instead-of-causal", "padding-or-causal", "padding-hides-queries", "nan-for-nothing",
+        "no-scaling",
+        "scale-by-d_k",
+        "scale-by-d_v",
+        "mask-after-softmax",
+        "softmax-over-queries",
+        "nan-for-nothing",
         "all-axes-reversed",
     ),
-)  # fmt: skip
+)
 def causal_attention(
     k=0,
     upper=False,

@@ -44,20 +44,22 @@ def causal_mask(length):
 @mistake.recipe(
     {
         "mask-off-by-one": [{"k": 1}, {"k": -1}],
-        "mask-transposed": [{"turned": True}],
-        "diagonal-only": [{"part": "diagonal"}],
-        "mask-inverted": [{"inverted": True}],
-        "looks-back-a-few-words": [{"back": back} for back in range(2, 7)],
-        "diagonal-missing": [{"k": -1, "first": True}],
+        "mask-transposed": mistake.known(
+            {"turned": True}, hint="Rows are queries. How many words may the first one see, and how many the last one?"
+        ),
+        "diagonal-only": mistake.slip(
+            {"part": "diagonal"}, hint="Which words come before word 2, and may it look at them?"
+        ),
+        "mask-inverted": mistake.known({"inverted": True}),
+        "looks-back-a-few-words": mistake.slip(
+            *[{"back": back} for back in range(2, 7)],
+            hint="In a long text, how far back does the last word look in yours?",
+        ),
+        "diagonal-missing": mistake.slip(
+            {"k": -1, "first": True}, hint="May a word look at itself? Read off the diagonal of your mask."
+        ),
     },
-    hints=decisions.HINTS
-    | {
-        "diagonal-only": "Which words come before word 2, and may it look at them?",
-        "looks-back-a-few-words": "In a long text, how far back does the last word look in yours?",
-        "diagonal-missing": "May a word look at itself? Read off the diagonal of your mask.",
-        "mask-transposed": "Rows are queries. How many words may the first one see, and how many the last one?",
-    },
-    held=("mask-inverted", "mask-transposed"),
+    hints=decisions.HINTS,
 )
 def causal_mask(k=0, turned=False, part="lower", inverted=False, back=None, first=False):
     def mask(length):

@@ -55,11 +55,13 @@ def padding_mask(lengths, max_length):
 
 
 @mistake.recipe(
-    {"mask-off-by-one": [{"more": 1}, {"more": -1}]},
-    hints={
-        "mask-off-by-one": "A text of two words fills the places 0 and 1. To which places does your mask say yes?",
-    },
-    held=("mask-off-by-one",),
+    {
+        "mask-off-by-one": mistake.known(
+            {"more": 1},
+            {"more": -1},
+            hint="A text of two words fills the places 0 and 1. To which places does your mask say yes?",
+        )
+    }
 )
 def padding_mask(more=0):
     return lambda lengths, max_length: (np.arange(max_length) < np.asarray(lengths)[:, None] + more)[:, None, :]

@@ -39,14 +39,13 @@ def per_head_weights(W, num_heads):
 @mistake.recipe(
     {
         "heads-reversed": [{"order": lambda own: own[::-1]}],
-        "weights-transposed": [{"order": lambda own: own.swapaxes(-2, -1)}],
+        "weights-transposed": mistake.known({"order": lambda own: own.swapaxes(-2, -1)}),
         "one-head-too-few": [{"order": lambda own: own[:-1]}],
         "first-head-only": [{"order": lambda own: own[0]}],
-        "heads-interleaved": [{"interleaved": True}],
+        "heads-interleaved": mistake.known({"interleaved": True}),
         "width-from-the-rows": [{"by_rows": True}],
     },
     hints=WORDS,
-    held=("heads-interleaved", "weights-transposed"),
 )
 def per_head_weights(order=lambda own: own, interleaved=False, by_rows=False):
     def split(W, num_heads):

@@ -165,25 +165,37 @@ class MultiHeadAttention(_Module):
 @mistake.recipe(
     SLIPS
     | {
-        "detached-gradient": [
+        "detached-gradient": mistake.known(
             {"mixed": lambda w, V, size: (w.detach() @ V, w.detach())},
             {"mixed": lambda w, V, size: (w.detach() @ V, w)},
-        ],
+        ),
         "batch-and-words-swapped": [{"words_first": True}],
         "bias-left-on": [{"biased": ("W_O",)}, {"biased": ("W_Q", "W_K", "W_V")}],
     },
     decisions.EMPTY,
-    WORDS | {
+    hints=WORDS
+    | {
         "W_O-missing": "One of the four layers is never called. Which one?",
         "mask-inverted": "True means: may attend. Where does masked_fill fill: at True or at False?",
     },
     held=(
-        "no-scaling", "scale-by-d_k", "masked-with-zero", "scale-by-d_model", "softmax-over-queries",
-        "softmax-over-heads", "heads-interleaved", "split-without-transpose", "concat-without-transpose", "W_O-missing",
-        "mask-inverted", "mask-after-softmax", "axis-added-to-mask", "nan-for-nothing", "evenly-for-nothing",
-        "detached-gradient",
+        "no-scaling",
+        "scale-by-d_k",
+        "masked-with-zero",
+        "scale-by-d_model",
+        "softmax-over-queries",
+        "softmax-over-heads",
+        "heads-interleaved",
+        "split-without-transpose",
+        "concat-without-transpose",
+        "W_O-missing",
+        "mask-inverted",
+        "mask-after-softmax",
+        "axis-added-to-mask",
+        "nan-for-nothing",
+        "evenly-for-nothing",
     ),
-)  # fmt: skip
+)
 def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, biased=(), words_first=False, **options):
     class Attention(_Module):
         def make_layers(self, *sizes, bias):

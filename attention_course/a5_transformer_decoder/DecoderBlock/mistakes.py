@@ -131,17 +131,35 @@ class DecoderBlock(RightBlock):
 
 
 ALLOWED = {
-    "causal-mask-missing": [{"allowed": lambda ones: ones}],
-    "may-not-see-itself": [{"allowed": lambda ones: ones.tril(-1)}],
-    "looks-one-ahead": [{"allowed": lambda ones: ones.tril(1)}],
-    "causal-mask-upside-down": [{"allowed": torch.triu}],
-    "causal-mask-inverted": [{"allowed": lambda ones: ones.triu(1)}],
+    "causal-mask-missing": mistake.known(
+        {"allowed": lambda ones: ones}, hint="May the first word look at the last one? Who forbids it?"
+    ),
+    "may-not-see-itself": mistake.known(
+        {"allowed": lambda ones: ones.tril(-1)}, hint="Print the mask of three words. Is the diagonal True?"
+    ),
+    "looks-one-ahead": mistake.slip({"allowed": lambda ones: ones.tril(1)}, hint="Which words may word 0 look at?"),
+    "causal-mask-upside-down": mistake.known(
+        {"allowed": torch.triu}, hint="Print the mask of three words. At whom may the first one look?"
+    ),
+    "causal-mask-inverted": mistake.known(
+        {"allowed": lambda ones: ones.triu(1)}, hint="True means: may attend. Print the mask of three words."
+    ),
 }
 PADDED = {
-    "padding-ignored": [{"join": lambda causal, padding: causal}],
-    "padding-instead-of-causal": [{"join": lambda causal, padding: padding}],
-    "padding-or-causal": [{"join": lambda causal, padding: causal | padding}],
-    "padding-inverted": [{"join": lambda causal, padding: causal & ~padding}],
+    "padding-ignored": mistake.known(
+        {"join": lambda causal, padding: causal}, hint="Where does your code use padding?"
+    ),
+    "padding-instead-of-causal": mistake.known(
+        {"join": lambda causal, padding: padding}, hint="With padding, does the causal mask still hold?"
+    ),
+    "padding-or-causal": mistake.known(
+        {"join": lambda causal, padding: causal | padding},
+        hint="May a word attend where one of the masks says yes, or only where both do?",
+    ),
+    "padding-inverted": mistake.known(
+        {"join": lambda causal, padding: causal & ~padding},
+        hint="True means: a real word. At whom may the others look with your mask?",
+    ),
     "padding-hides-queries": [{"join": lambda causal, padding: causal & padding & padding.transpose(-2, -1)}],
 }
 
@@ -156,104 +174,130 @@ def _norm_2(block, x):
 
 @mistake.recipe(
     {
-        "post-norm": [{"norm": ("post", "post")}],
-        "post-norm-in-one-branch": [{"norm": ("post", "pre")}, {"norm": ("pre", "post")}],
-        "norm-behind-the-branch": [
-            {"norm": ("behind", "behind")}, {"norm": ("behind", "pre")}, {"norm": ("pre", "behind")}
-        ],
-        "normed-on-both-sides": [{"norm": ("both", "both")}, {"norm": ("both", "pre")}, {"norm": ("pre", "both")}],
-        "second-norm-at-the-end": [{"norm_2": lambda block, x: x, "last": _norm_2}],
-        "normed-at-the-end-too": [{"last": _norm_2}, {"last": _norm_1}],
-        "second-residual-from-the-input": [{"start": lambda before, after: before}],
-        "input-added-again": [{"start": lambda before, after: before + after}],
-        "branches-side-by-side": [{"reads": lambda before, after: before}],
-        "branch-alone-read": [{"reads": lambda before, after: after - before}],
-        "no-residual-around-attention": [{"first": lambda x, n, branch: branch}],
-        "no-residual-around-feed-forward": [{"second": lambda x, n, branch: branch}],
-        "attention-lost": [{"first": lambda x, n, branch: x}],
-        "feed-forward-lost": [{"second": lambda x, n, branch: x}],
-        "input-doubled": [{"first": lambda x, n, branch: x + x}, {"second": lambda x, n, branch: x + x}],
-        "branch-doubled": [
+        "post-norm": mistake.known(
+            {"norm": ("post", "post")}, hint="Where does the norm stand: in front of each branch, or behind the sum?"
+        ),
+        "post-norm-in-one-branch": mistake.slip(
+            {"norm": ("post", "pre")},
+            {"norm": ("pre", "post")},
+            hint="Do both norms stand at the same place: in front of the branch, or behind the sum?",
+        ),
+        "norm-behind-the-branch": mistake.known(
+            {"norm": ("behind", "behind")},
+            {"norm": ("behind", "pre")},
+            {"norm": ("pre", "behind")},
+            hint="What goes into the attention: x, or the normalised x? And what is added to x?",
+        ),
+        "normed-on-both-sides": mistake.slip(
+            {"norm": ("both", "both")},
+            {"norm": ("both", "pre")},
+            {"norm": ("pre", "both")},
+            hint="How often is each norm used in the formula?",
+        ),
+        "second-norm-at-the-end": mistake.slip(
+            {"norm_2": lambda block, x: x, "last": _norm_2},
+            hint="What goes into the feed-forward network, and what happens to the sum behind it?",
+        ),
+        "normed-at-the-end-too": mistake.slip(
+            {"last": _norm_2}, {"last": _norm_1}, hint="How often is each norm used in the formula?"
+        ),
+        "second-residual-from-the-input": mistake.known(
+            {"start": lambda before, after: before},
+            hint="What is the second branch added to: does the attention's share survive?",
+        ),
+        "input-added-again": mistake.slip(
+            {"start": lambda before, after: before + after},
+            hint="If both branches gave zeros, how often would x be in the output?",
+        ),
+        "branches-side-by-side": mistake.known(
+            {"reads": lambda before, after: before},
+            hint="Does the feed-forward network see what the attention has found?",
+        ),
+        "branch-alone-read": mistake.slip(
+            {"reads": lambda before, after: after - before},
+            hint="What does the feed-forward network read: the sum, or what attention found alone?",
+        ),
+        "no-residual-around-attention": mistake.known(
+            {"first": lambda x, n, branch: branch}, hint="If the attention gave zeros, what would be left of x?"
+        ),
+        "no-residual-around-feed-forward": mistake.known(
+            {"second": lambda x, n, branch: branch},
+            hint="If the feed-forward network gave zeros, what would be left of x?",
+        ),
+        "attention-lost": mistake.slip(
+            {"first": lambda x, n, branch: x}, hint="Does a word's output change if an earlier word does?"
+        ),
+        "feed-forward-lost": mistake.slip(
+            {"second": lambda x, n, branch: x}, hint="Is the result of the feed-forward network used?"
+        ),
+        "input-doubled": mistake.slip(
+            {"first": lambda x, n, branch: x + x},
+            {"second": lambda x, n, branch: x + x},
+            hint="What is added to x: itself, or what the branch found?",
+        ),
+        "branch-doubled": mistake.slip(
             {"first": lambda x, n, branch: x + 2 * branch},
             {"second": lambda x, n, branch: x + 2 * branch},
             {"first": lambda x, n, branch: branch + branch},
             {"second": lambda x, n, branch: branch + branch},
-        ],
-        "sum-halved": [
+            hint="Set a branch to zero: what is left of x? And what is each branch multiplied by?",
+        ),
+        "sum-halved": mistake.slip(
             {"second": lambda x, n, branch: (x + branch) / 2},
             {"first": lambda x, n, branch: (x + branch) / 2},
             {"first": lambda x, n, branch: (x + branch) / 2, "second": lambda x, n, branch: (x + branch) / 2},
-        ],
-        "multiplied-not-added": [
+            hint="If both branches give zero, what should come out?",
+        ),
+        "multiplied-not-added": mistake.slip(
             {"first": lambda x, n, branch: x * branch},
             {"second": lambda x, n, branch: x * branch},
-        ],
-        "residual-subtracted": [
+            hint="If a branch gives zero, what should be left of x?",
+        ),
+        "residual-subtracted": mistake.slip(
             {"first": lambda x, n, branch: x - branch},
             {"second": lambda x, n, branch: x - branch},
             {"first": lambda x, n, branch: branch - x},
-        ],
+            hint="If a branch gives zero, and then one, how does the output change?",
+        ),
         "residual-from-the-normalised": [{"first": lambda x, n, branch: n + branch}],
-        "second-residual-from-the-normalised": [{"second": lambda x, n, branch: n + branch}],
-        "residual-inside-the-argument": [
+        "second-residual-from-the-normalised": mistake.known(
+            {"second": lambda x, n, branch: n + branch},
+            hint="What is the second branch added to: the sum, or norm_2 of it?",
+        ),
+        "residual-inside-the-argument": mistake.slip(
             {"into_second": lambda x, n: x + n},
             {"into_first": lambda x, n: x + n},
             {"into_second": lambda x, n: x + n, "second": lambda x, n, branch: branch},
-        ],
-        "one-norm-for-both": [{"norm_2": _norm_1}, {"norm_1": _norm_2}],
-        "norms-swapped": [{"norm_1": _norm_2, "norm_2": _norm_1}],
-        "first-norm-missing": [{"norm_1": lambda block, x: x}],
-        "second-norm-missing": [{"norm_2": lambda block, x: x}],
-        "relu-missing": [{"curve": nn.Identity}],
-        "another-curve": [{"curve": nn.GELU}, {"curve": nn.SiLU}, {"curve": nn.Tanh}, {"curve": nn.Sigmoid},
-                          {"curve": nn.LeakyReLU}, {"curve": nn.ELU}, {"curve": nn.ReLU6}],
-    } | ALLOWED | PADDED,
-    hints={
-        "looks-one-ahead": "Which words may word 0 look at?",
-        "attention-lost": "Does a word's output change if an earlier word does?",
-        "feed-forward-lost": "Is the result of the feed-forward network used?",
-        "input-doubled": "What is added to x: itself, or what the branch found?",
-        "branch-doubled": "Set a branch to zero: what is left of x? And what is each branch multiplied by?",
-        "sum-halved": "If both branches give zero, what should come out?",
-        "multiplied-not-added": "If a branch gives zero, what should be left of x?",
-        "residual-subtracted": "If a branch gives zero, and then one, how does the output change?",
-        "residual-inside-the-argument": "What goes into the branch: the norm alone, or a sum?",
-        "post-norm-in-one-branch": "Do both norms stand at the same place: in front of the branch, or behind the sum?",
-        "normed-on-both-sides": "How often is each norm used in the formula?",
-        "second-norm-at-the-end": "What goes into the feed-forward network, and what happens to the sum behind it?",
-        "normed-at-the-end-too": "How often is each norm used in the formula?",
-        "branch-alone-read": "What does the feed-forward network read: the sum, or what attention found alone?",
-        "input-added-again": "If both branches gave zeros, how often would x be in the output?",
-        "post-norm": "Where does the norm stand: in front of each branch, or behind the sum?",
-        "norm-behind-the-branch": "What goes into the attention: x, or the normalised x? And what is added to x?",
-        "second-residual-from-the-normalised": "What is the second branch added to: the sum, or norm_2 of it?",
-        "no-residual-around-attention": "If the attention gave zeros, what would be left of x?",
-        "no-residual-around-feed-forward": "If the feed-forward network gave zeros, what would be left of x?",
-        "second-residual-from-the-input": "What is the second branch added to: does the attention's share survive?",
-        "branches-side-by-side": "Does the feed-forward network see what the attention has found?",
-        "norms-swapped": "Which norm stands in front of the attention, and which in front of the feed-forward network?",
-        "one-norm-for-both": "One of the members is never called. Which one?",
-        "first-norm-missing": "One of the members is never called. Which one?",
-        "second-norm-missing": "One of the members is never called. Which one?",
-        "causal-mask-missing": "May the first word look at the last one? Who forbids it?",
-        "causal-mask-upside-down": "Print the mask of three words. At whom may the first one look?",
-        "may-not-see-itself": "Print the mask of three words. Is the diagonal True?",
-        "causal-mask-inverted": "True means: may attend. Print the mask of three words.",
-        "padding-ignored": "Where does your code use padding?",
-        "padding-instead-of-causal": "With padding, does the causal mask still hold?",
-        "padding-or-causal": "May a word attend where one of the masks says yes, or only where both do?",
-        "padding-inverted": "True means: a real word. At whom may the others look with your mask?",
-        "relu-missing": "Which three layers make the feed-forward network?",
-        "another-curve": "Which curve stands between the two linear layers?",
-    },
-    held=(
-        "post-norm", "norm-behind-the-branch", "second-residual-from-the-normalised", "no-residual-around-attention",
-        "no-residual-around-feed-forward", "second-residual-from-the-input", "branches-side-by-side", "norms-swapped",
-        "one-norm-for-both", "first-norm-missing", "second-norm-missing", "causal-mask-missing",
-        "causal-mask-upside-down", "may-not-see-itself", "causal-mask-inverted", "padding-ignored",
-        "padding-instead-of-causal", "padding-or-causal", "padding-inverted", "relu-missing", "another-curve",
-    ),
-)  # fmt: skip
+            hint="What goes into the branch: the norm alone, or a sum?",
+        ),
+        "one-norm-for-both": mistake.known(
+            {"norm_2": _norm_1}, {"norm_1": _norm_2}, hint="One of the members is never called. Which one?"
+        ),
+        "norms-swapped": mistake.known(
+            {"norm_1": _norm_2, "norm_2": _norm_1},
+            hint="Which norm stands in front of the attention, and which in front of the feed-forward network?",
+        ),
+        "first-norm-missing": mistake.known(
+            {"norm_1": lambda block, x: x}, hint="One of the members is never called. Which one?"
+        ),
+        "second-norm-missing": mistake.known(
+            {"norm_2": lambda block, x: x}, hint="One of the members is never called. Which one?"
+        ),
+        "relu-missing": mistake.known({"curve": nn.Identity}, hint="Which three layers make the feed-forward network?"),
+        "another-curve": mistake.known(
+            {"curve": nn.GELU},
+            {"curve": nn.SiLU},
+            {"curve": nn.Tanh},
+            {"curve": nn.Sigmoid},
+            {"curve": nn.LeakyReLU},
+            {"curve": nn.ELU},
+            {"curve": nn.ReLU6},
+            hint="Which curve stands between the two linear layers?",
+        ),
+    }
+    | ALLOWED
+    | PADDED
+)
 def DecoderBlock(
     norm=("pre", "pre"), first=lambda x, n, branch: x + branch, second=lambda x, n, branch: x + branch,
     into_first=lambda x, n: n, into_second=lambda x, n: n, norm_1=_norm_1, norm_2=_norm_2,

@@ -32,68 +32,80 @@ ANOTHER = [
 
 @mistake.recipe(
     {
-        "relu-missing": [{"curve": lambda y: y}],
-        "relu-at-the-end": [{"curve": lambda y: y, "end": lambda y: np.maximum(y, 0)},
-                            {"curve": lambda y: y, "late": lambda y: np.maximum(y, 0)}],
-        "relu-twice": [{"end": lambda y: np.maximum(y, 0)}],
-        "relu-first": [{"curve": lambda y: y, "begin": lambda x: np.maximum(x, 0)}],
-        "another-curve": [{"curve": lambda y: 0.5 * y * (1 + np.tanh(0.7978845608 * (y + 0.044715 * y**3)))}]
-        + [{"curve": lambda y: np.where(y > 0, y, 0.5 * y * (1 + np.tanh(0.79788456 * (y + 0.044715 * y**3))))}]
-        + [{"curve": curve} for curve in ANOTHER],
-        "leaky-relu": [{"curve": lambda y, by=by: np.where(y > 0, y, by * y)} for by in (0.01, 0.1, 0.2)],
-        "relu-clipped": [{"curve": lambda y, top=top: np.clip(y, 0, top)} for top in (1, 6)],
-        "absolute-value": [{"curve": np.abs}],
-        "squared-relu": [{"curve": lambda y: np.maximum(y, 0) ** 2}],
-        "step-for-relu": [{"curve": lambda y: (y > 0).astype(y.dtype)}],
-        "sign-flipped": [{"curve": lambda y: np.minimum(y, 0)}, {"curve": lambda y: np.maximum(-y, 0)}],
-        "sigmoid": [{"curve": lambda y: 1 / (1 + np.exp(-y))}],
-        "softmax-for-relu": [{"curve": lambda y: np.exp(y) / np.exp(y).sum(-1, keepdims=True)}],
-        "relu-on-the-words-too": [{"begin": lambda x: np.maximum(x, 0)}],
-        "first-layer-turned-round": [{"back": lambda W_1, W_2: W_1.T}],
-        "b_1-missing": [{"first": 0}],
-        "b_2-missing": [{"second": 0}],
-        "b_1-subtracted": [{"first": -1}],
-        "b_2-subtracted": [{"second": -1}],
-        "b_1-twice": [{"first": 2}],
-        "b_2-twice": [{"second": 2}],
-        "relu-before-the-bias": [{"early": True}],
-        "relu-asks-without-the-bias": [{"asks": lambda hidden, b_1: hidden > 0}],
-        "relu-asks-the-word": [{"asks": lambda hidden, b_1: (hidden + b_1).sum(-1, keepdims=True) > 0},
-                               {"asks": lambda hidden, b_1: (hidden + b_1).max(-1, keepdims=True) > 0}],
-        "residual-added": [{"rest": 1}],
-    },
-    hints={
-        "leaky-relu": "What does ReLU make of -1?",
-        "relu-clipped": "What does ReLU make of 10?",
-        "squared-relu": "What does ReLU make of 10?",
-        "step-for-relu": "What does ReLU make of 10?",
-        "sign-flipped": "What does ReLU make of 3, and what of -3?",
-        "softmax-for-relu": "Does one hidden unit know of the others in a ReLU?",
-        "relu-on-the-words-too": "A feature of a word is below zero. Does the first layer meet it?",
-        "first-layer-turned-round": "Which of the arguments has no influence on your result?",
-        "b_1-subtracted": "Is the bias added or taken off?",
-        "b_2-subtracted": "Is the bias added or taken off?",
-        "b_1-twice": "How often is each bias added?",
-        "b_2-twice": "How often is each bias added?",
-        "relu-asks-without-the-bias": "What does your ReLU ask whether it is below zero: numbers with b_1 or without?",
-        "relu-asks-the-word": "May one hidden number be set to zero and its neighbour not?",
-        "another-curve": "Is what is below zero exactly zero after your curve, and what is above it unchanged?",
-        "relu-missing": "Which numbers between the two layers are below zero, and what should become of them?",
-        "relu-at-the-end": "Between which two steps of the formula is the maximum? May the result be below zero?",
-        "relu-twice": "May the result be below zero? Which step would forbid it?",
-        "relu-first": "What is set to zero here: features of the word, or what the first layer makes of them?",
-        "relu-before-the-bias": "In the example, is -3 added before or after numbers are set to zero?",
-        "b_1-missing": "Which arguments does your code not use?",
-        "b_2-missing": "Which arguments does your code not use?",
-        "sigmoid": "What does your curve make of 5, and what should come out?",
-        "absolute-value": "What should become of -2 between the layers: 0 or 2?",
-        "residual-added": "What else is in your result besides the second layer's?",
-    },
-    held=(
-        "relu-missing", "relu-at-the-end", "relu-twice", "relu-first", "relu-before-the-bias", "b_1-missing",
-        "b_2-missing", "sigmoid", "absolute-value", "residual-added", "another-curve",
-    ),
-)  # fmt: skip
+        "relu-missing": mistake.known(
+            {"curve": lambda y: y},
+            hint="Which numbers between the two layers are below zero, and what should become of them?",
+        ),
+        "relu-at-the-end": mistake.known(
+            {"curve": lambda y: y, "end": lambda y: np.maximum(y, 0)},
+            {"curve": lambda y: y, "late": lambda y: np.maximum(y, 0)},
+            hint="Between which two steps of the formula is the maximum? May the result be below zero?",
+        ),
+        "relu-twice": mistake.known(
+            {"end": lambda y: np.maximum(y, 0)}, hint="May the result be below zero? Which step would forbid it?"
+        ),
+        "relu-first": mistake.known(
+            {"curve": lambda y: y, "begin": lambda x: np.maximum(x, 0)},
+            hint="What is set to zero here: features of the word, or what the first layer makes of them?",
+        ),
+        "another-curve": mistake.known(
+            *(
+                [{"curve": lambda y: 0.5 * y * (1 + np.tanh(0.7978845608 * (y + 0.044715 * y**3)))}]
+                + [{"curve": lambda y: np.where(y > 0, y, 0.5 * y * (1 + np.tanh(0.79788456 * (y + 0.044715 * y**3))))}]
+                + [{"curve": curve} for curve in ANOTHER]
+            ),
+            hint="Is what is below zero exactly zero after your curve, and what is above it unchanged?",
+        ),
+        "leaky-relu": mistake.slip(
+            *[{"curve": lambda y, by=by: np.where(y > 0, y, by * y)} for by in (0.01, 0.1, 0.2)],
+            hint="What does ReLU make of -1?",
+        ),
+        "relu-clipped": mistake.slip(
+            *[{"curve": lambda y, top=top: np.clip(y, 0, top)} for top in (1, 6)], hint="What does ReLU make of 10?"
+        ),
+        "absolute-value": mistake.known({"curve": np.abs}, hint="What should become of -2 between the layers: 0 or 2?"),
+        "squared-relu": mistake.slip({"curve": lambda y: np.maximum(y, 0) ** 2}, hint="What does ReLU make of 10?"),
+        "step-for-relu": mistake.slip({"curve": lambda y: (y > 0).astype(y.dtype)}, hint="What does ReLU make of 10?"),
+        "sign-flipped": mistake.slip(
+            {"curve": lambda y: np.minimum(y, 0)},
+            {"curve": lambda y: np.maximum(-y, 0)},
+            hint="What does ReLU make of 3, and what of -3?",
+        ),
+        "sigmoid": mistake.known(
+            {"curve": lambda y: 1 / (1 + np.exp(-y))}, hint="What does your curve make of 5, and what should come out?"
+        ),
+        "softmax-for-relu": mistake.slip(
+            {"curve": lambda y: np.exp(y) / np.exp(y).sum(-1, keepdims=True)},
+            hint="Does one hidden unit know of the others in a ReLU?",
+        ),
+        "relu-on-the-words-too": mistake.slip(
+            {"begin": lambda x: np.maximum(x, 0)},
+            hint="A feature of a word is below zero. Does the first layer meet it?",
+        ),
+        "first-layer-turned-round": mistake.slip(
+            {"back": lambda W_1, W_2: W_1.T}, hint="Which of the arguments has no influence on your result?"
+        ),
+        "b_1-missing": mistake.known({"first": 0}, hint="Which arguments does your code not use?"),
+        "b_2-missing": mistake.known({"second": 0}, hint="Which arguments does your code not use?"),
+        "b_1-subtracted": mistake.slip({"first": -1}, hint="Is the bias added or taken off?"),
+        "b_2-subtracted": mistake.slip({"second": -1}, hint="Is the bias added or taken off?"),
+        "b_1-twice": mistake.slip({"first": 2}, hint="How often is each bias added?"),
+        "b_2-twice": mistake.slip({"second": 2}, hint="How often is each bias added?"),
+        "relu-before-the-bias": mistake.known(
+            {"early": True}, hint="In the example, is -3 added before or after numbers are set to zero?"
+        ),
+        "relu-asks-without-the-bias": mistake.slip(
+            {"asks": lambda hidden, b_1: hidden > 0},
+            hint="What does your ReLU ask whether it is below zero: numbers with b_1 or without?",
+        ),
+        "relu-asks-the-word": mistake.slip(
+            {"asks": lambda hidden, b_1: (hidden + b_1).sum(-1, keepdims=True) > 0},
+            {"asks": lambda hidden, b_1: (hidden + b_1).max(-1, keepdims=True) > 0},
+            hint="May one hidden number be set to zero and its neighbour not?",
+        ),
+        "residual-added": mistake.known({"rest": 1}, hint="What else is in your result besides the second layer's?"),
+    }
+)
 def feed_forward(
     curve=lambda y: np.maximum(y, 0), begin=lambda x: x, end=lambda y: y, first=1, second=1, early=False, rest=0,
     asks=None, late=lambda y: y,

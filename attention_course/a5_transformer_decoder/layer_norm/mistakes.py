@@ -71,67 +71,103 @@ def _root_of(variance, eps):
 
 @mistake.recipe(
     {
-        "normalised-over-the-batch": [{"axis": 0}, {"axis": (-5, -4, -3, -2)}],
-        "normalised-over-the-sentence": [{"axis": (-2, -1)}, {"axis": -2}],
-        "normalised-over-everything": [{"axis": None}],
-        "divided-by-n-minus-1": [{"ddof": 1}],
-        "no-root": [{"below": lambda variance, eps: variance + eps}],
-        "eps-outside-the-root": [{"below": lambda variance, eps: np.sqrt(variance) + eps}],
-        "eps-twice": [
+        "normalised-over-the-batch": mistake.known(
+            {"axis": 0},
+            {"axis": (-5, -4, -3, -2)},
+            hint="Whose mean do you subtract: of one word's features, or of one feature's words?",
+        ),
+        "normalised-over-the-sentence": mistake.slip(
+            {"axis": (-2, -1)},
+            {"axis": -2},
+            hint="Over how many numbers is your mean: those of one word, or of all words?",
+        ),
+        "normalised-over-everything": mistake.known(
+            {"axis": None}, hint="How many means are there for five words, and how many do you have?"
+        ),
+        "divided-by-n-minus-1": mistake.known(
+            {"ddof": 1}, hint="By what is the 20 of the example divided, and by what does your variance divide?"
+        ),
+        "no-root": mistake.known(
+            {"below": lambda variance, eps: variance + eps},
+            hint="If all features are ten times as large, how much larger is the variance? What do you divide by?",
+        ),
+        "eps-outside-the-root": mistake.known(
+            {"below": lambda variance, eps: np.sqrt(variance) + eps},
+            hint="What is eps added to: the variance or its root?",
+        ),
+        "eps-twice": mistake.slip(
             {"below": lambda variance, eps: np.sqrt(variance + eps) + eps},
             {"below": lambda variance, eps: np.sqrt(variance + 2 * eps)},
-        ],
-        "eps-missing": [{"below": lambda variance, eps: np.sqrt(variance)}],
-        "root-twice": [{"below": lambda variance, eps: np.sqrt(np.sqrt(variance) + eps)}],
-        "eps-squared": [{"below": lambda variance, eps: np.sqrt(variance + eps**2)}],
-        "mean-not-subtracted": [{"centre": 0}],
-        "absolute-deviation": [{"spread": lambda x, axis: np.abs(x).mean(axis=axis, keepdims=True) ** 2}],
-        "sum-of-squares": [{"spread": lambda x, axis: (x**2).sum(axis=axis, keepdims=True)}],
-        "variance-of-x-itself": [{"of": lambda x, mean: x}],
-        "variance-over-everything": [{"spread_axis": None}],
-        "variance-over-the-batch": [{"spread_axis": 0}],
-        "median-for-mean": [{"middle": np.median}, {"middle": np.median, "of": _from_the_mean}],
-        "largest-for-mean": [{"middle": np.max}, {"middle": np.max, "of": _from_the_mean}],
-        "eps-as-a-floor": [{"below": lambda variance, eps: np.sqrt(np.maximum(variance, eps))}],
-        "range-for-spread": [{"spread": lambda x, axis: np.ptp(x, axis=axis, keepdims=True) ** 2}],
-        "gamma-and-beta-swapped": [{"affine": lambda y, gamma, beta: beta * y + gamma}],
-        "shifted-before-scaled": [{"affine": lambda y, gamma, beta: gamma * (y + beta)}],
-        "gamma-missing": [{"affine": lambda y, gamma, beta: y + beta}],
-        "beta-missing": [{"affine": lambda y, gamma, beta: gamma * y}],
-        "gamma-added": [{"affine": lambda y, gamma, beta: (1 + gamma) * y + beta}],
-    },
-    hints={
-        "normalised-over-the-sentence": "Over how many numbers is your mean: those of one word, or of all words?",
-        "eps-twice": "How often is eps added, and where?",
-        "root-twice": "If all features are ten times as large, how much larger is what you divide by?",
-        "eps-squared": "What exactly is added to the variance?",
-        "absolute-deviation": "Is the variance the mean of sizes, or of squares?",
-        "sum-of-squares": "Is the variance a sum or a mean? Try a vector of another length.",
-        "gamma-missing": "Which of gamma and beta is in your formula?",
-        "beta-missing": "Which of gamma and beta is in your formula?",
-        "gamma-added": "What is left of a vector if gamma is 0?",
-        "variance-of-x-itself": "Of what do you take squares for the variance: of x, or of what is left of it?",
-        "variance-over-everything": "How many means do you have for five words, and how many variances?",
-        "variance-over-the-batch": "Over which axis is your mean, and over which one your variance?",
-        "median-for-mean": "Which of the two is a mean: the middle one, or the sum divided by how many there are?",
-        "largest-for-mean": "What is taken off each feature: the mean, or the largest?",
-        "eps-as-a-floor": "Does eps change a large variance, too?",
-        "range-for-spread": "Is it the distance from the smallest to the largest that you divide by?",
-        "normalised-over-the-batch": "Whose mean do you subtract: of one word's features, or of one feature's words?",
-        "normalised-over-everything": "How many means are there for five words, and how many do you have?",
-        "divided-by-n-minus-1": "By what is the 20 of the example divided, and by what does your variance divide?",
-        "no-root": "If all features are ten times as large, how much larger is the variance? What do you divide by?",
-        "eps-outside-the-root": "What is eps added to: the variance or its root?",
-        "eps-missing": "What becomes of a word whose features are all equal?",
-        "mean-not-subtracted": "What is the mean of your result with gamma = 1 and beta = 0?",
-        "gamma-and-beta-swapped": "Which of gamma and beta is 1 where nothing should change, and which is 0?",
-        "shifted-before-scaled": "Does gamma scale beta, too?",
-    },
-    held=(
-        "normalised-over-the-batch", "normalised-over-everything", "divided-by-n-minus-1", "no-root",
-        "eps-outside-the-root", "eps-missing", "mean-not-subtracted", "gamma-and-beta-swapped", "shifted-before-scaled",
-    ),
-)  # fmt: skip
+            hint="How often is eps added, and where?",
+        ),
+        "eps-missing": mistake.known(
+            {"below": lambda variance, eps: np.sqrt(variance)},
+            hint="What becomes of a word whose features are all equal?",
+        ),
+        "root-twice": mistake.slip(
+            {"below": lambda variance, eps: np.sqrt(np.sqrt(variance) + eps)},
+            hint="If all features are ten times as large, how much larger is what you divide by?",
+        ),
+        "eps-squared": mistake.slip(
+            {"below": lambda variance, eps: np.sqrt(variance + eps**2)}, hint="What exactly is added to the variance?"
+        ),
+        "mean-not-subtracted": mistake.known(
+            {"centre": 0}, hint="What is the mean of your result with gamma = 1 and beta = 0?"
+        ),
+        "absolute-deviation": mistake.slip(
+            {"spread": lambda x, axis: np.abs(x).mean(axis=axis, keepdims=True) ** 2},
+            hint="Is the variance the mean of sizes, or of squares?",
+        ),
+        "sum-of-squares": mistake.slip(
+            {"spread": lambda x, axis: (x**2).sum(axis=axis, keepdims=True)},
+            hint="Is the variance a sum or a mean? Try a vector of another length.",
+        ),
+        "variance-of-x-itself": mistake.slip(
+            {"of": lambda x, mean: x},
+            hint="Of what do you take squares for the variance: of x, or of what is left of it?",
+        ),
+        "variance-over-everything": mistake.slip(
+            {"spread_axis": None}, hint="How many means do you have for five words, and how many variances?"
+        ),
+        "variance-over-the-batch": mistake.slip(
+            {"spread_axis": 0}, hint="Over which axis is your mean, and over which one your variance?"
+        ),
+        "median-for-mean": mistake.slip(
+            {"middle": np.median},
+            {"middle": np.median, "of": _from_the_mean},
+            hint="Which of the two is a mean: the middle one, or the sum divided by how many there are?",
+        ),
+        "largest-for-mean": mistake.slip(
+            {"middle": np.max},
+            {"middle": np.max, "of": _from_the_mean},
+            hint="What is taken off each feature: the mean, or the largest?",
+        ),
+        "eps-as-a-floor": mistake.slip(
+            {"below": lambda variance, eps: np.sqrt(np.maximum(variance, eps))},
+            hint="Does eps change a large variance, too?",
+        ),
+        "range-for-spread": mistake.slip(
+            {"spread": lambda x, axis: np.ptp(x, axis=axis, keepdims=True) ** 2},
+            hint="Is it the distance from the smallest to the largest that you divide by?",
+        ),
+        "gamma-and-beta-swapped": mistake.known(
+            {"affine": lambda y, gamma, beta: beta * y + gamma},
+            hint="Which of gamma and beta is 1 where nothing should change, and which is 0?",
+        ),
+        "shifted-before-scaled": mistake.known(
+            {"affine": lambda y, gamma, beta: gamma * (y + beta)}, hint="Does gamma scale beta, too?"
+        ),
+        "gamma-missing": mistake.slip(
+            {"affine": lambda y, gamma, beta: y + beta}, hint="Which of gamma and beta is in your formula?"
+        ),
+        "beta-missing": mistake.slip(
+            {"affine": lambda y, gamma, beta: gamma * y}, hint="Which of gamma and beta is in your formula?"
+        ),
+        "gamma-added": mistake.slip(
+            {"affine": lambda y, gamma, beta: (1 + gamma) * y + beta}, hint="What is left of a vector if gamma is 0?"
+        ),
+    }
+)
 def layer_norm(
     axis=-1, ddof=0, below=_root_of, centre=1, spread=None, affine=lambda y, gamma, beta: gamma * y + beta,
     of=lambda x, mean: x - mean, middle=np.mean, spread_axis=-1,

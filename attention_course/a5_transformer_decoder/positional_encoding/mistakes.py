@@ -48,70 +48,83 @@ def _pairs(column, d_model):
 
 @mistake.recipe(
     {
-        "sine-and-cosine-swapped": [{"order": "swapped"}],
-        "sines-and-cosines-concatenated": [{"order": "concatenated"}],
-        "sines-only": [{"order": "sines"}],
-        "cosines-only": [{"order": "cosines"}],
-        "a-wave-length-for-each-column": [{"exponent": lambda column, d: column / d}],
-        "exponent-without-the-2": [{"exponent": lambda column, d: column // 2 / d}],
-        "exponent-doubled": [
+        "sine-and-cosine-swapped": mistake.known(
+            {"order": "swapped"}, hint="At position 0, what should stand in column 0: the sine of 0 or its cosine?"
+        ),
+        "sines-and-cosines-concatenated": mistake.known(
+            {"order": "concatenated"},
+            hint="In which columns do the cosines stand: every second one, or all at the end?",
+        ),
+        "sines-only": mistake.known({"order": "sines"}, hint="What stands in the odd columns?"),
+        "cosines-only": mistake.slip({"order": "cosines"}, hint="What stands in the even columns?"),
+        "a-wave-length-for-each-column": mistake.known(
+            {"exponent": lambda column, d: column / d},
+            hint="In the formula, does the cosine of a pair have another angle than its sine?",
+        ),
+        "exponent-without-the-2": mistake.known(
+            {"exponent": lambda column, d: column // 2 / d},
+            hint="The second pair of d_model = 4: what is 2i / d_model there, and what is yours?",
+        ),
+        "exponent-doubled": mistake.known(
             {"exponent": lambda column, d: 4 * (column // 2) / d},
             {"exponent": lambda column, d: 2 * column / d},
-        ],
+            hint="Which number is i for column 2: is it 2, or the number of the pair?",
+        ),
         "exponent-up-to-1": [
             {"exponent": lambda column, d: 2 * (column // 2) / max(d - 2, 1)},
             {"exponent": lambda column, d: 2 * (column // 2) / max(d - 1, 1)},
             {"exponent": lambda column, d: column / max(d - 1, 1)},
         ],
-        "exponent-off-by-one": [
+        "exponent-off-by-one": mistake.slip(
             {"exponent": lambda column, d: 2 * ((column + 1) // 2) / d},
             {"exponent": lambda column, d: 2 * (column // 2 + 1) / d},
-        ],
-        "exponent-rounded-down": [{"exponent": lambda column, d: 2 * (column // 2) // d}],
-        "positions-from-1": [{"first": 1}],
+            hint="Columns 0 and 1 are a pair. Which exponent has each of them in yours?",
+        ),
+        "exponent-rounded-down": mistake.slip(
+            {"exponent": lambda column, d: 2 * (column // 2) // d}, hint="What is 2 // 6 in Python, and what is 2 / 6?"
+        ),
+        "positions-from-1": mistake.known(
+            {"first": 1}, hint="Which position has the first word, and what is the sine of that?"
+        ),
         "base-1000": [{"base": 1000}],
-        "another-base": [{"base": base} for base in (10, 100, 1e5, 1e6, math.e, 2)],
-        "multiplied-by-the-power": [{"sign": 1}],
-        "position-by-length": [{"place": lambda at, length: at / length},
-                               {"place": lambda at, length: at / max(length - 1, 1)}],
-        "positions-backwards": [{"place": lambda at, length: at[::-1]}],
-        "turns-for-angles": [{"unit": 2 * math.pi}],
-        "degrees-for-angles": [{"unit": math.pi / 180}],
-        "power-of-the-whole": [{"whole": True}],
-        "angles-of-whole-numbers": [{"rounded": np.floor}, {"rounded": np.round}],
-        "exponent-by-length": [{"width": lambda length, d: length}],
-        "cosine-of-the-sine": [{"order": "twice"}],
-        "transposed": [{"end": np.transpose}],
-    },
-    hints={
-        "cosines-only": "What stands in the even columns?",
-        "exponent-off-by-one": "Columns 0 and 1 are a pair. Which exponent has each of them in yours?",
-        "exponent-rounded-down": "What is 2 // 6 in Python, and what is 2 / 6?",
-        "another-base": "Which number is raised to a power in the formula, and which one in yours?",
-        "positions-backwards": "Which row of your table is that of position 0?",
-        "turns-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
-        "degrees-for-angles": "By how much does the angle in column 0 grow from one position to the next?",
-        "power-of-the-whole": "What is raised to the power: 10000 alone, or the position, too?",
-        "angles-of-whole-numbers": "What is 3 / 4 in yours, as an angle?",
-        "exponent-by-length": "By what is the number of the column divided in the exponent?",
-        "cosine-of-the-sine": "Of what is the cosine taken in yours: of the angle?",
-        "transposed": "Which axis does the docstring name first: positions, or columns?",
-        "sine-and-cosine-swapped": "At position 0, what should stand in column 0: the sine of 0 or its cosine?",
-        "sines-and-cosines-concatenated": "In which columns do the cosines stand: every second one, or all at the end?",
-        "a-wave-length-for-each-column": "In the formula, does the cosine of a pair have another angle than its sine?",
-        "exponent-without-the-2": "The second pair of d_model = 4: what is 2i / d_model there, and what is yours?",
-        "exponent-doubled": "Which number is i for column 2: is it 2, or the number of the pair?",
-        "positions-from-1": "Which position has the first word, and what is the sine of that?",
-        "multiplied-by-the-power": "Is the position divided by the power of 10000, or multiplied by it?",
-        "sines-only": "What stands in the odd columns?",
-        "position-by-length": "Does the angle of position 1 depend on how long the text is?",
-    },
-    held=(
-        "sine-and-cosine-swapped", "sines-and-cosines-concatenated", "a-wave-length-for-each-column",
-        "exponent-without-the-2", "exponent-doubled", "positions-from-1", "multiplied-by-the-power", "sines-only",
-        "position-by-length",
-    ),
-)  # fmt: skip
+        "another-base": mistake.slip(
+            *[{"base": base} for base in (10, 100, 1e5, 1e6, math.e, 2)],
+            hint="Which number is raised to a power in the formula, and which one in yours?",
+        ),
+        "multiplied-by-the-power": mistake.known(
+            {"sign": 1}, hint="Is the position divided by the power of 10000, or multiplied by it?"
+        ),
+        "position-by-length": mistake.known(
+            {"place": lambda at, length: at / length},
+            {"place": lambda at, length: at / max(length - 1, 1)},
+            hint="Does the angle of position 1 depend on how long the text is?",
+        ),
+        "positions-backwards": mistake.slip(
+            {"place": lambda at, length: at[::-1]}, hint="Which row of your table is that of position 0?"
+        ),
+        "turns-for-angles": mistake.slip(
+            {"unit": 2 * math.pi}, hint="By how much does the angle in column 0 grow from one position to the next?"
+        ),
+        "degrees-for-angles": mistake.slip(
+            {"unit": math.pi / 180}, hint="By how much does the angle in column 0 grow from one position to the next?"
+        ),
+        "power-of-the-whole": mistake.slip(
+            {"whole": True}, hint="What is raised to the power: 10000 alone, or the position, too?"
+        ),
+        "angles-of-whole-numbers": mistake.slip(
+            {"rounded": np.floor}, {"rounded": np.round}, hint="What is 3 / 4 in yours, as an angle?"
+        ),
+        "exponent-by-length": mistake.slip(
+            {"width": lambda length, d: length}, hint="By what is the number of the column divided in the exponent?"
+        ),
+        "cosine-of-the-sine": mistake.slip(
+            {"order": "twice"}, hint="Of what is the cosine taken in yours: of the angle?"
+        ),
+        "transposed": mistake.slip(
+            {"end": np.transpose}, hint="Which axis does the docstring name first: positions, or columns?"
+        ),
+    }
+)
 def positional_encoding(
     order="right", exponent=_pairs, first=0, base=10000, sign=-1, place=lambda at, length: at, unit=1.0, whole=False,
     end=lambda encoding: encoding,

@@ -130,29 +130,27 @@ def ablate(weights, layer, head, num_heads):
 
 @mistake.recipe(
     {
-        "rows-instead-of-columns": [{"rows": True}],
-        "heads-counted-from-1": [{"shift": -1}],
-        "next-head": [{"shift": 1}],
-        "another-matrix": [
-            {"matrix": name, "rows": rows} for name in ("W_Q", "W_K", "W_V") for rows in (False, True)
-        ],
-        "layers-counted-from-1": [{"layer_shift": -1}],
+        "rows-instead-of-columns": mistake.slip(
+            {"rows": True}, hint="nn.Linear keeps its matrix turned round. Does a row meet one head, or all of them?"
+        ),
+        "heads-counted-from-1": mistake.known({"shift": -1}, hint="Where do the columns of head 0 begin?"),
+        "next-head": mistake.slip({"shift": 1}, hint="Where do the columns of head 0 begin?"),
+        "another-matrix": mistake.slip(
+            *[{"matrix": name, "rows": rows} for name in ("W_Q", "W_K", "W_V") for rows in (False, True)],
+            hint="Which matrix brings a head's values back to the width of the model?",
+        ),
+        "layers-counted-from-1": mistake.slip({"layer_shift": -1}, hint="Which layer has the name blocks.0?"),
         "others-made-louder": [{"value": lambda W: W * 2}],
         "average-in-place-of-zero": [{"value": lambda W: 0 * W + W.mean()}],
-        "heads-interleaved": [{"strided": True}],
-        "set-to-one": [{"value": lambda W: 0 * W + 1}],
+        "heads-interleaved": mistake.known(
+            {"strided": True}, hint="Are a head's columns neighbours, or every h-th one?"
+        ),
+        "set-to-one": mistake.slip(
+            {"value": lambda W: 0 * W + 1}, hint="By what must a number be multiplied to have no effect?"
+        ),
     },
-    hints=WORDS | {
-        "another-matrix": "Which matrix brings a head's values back to the width of the model?",
-        "rows-instead-of-columns": "nn.Linear keeps its matrix turned round. Does a row meet one head, or all of them?",
-        "heads-counted-from-1": "Where do the columns of head 0 begin?",
-        "heads-interleaved": "Are a head's columns neighbours, or every h-th one?",
-        "next-head": "Where do the columns of head 0 begin?",
-        "layers-counted-from-1": "Which layer has the name blocks.0?",
-        "set-to-one": "By what must a number be multiplied to have no effect?",
-    },
-    held=("heads-counted-from-1", "heads-interleaved"),
-)  # fmt: skip
+    hints=WORDS,
+)
 def ablate(rows=False, shift=0, matrix="W_O", layer_shift=0, value=lambda W: 0 * W, strided=False):
     def silent(weights, layer, head, num_heads):
         name = f"blocks.{layer + layer_shift}.attention.{matrix}.weight"

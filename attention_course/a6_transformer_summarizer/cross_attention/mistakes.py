@@ -195,71 +195,113 @@ def _onto(real, size):
 
 @mistake.recipe(
     decisions.SCALES
-    | {"scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}]}
+    | {"scale-by-d_model": mistake.known({"scale": lambda size: math.sqrt(size.d_model)})}
     | {"scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.num_heads * size.d_k)}]}
     | {"scale-by-num_heads": [{"scale": lambda size: math.sqrt(size.num_heads)}]}
     | {
         "keys-and-values-from-x": [{"texts": lambda x, m: (x, x, x)}],
-        "queries-from-memory": [{"texts": lambda x, m: (m, m, m)}],
+        "queries-from-memory": mistake.known(
+            {"texts": lambda x, m: (m, m, m)}, hint="Which of the two texts asks? How many rows have the weights then?"
+        ),
         "x-and-memory-swapped": [{"texts": lambda x, m: (m, x, x)}],
-        "keys-from-x": [{"texts": lambda x, m: (x, x, m)}],
-        "values-from-x": [{"texts": lambda x, m: (x, m, x)}],
-        "W_K-and-W_V-swapped": [{"matrices": lambda Q, K, V: (Q, V, K)}],
-        "W_Q-and-W_K-swapped": [{"matrices": lambda Q, K, V: (K, Q, V)}],
-        "values-from-W_K": [{"matrices": lambda Q, K, V: (Q, K, K)}],
-        "keys-from-W_Q": [{"matrices": lambda Q, K, V: (Q, Q, V)}],
-        "heads-interleaved": [{"cut": lambda t, h: t.unflatten(-1, (-1, h)).movedim(-1, -3)}],
-        "split-without-transpose": [{"cut": lambda t, h: t.reshape(*t.shape[:-2], h, t.shape[-2], t.shape[-1] // h)}],
-        "concat-without-transpose": [{"join": lambda z: z.reshape(*z.shape[:-3], z.shape[-2], -1)}],
-        "heads-reversed": [{"join": lambda z: _side_by_side(z.flip(-3))}],
-        "heads-averaged": [{"join": lambda z: _side_by_side(z.mean(-3, keepdim=True).expand_as(z))}],
-        "heads-summed": [{"join": lambda z: _side_by_side(z.sum(-3, keepdim=True).expand_as(z))}],
-        "W_O-missing": [{"end": lambda joined, W_O: joined}],
-        "W_O-transposed": [{"end": lambda joined, W_O: joined @ W_O.T}],
-        "causal-mask-put-in": [{"causal": 0}],
-        "mask-on-the-queries": [{"seen": lambda real, size: _onto(real, size)}],
-        "mask-on-both-texts": [{"seen": lambda real, size: real & _onto(real, size)}],
+        "keys-from-x": mistake.slip(
+            {"texts": lambda x, m: (x, x, m)},
+            hint="A score compares a word of x with what? Which text are the keys made from?",
+        ),
+        "values-from-x": mistake.slip(
+            {"texts": lambda x, m: (x, m, x)},
+            hint="The weights say how much of each word of memory. Which text are the values made from?",
+        ),
+        "W_K-and-W_V-swapped": mistake.known(
+            {"matrices": lambda Q, K, V: (Q, V, K)},
+            hint="Which matrix makes what is compared, and which one what is blended?",
+        ),
+        "W_Q-and-W_K-swapped": mistake.known(
+            {"matrices": lambda Q, K, V: (K, Q, V)}, hint="Which matrix belongs to the text that asks?"
+        ),
+        "values-from-W_K": mistake.slip(
+            {"matrices": lambda Q, K, V: (Q, K, K)},
+            hint="Which matrix makes the values? Is each of the four used once?",
+        ),
+        "keys-from-W_Q": mistake.slip(
+            {"matrices": lambda Q, K, V: (Q, Q, V)}, hint="Which matrix makes the keys? Is each of the four used once?"
+        ),
+        "heads-interleaved": mistake.known(
+            {"cut": lambda t, h: t.unflatten(-1, (-1, h)).movedim(-1, -3)},
+            hint="Which columns of W_Q does head 0 own: neighbours, or every h-th one?",
+        ),
+        "split-without-transpose": mistake.known(
+            {"cut": lambda t, h: t.reshape(*t.shape[:-2], h, t.shape[-2], t.shape[-1] // h)},
+            hint="Has head 0 a row for each word, or pieces of the first ones?",
+        ),
+        "concat-without-transpose": mistake.known(
+            {"join": lambda z: z.reshape(*z.shape[:-3], z.shape[-2], -1)},
+            hint="Row 0 is the first word's. From which heads are your row 0's numbers?",
+        ),
+        "heads-reversed": mistake.slip(
+            {"join": lambda z: _side_by_side(z.flip(-3))}, hint="Which head's numbers stand first in a row of yours?"
+        ),
+        "heads-averaged": mistake.slip(
+            {"join": lambda z: _side_by_side(z.mean(-3, keepdim=True).expand_as(z))},
+            hint="Side by side, or added up: what is lost when heads are averaged?",
+        ),
+        "heads-summed": mistake.slip(
+            {"join": lambda z: _side_by_side(z.sum(-3, keepdim=True).expand_as(z))},
+            hint="Side by side, or added up: what is lost when heads are added?",
+        ),
+        "W_O-missing": mistake.known(
+            {"end": lambda joined, W_O: joined},
+            hint="What happens to the concatenated heads before they are given back?",
+        ),
+        "W_O-transposed": mistake.slip(
+            {"end": lambda joined, W_O: joined @ W_O.T}, hint="Which axis of W_O meets the concatenated heads?"
+        ),
+        "causal-mask-put-in": mistake.known(
+            {"causal": 0}, hint="Is any word of memory written later than the word that asks?"
+        ),
+        "mask-on-the-queries": mistake.known(
+            {"seen": lambda real, size: _onto(real, size)},
+            hint="memory_padding has an entry a word of memory. Which axis of the weights is that?",
+        ),
+        "mask-on-both-texts": mistake.known(
+            {"seen": lambda real, size: real & _onto(real, size)},
+            hint="memory_padding hides words that answer. Which words of x does your code silence?",
+        ),
         "padding-of-the-first-for-all": [{"seen": lambda real, size: real[:1]}],
-        "softmax-over-heads": [{"axis": -3}],
+        "softmax-over-heads": mistake.known({"axis": -3}),
     }
     | decisions.without(decisions.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | decisions.NOTHING
     | decisions.AXES
-    | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
-                     "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum")
+    | decisions.only(
+        decisions.CURVES,
+        "softmax-missing",
+        "softmax-twice",
+        "no-exponential",
+        "not-normalised",
+        "sigmoid-for-softmax",
+        "no-max-subtraction",
+        "sign-flipped",
+        "hard-maximum",
+    )
     | decisions.AFTER,
     decisions.EMPTY,
-    decisions.HINTS
+    hints=decisions.HINTS
     | {
-        "keys-from-x": "A score compares a word of x with what? Which text are the keys made from?",
-        "values-from-x": "The weights say how much of each word of memory. Which text are the values made from?",
-        "values-from-W_K": "Which matrix makes the values? Is each of the four used once?",
-        "keys-from-W_Q": "Which matrix makes the keys? Is each of the four used once?",
-        "heads-reversed": "Which head's numbers stand first in a row of yours?",
-        "heads-averaged": "Side by side, or added up: what is lost when heads are averaged?",
-        "heads-summed": "Side by side, or added up: what is lost when heads are added?",
-        "W_O-transposed": "Which axis of W_O meets the concatenated heads?",
-        "queries-from-memory": "Which of the two texts asks? How many rows have the weights then?",
-        "W_K-and-W_V-swapped": "Which matrix makes what is compared, and which one what is blended?",
-        "W_Q-and-W_K-swapped": "Which matrix belongs to the text that asks?",
-        "causal-mask-put-in": "Is any word of memory written later than the word that asks?",
-        "heads-interleaved": "Which columns of W_Q does head 0 own: neighbours, or every h-th one?",
-        "split-without-transpose": "Has head 0 a row for each word, or pieces of the first ones?",
-        "concat-without-transpose": "Row 0 is the first word's. From which heads are your row 0's numbers?",
-        "W_O-missing": "What happens to the concatenated heads before they are given back?",
         "mask-ignored": "Where does memory_padding go in, and is the result of that line used?",
         "mask-inverted": "What does True mean in memory_padding: a real word, or padding?",
-        "mask-on-the-queries": "memory_padding has an entry a word of memory. Which axis of the weights is that?",
-        "mask-on-both-texts": "memory_padding hides words that answer. Which words of x does your code silence?",
     },
     held=(
-        "queries-from-memory", "W_K-and-W_V-swapped", "W_Q-and-W_K-swapped", "causal-mask-put-in", "no-scaling",
-        "scale-by-d_model", "softmax-over-queries", "softmax-over-heads", "heads-interleaved",
-        "split-without-transpose", "concat-without-transpose", "W_O-missing", "mask-ignored", "mask-inverted",
-        "mask-on-the-queries", "mask-on-both-texts", "mask-after-softmax", "masked-with-zero", "nan-for-nothing",
+        "no-scaling",
+        "softmax-over-queries",
+        "mask-ignored",
+        "mask-inverted",
+        "mask-after-softmax",
+        "masked-with-zero",
+        "nan-for-nothing",
         "evenly-for-nothing",
     ),
-)  # fmt: skip
+)
 def cross_attention(
     texts=lambda x, m: (x, m, m),
     matrices=lambda Q, K, V: (Q, K, V),

@@ -154,70 +154,94 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
 
 @mistake.recipe(
     {
-        "end-returned": [{"with_end": True}],
-        "never-stops-at-the-end": [{"stop": lambda token, separator, end: False}],
-        "separator-for-end": [{"stop": lambda token, separator, end: token == separator}],
-        "stops-at-the-separator-too": [{"stop": lambda token, separator, end: token in (separator, end)}],
-        "stops-at-a-word-it-has-written": [
+        "end-returned": mistake.known(
+            {"with_end": True}, hint="The end says that the summary is over. Is it a word of it?"
+        ),
+        "never-stops-at-the-end": mistake.known(
+            {"stop": lambda token, separator, end: False}, hint="What does your loop do when the model says end?"
+        ),
+        "separator-for-end": mistake.slip(
+            {"stop": lambda token, separator, end: token == separator}, hint="Which id ends the summary?"
+        ),
+        "stops-at-the-separator-too": mistake.slip(
+            {"stop": lambda token, separator, end: token in (separator, end)}, hint="Which id ends the summary?"
+        ),
+        "stops-at-a-word-it-has-written": mistake.slip(
             {"over": lambda token, words, article, most: token in words},
             {"over": lambda token, words, article, most: words[-1:] == [token]},
-        ],
-        "stops-at-a-word-of-the-article": [{"over": lambda token, words, article, most: token in article}],
-        "stops-where-the-article-is-as-long": [
-            {"over": lambda token, words, article, most: len(words) >= len(article)}
-        ],
-        "the-given-counts-as-new": [
+            hint="May a summary say a word twice? What does your code do then?",
+        ),
+        "stops-at-a-word-of-the-article": mistake.slip(
+            {"over": lambda token, words, article, most: token in article},
+            hint="May a summary say a word of the article? What does your code do then?",
+        ),
+        "stops-where-the-article-is-as-long": mistake.slip(
+            {"over": lambda token, words, article, most: len(words) >= len(article)},
+            hint="May a summary be longer than its article? What ends yours?",
+        ),
+        "the-given-counts-as-new": mistake.known(
             {"over": lambda token, words, article, most: len(article) + 1 + len(words) >= most},
             {"over": lambda token, words, article, most: len(article) + len(words) >= most},
-        ],
-        "end-compared-by-identity": [{"stop": lambda token, separator, end: token is end}],
-        "one-token-too-many": [{"more": 1}],
-        "one-token-too-few": [{"more": -1}],
-        "prompt-returned-too": [{"back": lambda article, separator, words: [*article, separator, *words]}],
-        "separator-returned-too": [{"back": lambda article, separator, words: [separator, *words]}],
-        "first-word-lost": [{"back": lambda article, separator, words: words[1:]}],
-        "last-word-lost": [{"back": lambda article, separator, words: words[:-1]}],
-        "repeated-words-taken-out": [{"back": lambda article, separator, words: list(dict.fromkeys(words))}],
+            hint="Which words are new: does the article count towards max_new_tokens?",
+        ),
+        "end-compared-by-identity": mistake.known(
+            {"stop": lambda token, separator, end: token is end},
+            hint="What does `is` compare, and are two ints of the same value one object?",
+        ),
+        "one-token-too-many": mistake.known(
+            {"more": 1}, hint="With max_new_tokens=1, how often does your loop go round?"
+        ),
+        "one-token-too-few": mistake.known(
+            {"more": -1}, hint="With max_new_tokens=1, how often does your loop go round?"
+        ),
+        "prompt-returned-too": mistake.known(
+            {"back": lambda article, separator, words: [*article, separator, *words]},
+            hint="Which part of the text did the model write?",
+        ),
+        "separator-returned-too": mistake.known(
+            {"back": lambda article, separator, words: [separator, *words]},
+            hint="Where does the summary begin: at the separator, or after it?",
+        ),
+        "first-word-lost": mistake.known(
+            {"back": lambda article, separator, words: words[1:]},
+            hint="Is the first word that the model says part of the summary?",
+        ),
+        "last-word-lost": mistake.slip(
+            {"back": lambda article, separator, words: words[:-1]},
+            hint="Is the last word of your list a word of the summary?",
+        ),
+        "repeated-words-taken-out": mistake.slip(
+            {"back": lambda article, separator, words: list(dict.fromkeys(words))},
+            hint="May a summary say a word twice? What does your code do then?",
+        ),
         "written-backwards": [{"back": lambda article, separator, words: words[::-1]}],
-        "separator-forgotten": [{"read": lambda article, separator, words: [*article, *words]}],
-        "separator-last": [{"read": lambda article, separator, words: [*article, *words, separator]}],
-        "separator-first": [{"read": lambda article, separator, words: [separator, *article, *words]}],
-        "own-words-not-read": [{"read": lambda article, separator, words: [*article, separator]}],
+        "separator-forgotten": mistake.known(
+            {"read": lambda article, separator, words: [*article, *words]},
+            hint="How does the model know that the article is over?",
+        ),
+        "separator-last": mistake.slip(
+            {"read": lambda article, separator, words: [*article, *words, separator]},
+            hint="Where does the separator stand once the first word is written?",
+        ),
+        "separator-first": mistake.known(
+            {"read": lambda article, separator, words: [separator, *article, *words]},
+            hint="In the examples that the model learned from, where did the separator stand?",
+        ),
+        "own-words-not-read": mistake.known(
+            {"read": lambda article, separator, words: [*article, separator]},
+            hint="What does the model read when it writes the second word? Has anything changed?",
+        ),
         "article-forgotten": [{"read": lambda article, separator, words: [separator, *words]}],
         "only-the-last-word-read": [{"read": lambda article, separator, words: [*article, separator, *words][-1:]}],
-        "context-cut": [
-            {"read": lambda article, separator, words, most=most: [*article, separator, *words][-most:]}
-            for most in CONTEXTS
-        ],
+        "context-cut": mistake.known(
+            *[
+                {"read": lambda article, separator, words, most=most: [*article, separator, *words][-most:]}
+                for most in CONTEXTS
+            ]
+        ),
     },
-    hints=WORDS | {
-        "separator-for-end": "Which id ends the summary?",
-        "end-returned": "The end says that the summary is over. Is it a word of it?",
-        "never-stops-at-the-end": "What does your loop do when the model says end?",
-        "one-token-too-many": "With max_new_tokens=1, how often does your loop go round?",
-        "one-token-too-few": "With max_new_tokens=1, how often does your loop go round?",
-        "end-compared-by-identity": "What does `is` compare, and are two ints of the same value one object?",
-        "the-given-counts-as-new": "Which words are new: does the article count towards max_new_tokens?",
-        "prompt-returned-too": "Which part of the text did the model write?",
-        "separator-returned-too": "Where does the summary begin: at the separator, or after it?",
-        "separator-forgotten": "How does the model know that the article is over?",
-        "separator-first": "In the examples that the model learned from, where did the separator stand?",
-        "own-words-not-read": "What does the model read when it writes the second word? Has anything changed?",
-        "first-word-lost": "Is the first word that the model says part of the summary?",
-        "stops-at-the-separator-too": "Which id ends the summary?",
-        "stops-at-a-word-it-has-written": "May a summary say a word twice? What does your code do then?",
-        "repeated-words-taken-out": "May a summary say a word twice? What does your code do then?",
-        "stops-at-a-word-of-the-article": "May a summary say a word of the article? What does your code do then?",
-        "stops-where-the-article-is-as-long": "May a summary be longer than its article? What ends yours?",
-        "last-word-lost": "Is the last word of your list a word of the summary?",
-        "separator-last": "Where does the separator stand once the first word is written?",
-    },
-    held=(
-        "end-returned", "never-stops-at-the-end", "one-token-too-many", "one-token-too-few", "end-compared-by-identity",
-        "context-cut", "the-given-counts-as-new", "prompt-returned-too", "separator-returned-too",
-        "separator-forgotten", "separator-first", "own-words-not-read", "first-word-lost",
-    ),
-)  # fmt: skip
+    hints=WORDS,
+)
 def greedy_summary(
     stop=lambda token, separator, end: token == end, more=0, with_end=False,
     back=lambda article, separator, words: words,

@@ -48,35 +48,39 @@ def next_token(model, token_ids):
 
 @mistake.recipe(
     {
-        "first-position": [{"place": lambda x: x[0]}],
+        "first-position": mistake.known(
+            {"place": lambda x: x[0]}, hint="The logits at place 0 have read one word. Which place has read them all?"
+        ),
         # A model that reads from left to right says the same there as after a text without its last word.
         "last-but-one-position": [{"place": lambda x: x[max(-2, -len(x))]}],
-        "mean-over-positions": [{"place": lambda x: x.mean(0)}],
-        "surest-position": [{"place": lambda x: x[x.max(-1).values.argmax()]}],
-        "argmax-over-everything": [{"place": lambda x: x.reshape(-1)}],
-        "least-likely": [{"pick": lambda x: x.argmin()}],
-        "size-instead-of-sign": [{"pick": lambda x: x.abs().argmax()}],
-        "maximum-instead-of-its-place": [{"pick": lambda x: x.max()}],
-        "second-likeliest": [{"pick": lambda x: x.argsort()[-2]}],
-        "only-the-last-word-read": [{"read": lambda ids: ids[-1:]}],
+        "mean-over-positions": mistake.known(
+            {"place": lambda x: x.mean(0)}, hint="Which places speak of a word that stands in the text already?"
+        ),
+        "surest-position": mistake.known(
+            {"place": lambda x: x[x.max(-1).values.argmax()]},
+            hint="The model may be surest about a word that stands there already. Which place is asked for?",
+        ),
+        "argmax-over-everything": mistake.known(
+            {"place": lambda x: x.reshape(-1)},
+            hint="Without an axis, argmax counts through all places. What number comes out then?",
+        ),
+        "least-likely": mistake.known(
+            {"pick": lambda x: x.argmin()}, hint="Has the likeliest word the largest logit or the smallest?"
+        ),
+        "size-instead-of-sign": mistake.known(
+            {"pick": lambda x: x.abs().argmax()}, hint="Is a word with a logit of -5 likelier than one with 3?"
+        ),
+        "maximum-instead-of-its-place": mistake.slip(
+            {"pick": lambda x: x.max()}, hint="Is the result an id, or a logit?"
+        ),
+        "second-likeliest": mistake.slip(
+            {"pick": lambda x: x.argsort()[-2]}, hint="Sort the logits of one place: which one do you take?"
+        ),
+        "only-the-last-word-read": mistake.known({"read": lambda ids: ids[-1:]}),
         "context-cut": [{"read": lambda ids, most=most: ids[-most:]} for most in CONTEXTS],
-        "read-backwards": [{"read": lambda ids: ids[::-1]}],
+        "read-backwards": mistake.known({"read": lambda ids: ids[::-1]}, hint="In which order does the model read?"),
     },
-    hints=WORDS | {
-        "second-likeliest": "Sort the logits of one place: which one do you take?",
-        "maximum-instead-of-its-place": "Is the result an id, or a logit?",
-        "first-position": "The logits at place 0 have read one word. Which place has read them all?",
-        "argmax-over-everything": "Without an axis, argmax counts through all places. What number comes out then?",
-        "surest-position": "The model may be surest about a word that stands there already. Which place is asked for?",
-        "mean-over-positions": "Which places speak of a word that stands in the text already?",
-        "least-likely": "Has the likeliest word the largest logit or the smallest?",
-        "size-instead-of-sign": "Is a word with a logit of -5 likelier than one with 3?",
-        "read-backwards": "In which order does the model read?",
-    },
-    held=(
-        "first-position", "argmax-over-everything", "surest-position", "mean-over-positions", "least-likely",
-        "size-instead-of-sign", "only-the-last-word-read", "read-backwards",
-    ),
-)  # fmt: skip
+    hints=WORDS,
+)
 def next_token(place=lambda x: x[-1], pick=lambda x: x.argmax(), read=lambda ids: ids):
     return lambda model, token_ids: int(pick(place(model(torch.tensor([read(list(token_ids))]))[0])))

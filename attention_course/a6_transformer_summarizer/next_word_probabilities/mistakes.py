@@ -97,56 +97,70 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 
 @mistake.recipe(
     {
-        "temperature-multiplied": [{"heat": lambda logits, T: logits * T}],
-        "temperature-ignored": [{"heat": lambda logits, T: logits}],
-        "probabilities-divided": [{"heat": lambda logits, T: torch.softmax(logits, -1) / T}],
-        "least-likely-kept": [{"first_the_likeliest": False}],
-        "left-in-sorted-order": [{"back": False}],
-        "not-shared-out-again": [{"shared": False}],
-        "top-k-ignored": [{"most": lambda k: None}],
-        "one-word-more-than-k": [{"most": lambda k: None if k is None else k + 1}],
-        "one-word-less-than-k": [{"most": lambda k: None if k is None else max(1, k - 1)}],
-        "top-p-ignored": [{"within": lambda kept, p: torch.ones_like(kept, dtype=torch.bool)}],
-        "one-word-too-few": [
+        "temperature-multiplied": mistake.known(
+            {"heat": lambda logits, T: logits * T},
+            hint="Which temperature makes a model surer, 0.5 or 2? Which one does so in yours?",
+        ),
+        "temperature-ignored": mistake.known(
+            {"heat": lambda logits, T: logits}, hint="What changes in your result when the temperature does?"
+        ),
+        "probabilities-divided": mistake.known(
+            {"heat": lambda logits, T: torch.softmax(logits, -1) / T},
+            hint="Is it the logits that the temperature divides, or what the softmax gives?",
+        ),
+        "least-likely-kept": mistake.known(
+            {"first_the_likeliest": False}, hint="With top_k 3, which words are left in yours: the three likeliest?"
+        ),
+        "left-in-sorted-order": mistake.known(
+            {"back": False}, hint="Which word does the first number of your result belong to?"
+        ),
+        "not-shared-out-again": mistake.known(
+            {"shared": False}, hint="Once some words are cut off, what do the others sum to?"
+        ),
+        "top-k-ignored": mistake.known({"most": lambda k: None}, hint="What changes in your result when top_k does?"),
+        "one-word-more-than-k": mistake.known(
+            {"most": lambda k: None if k is None else k + 1},
+            hint="With top_k 1, how many words have a probability above zero in yours?",
+        ),
+        "one-word-less-than-k": mistake.slip(
+            {"most": lambda k: None if k is None else max(1, k - 1)},
+            hint="With top_k 3, how many words have a probability above zero in yours?",
+        ),
+        "top-p-ignored": mistake.known(
+            {"within": lambda kept, p: torch.ones_like(kept, dtype=torch.bool)},
+            hint="What changes in your result when top_p does?",
+        ),
+        "one-word-too-few": mistake.known(
             {"within": lambda kept, p: (kept.cumsum(0) < p) | (kept == kept[0])},
             {"within": lambda kept, p: kept.cumsum(0) < p},
-        ],
-        "one-word-too-many": [{"within": lambda kept, p: torch.arange(len(kept)) < (kept.cumsum(0) < p).sum() + 2}],
-        "each-word-against-top-p": [
+            hint="With the word at which you stop, is top_p reached? And without it?",
+        ),
+        "one-word-too-many": mistake.known(
+            {"within": lambda kept, p: torch.arange(len(kept)) < (kept.cumsum(0) < p).sum() + 2},
+            hint="At which word is top_p reached, and how many come after it in yours?",
+        ),
+        "each-word-against-top-p": mistake.known(
             {"within": lambda kept, p: (kept >= 1 - p) | (kept == kept[0])},
             {"within": lambda kept, p: (kept >= p) | (kept == kept[0])},
             {"within": lambda kept, p: (kept <= p) | (kept == kept[0])},
-        ],
-        "top-p-of-all-words": [{"among": False}],
-        "cut-in-another-order": [{"cut": "what top_k has left"}, {"cut": "all"}],
-        "not-sorted": [{"ordered": False}],
-        "order-not-undone": [{"back": "turned"}],
-    },
-    hints={
-        "one-word-less-than-k": "With top_k 3, how many words have a probability above zero in yours?",
-        "cut-in-another-order": "You know how many of the sorted words are left. Which words of logits are they?",
-        "not-sorted": "Which words come first in yours: the likeliest, or those with the smallest ids?",
-        "order-not-undone": "Take three words, the last the likeliest. Which number stands last in yours?",
-        "temperature-multiplied": "Which temperature makes a model surer, 0.5 or 2? Which one does so in yours?",
-        "temperature-ignored": "What changes in your result when the temperature does?",
-        "probabilities-divided": "Is it the logits that the temperature divides, or what the softmax gives?",
-        "not-shared-out-again": "Once some words are cut off, what do the others sum to?",
-        "least-likely-kept": "With top_k 3, which words are left in yours: the three likeliest?",
-        "left-in-sorted-order": "Which word does the first number of your result belong to?",
-        "one-word-too-few": "With the word at which you stop, is top_p reached? And without it?",
-        "one-word-too-many": "At which word is top_p reached, and how many come after it in yours?",
-        "each-word-against-top-p": "Is it each word alone that has to reach top_p, or all of them together?",
-        "top-p-ignored": "What changes in your result when top_p does?",
-        "top-k-ignored": "What changes in your result when top_k does?",
-        "top-p-of-all-words": "Is top_p a share of all words, or of those that top_k has left?",
-        "one-word-more-than-k": "With top_k 1, how many words have a probability above zero in yours?",
-    },
-    held=(
-        "temperature-multiplied", "temperature-ignored", "probabilities-divided", "not-shared-out-again",
-        "least-likely-kept", "left-in-sorted-order", "one-word-too-few", "one-word-too-many", "each-word-against-top-p",
-        "top-p-ignored", "top-k-ignored", "top-p-of-all-words", "one-word-more-than-k",
-    ),
-)  # fmt: skip
+            hint="Is it each word alone that has to reach top_p, or all of them together?",
+        ),
+        "top-p-of-all-words": mistake.known(
+            {"among": False}, hint="Is top_p a share of all words, or of those that top_k has left?"
+        ),
+        "cut-in-another-order": mistake.slip(
+            {"cut": "what top_k has left"},
+            {"cut": "all"},
+            hint="You know how many of the sorted words are left. Which words of logits are they?",
+        ),
+        "not-sorted": mistake.slip(
+            {"ordered": False}, hint="Which words come first in yours: the likeliest, or those with the smallest ids?"
+        ),
+        "order-not-undone": mistake.slip(
+            {"back": "turned"}, hint="Take three words, the last the likeliest. Which number stands last in yours?"
+        ),
+    }
+)
 def next_word_probabilities(
     heat=lambda logits, T: logits / T,
     first_the_likeliest=True,

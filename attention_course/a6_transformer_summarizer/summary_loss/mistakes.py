@@ -94,72 +94,104 @@ def _log_softmax(logits):
     {
         "no-shift": [{"cut": lambda x, t, m: (x, t, m)}],
         "shift-the-wrong-way": [{"cut": lambda x, t, m: (x[:, 1:], t[:, :-1], m[:, :-1])}],
-        "mask-not-shifted": [{"cut": lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, :-1])}],
-        "logits-of-the-target": [{"cut": lambda x, t, m: (x[:, 1:], t[:, 1:], m[:, 1:])}],
-        "loss-mask-ignored": [{"counted": lambda m, t: torch.ones_like(m)}],
-        "loss-mask-inverted": [{"counted": lambda m, t: ~m}],
-        "id-0-ignored": [{"counted": lambda m, t: m & (t != 0)}],
-        "sum-instead-of-mean": [{"mean": lambda losses, m: losses[m].sum()}],
-        "mean-over-all-places": [
+        "mask-not-shifted": mistake.known(
+            {"cut": lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, :-1])},
+            hint="The mask stands at tokens. After the shift, does it still stand at the same ones?",
+        ),
+        "logits-of-the-target": mistake.slip(
+            {"cut": lambda x, t, m: (x[:, 1:], t[:, 1:], m[:, 1:])},
+            hint="The logits at place t predict the token at which place?",
+        ),
+        "loss-mask-ignored": mistake.known(
+            {"counted": lambda m, t: torch.ones_like(m)}, hint="Which argument has no influence on your loss?"
+        ),
+        "loss-mask-inverted": mistake.known({"counted": lambda m, t: ~m}),
+        "id-0-ignored": mistake.slip(
+            {"counted": lambda m, t: m & (t != 0)},
+            hint="Is 0 a word like others here? Which tokens count is said by the loss mask alone.",
+        ),
+        "sum-instead-of-mean": mistake.known(
+            {"mean": lambda losses, m: losses[m].sum()},
+            hint="With a batch of twice the size, should the loss be twice as large?",
+        ),
+        "mean-over-all-places": mistake.known(
             {"mean": lambda losses, m: (losses * m).mean()},
             {"mean": lambda losses, m: (losses * m).sum() / (m.shape[0] * (m.shape[1] + 1))},
-        ],
-        "mean-of-means": [
+            hint="By how many tokens is the sum divided? How many are counted?",
+        ),
+        "mean-of-means": mistake.known(
             {"mean": lambda losses, m: torch.stack([x[n].mean() for x, n in zip(losses, m)]).mean()},
             {"mean": lambda losses, m: torch.stack([x[n].mean() for x, n in zip(losses.T, m.T) if n.any()]).mean()},
-        ],
-        "divided-by-the-batch": [{"mean": lambda losses, m: losses[m].sum() / len(m)}],
-        "first-text-only": [{"mean": lambda losses, m: losses[0][m[0]].mean()}],
-        "no-reduction": [{"mean": lambda losses, m: losses[m]}, {"mean": lambda losses, m: losses * m}],
-        "softmax-before-cross-entropy": [{"log": lambda x: torch.log_softmax(torch.softmax(x, dim=-1), dim=-1)}],
-        "log-softmax-twice": [{"log": lambda x: torch.log_softmax(torch.log_softmax(x, dim=-1) * 2, dim=-1)}],
+            hint="A text with 3 counted tokens and one with 6: does every token have the same say?",
+        ),
+        "divided-by-the-batch": mistake.known(
+            {"mean": lambda losses, m: losses[m].sum() / len(m)},
+            hint="By how many tokens is the sum divided? Is B a number of tokens?",
+        ),
+        "first-text-only": mistake.slip(
+            {"mean": lambda losses, m: losses[0][m[0]].mean()},
+            hint="How many texts has the batch, and how many reach your sum?",
+        ),
+        "no-reduction": mistake.known(
+            {"mean": lambda losses, m: losses[m]},
+            {"mean": lambda losses, m: losses * m},
+            hint="There is a loss for each counted token. Which one number is handed to backward?",
+        ),
+        "softmax-before-cross-entropy": mistake.known(
+            {"log": lambda x: torch.log_softmax(torch.softmax(x, dim=-1), dim=-1)},
+            hint="What does F.cross_entropy do with its input first?",
+        ),
+        "log-softmax-twice": mistake.slip(
+            {"log": lambda x: torch.log_softmax(torch.log_softmax(x, dim=-1) * 2, dim=-1)},
+            hint="How often does a logit go through a softmax on its way into the loss?",
+        ),
         "softmax-over-places": [{"log": lambda x: torch.log_softmax(x, dim=1)}],
-        "logits-instead-of-log": [{"log": lambda x: x}],
+        "logits-instead-of-log": mistake.slip(
+            {"log": lambda x: x}, hint="Are logits logarithms of probabilities? Which step is missing?"
+        ),
         "probability-instead-of-log": [{"log": lambda x: torch.softmax(x, dim=-1)}],
-        "sign-missing": [{"log": lambda x: -torch.log_softmax(x, dim=-1)}],
-        "another-base": [{"log": lambda x: torch.log_softmax(x, dim=-1) / by} for by in (0.6931471805599453, 2.302585)],
+        "sign-missing": mistake.known(
+            {"log": lambda x: -torch.log_softmax(x, dim=-1)},
+            hint="The log of a probability is below zero. Should training make it smaller or larger?",
+        ),
+        "another-base": mistake.slip(
+            *[{"log": lambda x: torch.log_softmax(x, dim=-1) / by} for by in (0.6931471805599453, 2.302585)],
+            hint="Which logarithm is in the docstring's cross-entropy?",
+        ),
         "mask-on-the-logits": [
             {"before": lambda x, m: x * m[..., None]},
             {"before": lambda x, m: x * m[..., None], "mean": lambda losses, m: losses.mean()},
             {"masked": lambda x, m: x * m[..., None]},
             {"masked": lambda x, m: x * m[..., None], "mean": lambda losses, m: losses.mean()},
         ],
-        "mask-on-the-ids": [{"aimed": lambda t, m: t * m, "counted": lambda m, t: torch.ones_like(m)}],
-        "label-smoothing": [{"smoothed": by} for by in (0.1, 0.05, 0.2)],
-        "perplexity": [{"mean": lambda losses, m: losses[m].mean().exp()}],
-        "divided-by-one-more": [{"mean": lambda losses, m: losses[m].sum() / (m.sum() + 1)}],
-        "largest-for-mean": [{"mean": lambda losses, m: losses[m].max()}],
-        "weighted-by-probability": [{"weigh": lambda losses: losses * (1 - torch.exp(-losses))},
-                                    {"weigh": lambda losses: losses * (1 - torch.exp(-losses)) ** 2}],
+        "mask-on-the-ids": mistake.slip(
+            {"aimed": lambda t, m: t * m, "counted": lambda m, t: torch.ones_like(m)},
+            hint="Which word is id 0, and what does a place cost at which you ask for it?",
+        ),
+        "label-smoothing": mistake.slip(
+            *[{"smoothed": by} for by in (0.1, 0.05, 0.2)],
+            hint="If the model is all but sure of the right word, is your loss near 0?",
+        ),
+        "perplexity": mistake.slip(
+            {"mean": lambda losses, m: losses[m].mean().exp()},
+            hint="By hand: two words of probability 0.5 each cost 0.693. What does yours make of them?",
+        ),
+        "divided-by-one-more": mistake.slip(
+            {"mean": lambda losses, m: losses[m].sum() / (m.sum() + 1)},
+            hint="A single counted token: by how many is its loss divided?",
+        ),
+        "largest-for-mean": mistake.slip(
+            {"mean": lambda losses, m: losses[m].max()},
+            hint="Does each counted token have a say in your loss, or one of them alone?",
+        ),
+        "weighted-by-probability": mistake.slip(
+            {"weigh": lambda losses: losses * (1 - torch.exp(-losses))},
+            {"weigh": lambda losses: losses * (1 - torch.exp(-losses)) ** 2},
+            hint="Does a sure guess count for less than an unsure one? What is a mean?",
+        ),
     },
-    hints=WORDS | {
-        "id-0-ignored": "Is 0 a word like others here? Which tokens count is said by the loss mask alone.",
-        "logits-instead-of-log": "Are logits logarithms of probabilities? Which step is missing?",
-        "another-base": "Which logarithm is in the docstring's cross-entropy?",
-        "first-text-only": "How many texts has the batch, and how many reach your sum?",
-        "mask-not-shifted": "The mask stands at tokens. After the shift, does it still stand at the same ones?",
-        "loss-mask-ignored": "Which argument has no influence on your loss?",
-        "sum-instead-of-mean": "With a batch of twice the size, should the loss be twice as large?",
-        "mean-over-all-places": "By how many tokens is the sum divided? How many are counted?",
-        "mean-of-means": "A text with 3 counted tokens and one with 6: does every token have the same say?",
-        "divided-by-the-batch": "By how many tokens is the sum divided? Is B a number of tokens?",
-        "no-reduction": "There is a loss for each counted token. Which one number is handed to backward?",
-        "softmax-before-cross-entropy": "What does F.cross_entropy do with its input first?",
-        "sign-missing": "The log of a probability is below zero. Should training make it smaller or larger?",
-        "logits-of-the-target": "The logits at place t predict the token at which place?",
-        "mask-on-the-ids": "Which word is id 0, and what does a place cost at which you ask for it?",
-        "label-smoothing": "If the model is all but sure of the right word, is your loss near 0?",
-        "perplexity": "By hand: two words of probability 0.5 each cost 0.693. What does yours make of them?",
-        "divided-by-one-more": "A single counted token: by how many is its loss divided?",
-        "largest-for-mean": "Does each counted token have a say in your loss, or one of them alone?",
-        "weighted-by-probability": "Does a sure guess count for less than an unsure one? What is a mean?",
-        "log-softmax-twice": "How often does a logit go through a softmax on its way into the loss?",
-    },
-    held=(
-        "mask-not-shifted", "loss-mask-ignored", "loss-mask-inverted", "sum-instead-of-mean", "mean-over-all-places",
-        "mean-of-means", "divided-by-the-batch", "no-reduction", "softmax-before-cross-entropy", "sign-missing",
-    ),
-)  # fmt: skip
+    hints=WORDS,
+)
 def summary_loss(
     cut=lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, 1:]), counted=lambda m, t: m,
     mean=lambda losses, m: losses[m].mean(), log=_log_softmax, before=lambda x, m: x, masked=lambda x, m: x,

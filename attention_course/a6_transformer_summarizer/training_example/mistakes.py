@@ -49,48 +49,61 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 
 @mistake.recipe(
     {
-        "loss-on-the-article-too": [{"first": -(10**6)}],
-        "separator-counted": [{"first": 0}],
-        "first-word-not-counted": [{"first": 2}],
-        "end-not-counted": [{"last": -1}],
-        "loss-mask-inverted": [{"inverted": True}],
-        "counted-by-word": [
+        "loss-on-the-article-too": mistake.known(
+            {"first": -(10**6)}, hint="Which of these words does the model get, and which has it to write?"
+        ),
+        "separator-counted": mistake.known(
+            {"first": 0}, hint="Who writes the separator: the model, or the one who asks it for a summary?"
+        ),
+        "first-word-not-counted": mistake.slip(
+            {"first": 2}, hint="Who is to learn to write the first word of the summary?"
+        ),
+        "end-not-counted": mistake.known(
+            {"last": -1}, hint="From which token is the model to learn when its summary is over?"
+        ),
+        "loss-mask-inverted": mistake.known({"inverted": True}),
+        "counted-by-word": mistake.known(
             {"counts": lambda i, token, a, s, sep: token in s or i > len(a) + len(s)},
             {"counts": lambda i, token, a, s, sep: token not in {*a, sep}},
             {"counts": lambda i, token, a, s, sep: token not in a and i > len(a)},
             {"counts": lambda i, token, a, s, sep: token not in a or i > len(a) + len(s)},
             {"counts": lambda i, token, a, s, sep: token in s},
-        ],
-        "mask-without-its-first": [{"whole": lambda mask: mask[1:]}],
-        "separator-on-both-sides": [{"ids": lambda a, s, sep, end: [sep, *a, sep, *s, end], "first": 2}],
-        "end-missing": [{"ids": lambda a, s, sep, end: [*a, sep, *s]}],
-        "separator-missing": [{"ids": lambda a, s, sep, end: [*a, *s, end], "first": 0}],
-        "article-with-an-end": [{"ids": lambda a, s, sep, end: [*a, end, sep, *s, end], "first": 2}],
-        "article-backwards": [{"ids": lambda a, s, sep, end: [*a[::-1], sep, *s, end]}],
-        "summary-backwards": [{"ids": lambda a, s, sep, end: [*a, sep, *s[::-1], end]}],
+            hint="A word may stand in the article and in the summary. Do you ask for its place, or its id?",
+        ),
+        "mask-without-its-first": mistake.slip(
+            {"whole": lambda mask: mask[1:]}, hint="Does each token id have its entry in the mask, the first one, too?"
+        ),
+        "separator-on-both-sides": mistake.slip(
+            {"ids": lambda a, s, sep, end: [sep, *a, sep, *s, end], "first": 2},
+            hint="How many separators does a text have, and where?",
+        ),
+        "end-missing": mistake.known(
+            {"ids": lambda a, s, sep, end: [*a, sep, *s]}, hint="What comes after the last word of the summary?"
+        ),
+        "separator-missing": mistake.known(
+            {"ids": lambda a, s, sep, end: [*a, *s, end], "first": 0},
+            hint="How is the model to see where the article ends?",
+        ),
+        "article-with-an-end": mistake.slip(
+            {"ids": lambda a, s, sep, end: [*a, end, sep, *s, end], "first": 2},
+            hint="How often does a text say that it is over?",
+        ),
+        "article-backwards": mistake.slip(
+            {"ids": lambda a, s, sep, end: [*a[::-1], sep, *s, end]},
+            hint="In which order does the model read the article?",
+        ),
+        "summary-backwards": mistake.slip(
+            {"ids": lambda a, s, sep, end: [*a, sep, *s[::-1], end]},
+            hint="In which order is the model to write the summary?",
+        ),
         "summary-first": [{"ids": lambda a, s, sep, end: [*s, sep, *a, end]}],
-        "marks-swapped": [{"ids": lambda a, s, sep, end: [*a, end, *s, sep]}],
+        "marks-swapped": mistake.known(
+            {"ids": lambda a, s, sep, end: [*a, end, *s, sep]},
+            hint="Which of the two marks stands between article and summary?",
+        ),
     },
-    hints=WORDS | {
-        "article-with-an-end": "How often does a text say that it is over?",
-        "article-backwards": "In which order does the model read the article?",
-        "summary-backwards": "In which order is the model to write the summary?",
-        "mask-without-its-first": "Does each token id have its entry in the mask, the first one, too?",
-        "separator-on-both-sides": "How many separators does a text have, and where?",
-        "first-word-not-counted": "Who is to learn to write the first word of the summary?",
-        "loss-on-the-article-too": "Which of these words does the model get, and which has it to write?",
-        "counted-by-word": "A word may stand in the article and in the summary. Do you ask for its place, or its id?",
-        "separator-counted": "Who writes the separator: the model, or the one who asks it for a summary?",
-        "end-not-counted": "From which token is the model to learn when its summary is over?",
-        "end-missing": "What comes after the last word of the summary?",
-        "separator-missing": "How is the model to see where the article ends?",
-        "marks-swapped": "Which of the two marks stands between article and summary?",
-    },
-    held=(
-        "loss-on-the-article-too", "separator-counted", "end-not-counted", "end-missing", "separator-missing",
-        "marks-swapped", "loss-mask-inverted", "counted-by-word",
-    ),
-)  # fmt: skip
+    hints=WORDS,
+)
 def training_example(
     ids=lambda a, s, sep, end: [*a, sep, *s, end], first=1, last=0, inverted=False, counts=None,
     whole=lambda mask: mask,

@@ -91,39 +91,45 @@ def convolution_by_attention(X, kernel):
 @mistake.recipe(
     ORDERS
     | {
-        "heads-averaged": [{"mean": True}, {"mean": "those that hear"}],
-        "wraps-around": [{"reach": wrapped}],
-        "border-repeated": [{"reach": nearest}],
+        "heads-averaged": mistake.known({"mean": True}, {"mean": "those that hear"}),
+        "wraps-around": mistake.known(
+            {"reach": wrapped}, hint="A tap listens before the first word. Which word does it hear in yours?"
+        ),
+        "border-repeated": mistake.known(
+            {"reach": nearest}, hint="What lies outside counts as what: the last word, or zero?"
+        ),
         "mirrored-at-the-border": MIRRORED,
         "past-the-end-only": [{"reach": from_the_end}],
-        "border-evened-out": [{"reach": filled(lambda length: 1 / length)}],
+        "border-evened-out": mistake.known(
+            {"reach": filled(lambda length: 1 / length)},
+            hint="A tap that finds no word: does it hear the mean of all words, or nothing?",
+        ),
         "itself-at-the-border": [{"reach": filled(np.eye)}],
         "softmax-taken": [{"reach": softmaxed}],
-        "one-matrix-for-all-taps": [
+        "one-matrix-for-all-taps": mistake.slip(
             {"matrices": lambda kernel: kernel.sum(axis=0)},
             {"matrices": lambda kernel: kernel.mean(axis=0)},
             {"matrices": lambda kernel: kernel[(len(kernel) - 1) // 2]},
             {"matrices": lambda kernel: kernel[0]},
             {"matrices": lambda kernel: kernel[-1]},
-        ],
+            hint="Take a kernel whose taps differ. Which matrix does the left neighbour meet?",
+        ),
         "offset-of-the-wrong-sign": [{"sign": -1}],
         "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}],
         "one-tap-too-few": [{"some": lambda k: k - 1}],
-        "first-tap-only": [{"some": lambda k: 1}],
+        "first-tap-only": mistake.slip(
+            {"some": lambda k: 1}, hint="How many taps has the kernel, and how many reach your sum?"
+        ),
         "concat-without-transpose": [{"mixed": True}],
     },
-    hints=WORDS | {
-        "first-tap-only": "How many taps has the kernel, and how many reach your sum?",
-        "one-matrix-for-all-taps": "Take a kernel whose taps differ. Which matrix does the left neighbour meet?",
-        "border-repeated": "What lies outside counts as what: the last word, or zero?",
-        "border-evened-out": "A tap that finds no word: does it hear the mean of all words, or nothing?",
-        "wraps-around": "A tap listens before the first word. Which word does it hear in yours?",
-    },
+    hints=WORDS,
     held=(
-        "kernel-flipped", "wraps-around", "border-repeated", "border-evened-out", "heads-averaged", "even-off-by-one",
-        "offsets-from-0", "looks-back-only",
+        "kernel-flipped",
+        "even-off-by-one",
+        "offsets-from-0",
+        "looks-back-only",
     ),
-)  # fmt: skip
+)
 def convolution_by_attention(
     order=1, mean=False, reach=shifted, before=lambda k: (k - 1) // 2, sign=1, seen=lambda w: w, some=lambda k: k,
     matrices=lambda kernel: kernel, mixed=False,

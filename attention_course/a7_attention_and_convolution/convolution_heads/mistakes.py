@@ -72,35 +72,36 @@ def _stacked(eye, k):
 @mistake.recipe(
     {name: ways for name, ways in ORDERS.items() if name != "kernel-flipped"}
     | {
-        "kernel-flipped": [{"taps": -1}, {"order": -1}, {"sign": -1}],
-        "heads-averaged": [{"out": lambda eye, k: np.tile(eye, (k, 1)) / k}],
-        "identity-rows-repeated": [{"out": lambda eye, k: np.repeat(eye, k, axis=0)}],
-        "W_O-of-one-head": [
+        "kernel-flipped": mistake.known({"taps": -1}, {"order": -1}, {"sign": -1}),
+        "heads-averaged": mistake.known({"out": lambda eye, k: np.tile(eye, (k, 1)) / k}),
+        "identity-rows-repeated": mistake.slip(
+            {"out": lambda eye, k: np.repeat(eye, k, axis=0)},
+            hint="Print W_O. Which rows are head 0's, and what do they make of its first number?",
+        ),
+        "W_O-of-one-head": mistake.slip(
             {"out": lambda eye, k: eye},
             {"out": lambda eye, k: np.eye(k * len(eye), len(eye), dtype=eye.dtype)},
-        ],
+            hint="How many rows has W_O, whose are they, and what do those of the second head do?",
+        ),
         "W_O-lies-down": [{"out": lambda eye, k: np.tile(eye, (1, k))}],
-        "one-tap-for-all": [
+        "one-tap-for-all": mistake.known(
             {"matrices": lambda kernel: kernel[(len(kernel) - 1) // 2]},
             {"matrices": lambda kernel: kernel.sum(axis=0)},
             {"matrices": lambda kernel: kernel.mean(axis=0)},
             {"matrices": lambda kernel: kernel[0]},
-        ],
+            hint="Which tap's matrix does each of your heads have?",
+        ),
         "one-tap-too-few": [{"some": lambda k: k - 1}],
-        "kernel-transposed": [{"turned": True}],
+        "kernel-transposed": mistake.slip({"turned": True}, hint="Which axis of a tap meets the columns of X?"),
     },
     (("", {}), ("", {"listed": np.array}), ("", {"in_W_O": True}), ("", {"in_W_O": True, "listed": np.array})),
-    hints=WORDS
-    | {
-        "kernel-transposed": "Which axis of a tap meets the columns of X?",
-        "identity-rows-repeated": "Print W_O. Which rows are head 0's, and what do they make of its first number?",
-        "W_O-of-one-head": "How many rows has W_O, whose are they, and what do those of the second head do?",
-        "one-tap-for-all": "Which tap's matrix does each of your heads have?",
-    },
+    hints=WORDS,
     held=(
-        "kernel-flipped", "offsets-from-0", "looks-back-only", "even-off-by-one", "heads-averaged", "one-tap-for-all",
+        "offsets-from-0",
+        "looks-back-only",
+        "even-off-by-one",
     ),
-)  # fmt: skip
+)
 def convolution_heads(
     order=1, taps=1, sign=1, before=lambda k: (k - 1) // 2, some=lambda k: k, turned=False, listed=list,
     out=_stacked, matrices=lambda kernel: kernel, in_W_O=False,

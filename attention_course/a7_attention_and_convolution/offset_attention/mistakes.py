@@ -63,37 +63,46 @@ def offset_attention(length, offset):
 @mistake.recipe(
     {
         "offset-of-the-wrong-sign": [{"sign": -1}],
-        "one-further": [{"more": 1}],
-        "one-back": [{"more": -1}],
-        "offset-doubled": [{"sign": 2}],
-        "wraps-around": [{"reach": wrapped}],
-        "clipped-at-the-border": [{"reach": nearest}],
+        "one-further": mistake.known({"more": 1}, hint="Try offset 0: which word should each word look at?"),
+        "one-back": mistake.known({"more": -1}, hint="Try offset 0: which word should each word look at?"),
+        "offset-doubled": mistake.slip(
+            {"sign": 2}, hint="How far does a query look at offset 1, and how far at offset 2?"
+        ),
+        "wraps-around": mistake.known(
+            {"reach": wrapped}, hint="Whom does the first word look at when it looks back? Is the sentence a circle?"
+        ),
+        "clipped-at-the-border": mistake.known(
+            {"reach": nearest}, hint="The key would stand outside. Does the last word that there is take its place?"
+        ),
         "mirrored-at-the-border": MIRRORED,
         "past-the-end-only": [{"reach": from_the_end}],
-        "evened-out-at-the-border": [{"reach": filled(lambda length: 1 / length)}],
+        "evened-out-at-the-border": mistake.known(
+            {"reach": filled(lambda length: 1 / length)},
+            hint="A row with nothing to attend to: does it have to sum to 1?",
+        ),
         "itself-at-the-border": [{"reach": filled(np.eye)}],
         "softmax-taken": [{"reach": softmaxed}],
-        "first-word-at-the-border": [{"reach": filled(lambda length: np.eye(length)[0])}],
-        "offset-without-its-sign": [{"of": abs}, {"of": lambda offset: -abs(offset)}],
-        "last-key-missing": [{"end": lambda weights: np.pad(weights[:, :-1], ((0, 0), (0, 1)))}],
-        "first-key-missing": [{"end": lambda weights: np.pad(weights[:, 1:], ((0, 0), (1, 0)))}],
-        "both-sides": [{"end": lambda weights: np.maximum(weights, weights.T)}],
+        "first-word-at-the-border": mistake.slip(
+            {"reach": filled(lambda length: np.eye(length)[0])},
+            hint="A query whose key lies outside: does it look at another word in its place?",
+        ),
+        "offset-without-its-sign": mistake.slip(
+            {"of": abs}, {"of": lambda offset: -abs(offset)}, hint="Is offset -2 the same as 2?"
+        ),
+        "last-key-missing": mistake.slip(
+            {"end": lambda weights: np.pad(weights[:, :-1], ((0, 0), (0, 1)))},
+            hint="May a query look at the last word? Where does your comparison end?",
+        ),
+        "first-key-missing": mistake.slip(
+            {"end": lambda weights: np.pad(weights[:, 1:], ((0, 0), (1, 0)))},
+            hint="May a query look at the first word? Where does your comparison begin?",
+        ),
+        "both-sides": mistake.slip(
+            {"end": lambda weights: np.maximum(weights, weights.T)},
+            hint="With offset 1, how many keys may a query look at?",
+        ),
     },
-    hints=WORDS
-    | {
-        "both-sides": "With offset 1, how many keys may a query look at?",
-        "last-key-missing": "May a query look at the last word? Where does your comparison end?",
-        "first-key-missing": "May a query look at the first word? Where does your comparison begin?",
-        "offset-doubled": "How far does a query look at offset 1, and how far at offset 2?",
-        "first-word-at-the-border": "A query whose key lies outside: does it look at another word in its place?",
-        "offset-without-its-sign": "Is offset -2 the same as 2?",
-        "clipped-at-the-border": "The key would stand outside. Does the last word that there is take its place?",
-        "evened-out-at-the-border": "A row with nothing to attend to: does it have to sum to 1?",
-        "wraps-around": "Whom does the first word look at when it looks back? Is the sentence a circle?",
-        "one-further": "Try offset 0: which word should each word look at?",
-        "one-back": "Try offset 0: which word should each word look at?",
-    },
-    held=("wraps-around", "clipped-at-the-border", "evened-out-at-the-border", "one-further", "one-back"),
+    hints=WORDS,
 )
 def offset_attention(sign=1, more=0, reach=shifted, end=lambda weights: weights, of=lambda offset: offset):
     return lambda length, offset: end(reach(length, sign * of(offset) + more))

@@ -101,58 +101,71 @@ def translation_test(layer, X, shift, margin):
 
 @mistake.recipe(
     {
-        "borders-compared": [{"inside": 0}],
-        "border-on-one-side": [{"ends": (1, 0)}, {"ends": (0, 1)}],
-        "border-of-one-output": [{"pairs": "rows of the first"}, {"pairs": "rows of the second"}],
-        "what-came-in-compared": [{"pairs": "round the end"}, {"pairs": "round the beginning"}],
-        "margin-grows-with-the-shift": [{"inside": 2}],
-        "order-of-rows-lost": [{"alike": lambda a, b: _near(np.sort(a, axis=0), np.sort(b, axis=0))}],
-        "difference-with-a-sign": [
+        "borders-compared": mistake.known({"inside": 0}, hint="Which rows does the margin leave out?"),
+        "border-on-one-side": mistake.known(
+            {"ends": (1, 0)},
+            {"ends": (0, 1)},
+            hint="A text has two ends. Which rows does your margin leave out at the second one?",
+        ),
+        "border-of-one-output": mistake.known(
+            {"pairs": "rows of the first"},
+            {"pairs": "rows of the second"},
+            hint="Row i lies inside the margins. Does row i + shift, too?",
+        ),
+        "what-came-in-compared": mistake.slip(
+            {"pairs": "round the end"},
+            {"pairs": "round the beginning"},
+            hint="Which rows of the moved X came in at the other end? Do you compare them?",
+        ),
+        "margin-grows-with-the-shift": mistake.slip(
+            {"inside": 2}, hint="Which is the first row that you leave out, and is it inside the margins?"
+        ),
+        "order-of-rows-lost": mistake.slip(
+            {"alike": lambda a, b: _near(np.sort(a, axis=0), np.sort(b, axis=0))},
+            hint="Two outputs of the same rows in another order: are they the same?",
+        ),
+        "difference-with-a-sign": mistake.slip(
             {"alike": lambda a, b: bool((a - b < 1e-6).all())},
             {"alike": lambda a, b: bool((b - a < 1e-6).all())},
-        ],
+            hint="Is -3 a difference, too? What does your comparison make of it?",
+        ),
         "means-compared": [{"alike": lambda a, b: bool(abs((a - b).mean()) < 1e-6)}],
-        "not-close-enough": [{"alike": lambda a, b: bool(np.allclose(a, b, atol=0.1))}],
-        "last-row-left-out": [{"last": -1}],
-        "rows-lost": [{"fill": "zeros"}],
-        "shifted-the-wrong-way": [{"way": -1}],
-        "input-not-moved": [{"way": 0}],
-        "output-not-moved": [{"back": 0}],
-        "output-moved-the-wrong-way": [{"back": -1}],
-        "to-the-last-bit": [{"alike": np.array_equal}],
-        "one-column-only": [{"columns": 1}],
-        "any-for-all": [
+        "not-close-enough": mistake.known(
+            {"alike": lambda a, b: bool(np.allclose(a, b, atol=0.1))},
+            hint="How large may a difference be that is only rounding?",
+        ),
+        "last-row-left-out": mistake.known(
+            {"last": -1}, hint="Which is the last row that you compare, and which is the last one inside the margin?"
+        ),
+        "rows-lost": mistake.known(
+            {"fill": "zeros"}, hint="A layer that looks at all rows: does it see the same rows after your shift?"
+        ),
+        "shifted-the-wrong-way": mistake.known(
+            {"way": -1}, hint="Row i of X stands at which row of the moved X: i + shift or i - shift?"
+        ),
+        "input-not-moved": mistake.known({"way": 0}, hint="Which input does the layer get the second time?"),
+        "output-not-moved": mistake.known(
+            {"back": 0}, hint="The input has moved. At which row should the same numbers be in the second output?"
+        ),
+        "output-moved-the-wrong-way": mistake.slip(
+            {"back": -1}, hint="Row i of the first output: at which row of the second is it found again?"
+        ),
+        "to-the-last-bit": mistake.known(
+            {"alike": np.array_equal}, hint="Are two floating numbers equal when they differ in the sixteenth digit?"
+        ),
+        "one-column-only": mistake.known(
+            {"columns": 1}, hint="Could a layer be right in the column you look at, and wrong in others?"
+        ),
+        "any-for-all": mistake.known(
             {"alike": lambda a, b: bool(np.isclose(a, b, rtol=1e-6, atol=1e-6).any())},
             {"alike": lambda a, b: any(_near(x, y) for x, y in zip(a, b, strict=True))},
-        ],
-        "answer-turned-round": [{"alike": lambda a, b: not _near(a, b)}],
-    },
-    hints={
-        "output-moved-the-wrong-way": "Row i of the first output: at which row of the second is it found again?",
-        "answer-turned-round": "For which of the two does your function say True?",
-        "what-came-in-compared": "Which rows of the moved X came in at the other end? Do you compare them?",
-        "order-of-rows-lost": "Two outputs of the same rows in another order: are they the same?",
-        "margin-grows-with-the-shift": "Which is the first row that you leave out, and is it inside the margins?",
-        "difference-with-a-sign": "Is -3 a difference, too? What does your comparison make of it?",
-        "borders-compared": "Which rows does the margin leave out?",
-        "border-on-one-side": "A text has two ends. Which rows does your margin leave out at the second one?",
-        "border-of-one-output": "Row i lies inside the margins. Does row i + shift, too?",
-        "shifted-the-wrong-way": "Row i of X stands at which row of the moved X: i + shift or i - shift?",
-        "output-not-moved": "The input has moved. At which row should the same numbers be in the second output?",
-        "input-not-moved": "Which input does the layer get the second time?",
-        "rows-lost": "A layer that looks at all rows: does it see the same rows after your shift?",
-        "one-column-only": "Could a layer be right in the column you look at, and wrong in others?",
-        "any-for-all": "Is it enough that some numbers are equal?",
-        "last-row-left-out": "Which is the last row that you compare, and which is the last one inside the margin?",
-        "to-the-last-bit": "Are two floating numbers equal when they differ in the sixteenth digit?",
-        "not-close-enough": "How large may a difference be that is only rounding?",
-    },
-    held=(
-        "borders-compared", "border-on-one-side", "border-of-one-output", "shifted-the-wrong-way", "output-not-moved",
-        "input-not-moved", "rows-lost", "one-column-only", "any-for-all", "last-row-left-out", "to-the-last-bit",
-        "not-close-enough",
-    ),
-)  # fmt: skip
+            hint="Is it enough that some numbers are equal?",
+        ),
+        "answer-turned-round": mistake.slip(
+            {"alike": lambda a, b: not _near(a, b)}, hint="For which of the two does your function say True?"
+        ),
+    }
+)
 def translation_test(
     inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_near, columns=None, pairs="inside", last=None,
 ):  # fmt: skip

@@ -95,76 +95,101 @@ class KeyValueCache(_keeping(back=lambda K, V, before: (np.zeros(K.shape) + K, n
 
 
 FORGETTING = {
-    "nothing-forgotten": [{"left": _everything}],
-    "sinks-ignored": [{"left": _windows(lambda window, sinks: (window, 0))}],
-    "one-too-many": [{"left": _windows(lambda window, sinks: (window + 1, sinks))}],
-    "one-too-few": [
+    "nothing-forgotten": mistake.known(
+        {"left": _everything}, hint="How many words are kept after nine, if the window is 4?"
+    ),
+    "sinks-ignored": mistake.known(
+        {"left": _windows(lambda window, sinks: (window, 0))}, hint="What changes in your cache when there are sinks?"
+    ),
+    "one-too-many": mistake.known(
+        {"left": _windows(lambda window, sinks: (window + 1, sinks))},
+        hint="Count the words that are left of nine, if the window is 4.",
+    ),
+    "one-too-few": mistake.known(
         {"left": _windows(lambda window, sinks: (max(window - 1, 1), sinks))},
         {"left": _windows(lambda window, sinks: (max(window - 1, 0), sinks))},
-    ],
-    "sinks-taken-off-the-window": [{"left": _windows(lambda window, sinks: (max(window - sinks, 1), sinks))}],
-    "one-sink-only": [{"left": _windows(lambda window, sinks: (window, min(sinks, 1)))}],
-    "one-sink-too-many": [{"left": _windows(lambda window, sinks: (window, sinks + 1))}],
-    "words-twice-in-short-texts": [{"left": _unless_all(_overlapping)}],
-    "oldest-kept": [{"left": _unless_all(lambda number, window, sinks: list(range(number))[: window + sinks])}],
+        hint="Count the words that are left of nine, if the window is 4. Is the newest one of them?",
+    ),
+    "sinks-taken-off-the-window": mistake.known(
+        {"left": _windows(lambda window, sinks: (max(window - sinks, 1), sinks))},
+        hint="With two sinks and a window of 3, how many words are kept of nine?",
+    ),
+    "one-sink-only": mistake.known(
+        {"left": _windows(lambda window, sinks: (window, min(sinks, 1)))},
+        hint="With two sinks, how many of the first words are kept?",
+    ),
+    "one-sink-too-many": mistake.slip(
+        {"left": _windows(lambda window, sinks: (window, sinks + 1))},
+        hint="With one sink, which words are left of nine, and is word 1 one of them?",
+    ),
+    "words-twice-in-short-texts": mistake.known(
+        {"left": _unless_all(_overlapping)},
+        hint="The first two words and the last three of four: which one do you have twice?",
+    ),
+    "oldest-kept": mistake.known(
+        {"left": _unless_all(lambda number, window, sinks: list(range(number))[: window + sinks])},
+        hint="The cache is full and a word comes: which one goes, the newest or the oldest that is no sink?",
+    ),
 }
 JOINING = {
-    "newest-in-front": [{"joined": lambda old, new: np.concatenate([new, old], axis=-2)}],
-    "newest-only": [{"joined": lambda old, new: new}],
-    "first-only": [{"joined": lambda old, new: old}],
-    "along-the-heads": [{"joined": lambda old, new: np.concatenate([old, new], axis=-3)}],
-    "along-the-width": [{"joined": lambda old, new: np.concatenate([old, new], axis=-1)}],
-    "added-up": [{"joined": lambda old, new: old + new}],
+    "newest-in-front": mistake.known(
+        {"joined": lambda old, new: np.concatenate([new, old], axis=-2)},
+        hint="Where in the cache does the newest word go: in front, or at the end?",
+    ),
+    "newest-only": mistake.known(
+        {"joined": lambda old, new: new}, hint="What becomes of the words before when the next one is appended?"
+    ),
+    "first-only": mistake.known(
+        {"joined": lambda old, new: old}, hint="What becomes of the next word: is it anywhere in what comes back?"
+    ),
+    "along-the-heads": mistake.known(
+        {"joined": lambda old, new: np.concatenate([old, new], axis=-3)},
+        hint="With two heads, which shape has K after three words? Which axis has grown in yours?",
+    ),
+    "along-the-width": mistake.slip(
+        {"joined": lambda old, new: np.concatenate([old, new], axis=-1)},
+        hint="How wide is a key after three words? Which axis has grown in yours?",
+    ),
+    "added-up": mistake.slip(
+        {"joined": lambda old, new: old + new}, hint="Do the keys stand one behind the other, or have they become one?"
+    ),
 }
 GIVING = {
-    "newest-not-given-back": [{"back": lambda K, V, before: (K, V) if before[0] is None else before}],
-    "new-word-given-back": [{"back": lambda K, V, before: (K[..., -1:, :], V[..., -1:, :])}],
-    "values-first": [{"back": lambda K, V, before: (V, K)}],
-    "keys-for-both": [{"back": lambda K, V, before: (K, K)}],
-    "keys-alone-forgotten": [{"left_of_values": _everything}],
+    "newest-not-given-back": mistake.known(
+        {"back": lambda K, V, before: (K, V) if before[0] is None else before},
+        hint="The newest word attends to itself, too. Is it in what append gives back?",
+    ),
+    "new-word-given-back": mistake.known(
+        {"back": lambda K, V, before: (K[..., -1:, :], V[..., -1:, :])},
+        hint="Does append give back the one word that came in, or all that are kept?",
+    ),
+    "values-first": mistake.known(
+        {"back": lambda K, V, before: (V, K)}, hint="In which order does the docstring name what comes back?"
+    ),
+    "keys-for-both": mistake.slip(
+        {"back": lambda K, V, before: (K, K)}, hint="What comes in beside the key, and where does it come out?"
+    ),
+    "keys-alone-forgotten": mistake.known(
+        {"left_of_values": _everything}, hint="A key goes. What stands beside it in the cache?"
+    ),
 }
 COUNTING = {
-    "all-words-counted": [{"count": lambda K, number: number}],
-    "heads-counted": [{"count": lambda K, number: 0 if K is None else len(K)}],
-    "width-counted": [{"count": lambda K, number: 0 if K is None else K.shape[-1]}],
-    "no-length-before-the-first-word": [{"count": lambda K, number: K.shape[-2]}],
-}
-KEEPING = {
-    "one-sink-too-many": "With one sink, which words are left of nine, and is word 1 one of them?",
-    "along-the-width": "How wide is a key after three words? Which axis has grown in yours?",
-    "added-up": "Do the keys stand one behind the other, or have they become one?",
-    "keys-for-both": "What comes in beside the key, and where does it come out?",
-    "width-counted": "What is it that len counts: words, or numbers in a key?",
-    "nothing-forgotten": "How many words are kept after nine, if the window is 4?",
-    "sinks-ignored": "What changes in your cache when there are sinks?",
-    "one-too-many": "Count the words that are left of nine, if the window is 4.",
-    "one-too-few": "Count the words that are left of nine, if the window is 4. Is the newest one of them?",
-    "sinks-taken-off-the-window": "With two sinks and a window of 3, how many words are kept of nine?",
-    "one-sink-only": "With two sinks, how many of the first words are kept?",
-    "words-twice-in-short-texts": "The first two words and the last three of four: which one do you have twice?",
-    "oldest-kept": "The cache is full and a word comes: which one goes, the newest or the oldest that is no sink?",
-    "newest-in-front": "Where in the cache does the newest word go: in front, or at the end?",
-    "newest-only": "What becomes of the words before when the next one is appended?",
-    "first-only": "What becomes of the next word: is it anywhere in what comes back?",
-    "newest-not-given-back": "The newest word attends to itself, too. Is it in what append gives back?",
-    "new-word-given-back": "Does append give back the one word that came in, or all that are kept?",
-    "keys-alone-forgotten": "A key goes. What stands beside it in the cache?",
-    "along-the-heads": "With two heads, which shape has K after three words? Which axis has grown in yours?",
-    "values-first": "In which order does the docstring name what comes back?",
-    "all-words-counted": "Nine words came, four are kept. Which of the two is len?",
-    "heads-counted": "What is len of an array of shape (2, 9, 4)?",
-    "no-length-before-the-first-word": "What is in the cache before the first word, and how long is it?",
-}
-
-
-@mistake.recipe(
-    FORGETTING | JOINING | GIVING | COUNTING, hints=KEEPING,
-    held=(
-        "nothing-forgotten", "sinks-ignored", "one-too-many", "one-too-few", "sinks-taken-off-the-window",
-        "one-sink-only", "words-twice-in-short-texts", "oldest-kept", "newest-in-front", "newest-only", "first-only",
-        "newest-not-given-back", "new-word-given-back", "keys-alone-forgotten", "along-the-heads", "values-first",
-        "all-words-counted", "heads-counted", "no-length-before-the-first-word",
+    "all-words-counted": mistake.known(
+        {"count": lambda K, number: number}, hint="Nine words came, four are kept. Which of the two is len?"
     ),
-)  # fmt: skip
+    "heads-counted": mistake.known(
+        {"count": lambda K, number: 0 if K is None else len(K)}, hint="What is len of an array of shape (2, 9, 4)?"
+    ),
+    "width-counted": mistake.slip(
+        {"count": lambda K, number: 0 if K is None else K.shape[-1]},
+        hint="What is it that len counts: words, or numbers in a key?",
+    ),
+    "no-length-before-the-first-word": mistake.known(
+        {"count": lambda K, number: K.shape[-2]}, hint="What is in the cache before the first word, and how long is it?"
+    ),
+}
+
+
+@mistake.recipe(FORGETTING | JOINING | GIVING | COUNTING)
 def KeyValueCache(**options):
     return _keeping(**options)

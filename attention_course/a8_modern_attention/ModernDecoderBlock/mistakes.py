@@ -186,108 +186,138 @@ class ModernDecoderBlock(_Block):
 
 @mistake.recipe(
     {
-        "positions-missing": [{"turned": ()}],
-        "query-not-turned": [{"turned": ("key",)}],
-        "key-not-turned": [{"turned": ("query",)}],
-        "values-turned": [{"turned": ("query", "key", "value")}],
-        "turned-before-the-split": [{"early": True}],
-        "pairs-in-halves": [{"turn": lambda x, place: _torch_turn(x, place, halves=True)}],
-        "heads-in-turn": [{"shared": lambda x, group: torch.cat([x] * group, dim=-3)}],
-        "window-ignored": [{"may_see": lambda back, window: back >= 0}],
+        "positions-missing": mistake.known(
+            {"turned": ()}, hint="Shuffle the words before the last one. Does the last one notice?"
+        ),
+        "query-not-turned": mistake.known({"turned": ("key",)}, hint="Which two of query, key and value are turned?"),
+        "key-not-turned": mistake.known({"turned": ("query",)}, hint="Which two of query, key and value are turned?"),
+        "values-turned": mistake.known(
+            {"turned": ("query", "key", "value")}, hint="Of query, key and value, which one is left as it is?"
+        ),
+        "turned-before-the-split": mistake.known(
+            {"early": True}, hint="Does each head have a fast pair, or only the first one? When do you turn?"
+        ),
+        "pairs-in-halves": mistake.known(
+            {"turn": lambda x, place: _torch_turn(x, place, halves=True)},
+            hint="Which column of a head is turned together with column 0?",
+        ),
+        "heads-in-turn": mistake.known(
+            {"shared": lambda x, group: torch.cat([x] * group, dim=-3)},
+            hint="With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
+        ),
+        "window-ignored": mistake.known(
+            {"may_see": lambda back, window: back >= 0}, hint="With a window of 3, does word 6 hear from word 0?"
+        ),
         "mask-missing": [{"may_see": lambda back, window: back > -(10**6)}],
-        "layer-norm": [{"normed": _torch_layer_norm}],
-        "no-residual-around-attention": [{"first": lambda x, branch, normed: branch}],
-        "no-residual-around-feed-forward": [{"second": lambda x, branch, normed: branch}],
-        "residual-of-the-normed": [
+        "layer-norm": mistake.known(
+            {"normed": _torch_layer_norm}, hint="Is the mean taken off in this notebook's norm?"
+        ),
+        "no-residual-around-attention": mistake.known(
+            {"first": lambda x, branch, normed: branch}, hint="What is the attention's result added to?"
+        ),
+        "no-residual-around-feed-forward": mistake.known(
+            {"second": lambda x, branch, normed: branch}, hint="What is the feed-forward network's result added to?"
+        ),
+        "residual-of-the-normed": mistake.known(
             {
                 "first": lambda x, branch, normed: normed + branch,
                 "second": lambda x, branch, normed: normed + branch,
             },
             {"first": lambda x, branch, normed: normed + branch},
             {"second": lambda x, branch, normed: normed + branch},
-        ],
-        "norm-behind-each-branch": [{"post": True}],
-        "first-norm-for-both": [{"norms": ("norm_1", "norm_1")}],
-        "second-norm-for-both": [{"norms": ("norm_2", "norm_2")}],
-        "turned-by-heads": [{"turn": _by_heads}],
-        "mask-missing-with-a-window": [{"may_see": _window_alone}],
-        "another-eps": [{"normed": _another_eps(eps, outside)} for eps in (1e-6, 1e-8) for outside in (False, True)],
-        "window-one-too-wide": [
-            {"may_see": lambda back, window: (back >= 0) & (True if window is None else back <= window)}
-        ],
-        "branches-side-by-side": [{"input_of_second": lambda before, after: before}],
-        "second-residual-from-the-input": [{"start_of_second": lambda before, after: before}],
-        "branch-alone-read": [{"input_of_second": lambda before, after: after - before}],
-        "input-added-again": [{"start_of_second": lambda before, after: before + after}],
-        "first-norm-missing": [{"plain": ("W_Q", "W_K", "W_V")}],
-        "second-norm-missing": [{"plain": ("W_gate", "W_up")}],
-        "plain-words-read": [
-            {"plain": layers}
-            for layers in (("W_up",), ("W_gate",), ("W_V",), ("W_K",), ("W_Q",), ("W_K", "W_V"), ("W_Q", "W_K"))
-        ],
-        "attention-lost": [{"first": lambda x, branch, normed: x}],
-        "feed-forward-lost": [{"second": lambda x, branch, normed: x}],
-        "branch-doubled": [
+            hint="The way past a branch: does it begin before the norm or behind it?",
+        ),
+        "norm-behind-each-branch": mistake.slip(
+            {"post": True}, hint="What is brought to size one: what goes into a branch, or the sum behind it?"
+        ),
+        "first-norm-for-both": mistake.slip(
+            {"norms": ("norm_1", "norm_1")},
+            hint="How many norms does the table of members name, and how many do you use?",
+        ),
+        "second-norm-for-both": mistake.slip(
+            {"norms": ("norm_2", "norm_2")},
+            hint="How many norms does the table of members name, and how many do you use?",
+        ),
+        "turned-by-heads": mistake.slip(
+            {"turn": _by_heads}, hint="By what is a query turned: by its word's place, or by its head's number?"
+        ),
+        "mask-missing-with-a-window": mistake.slip(
+            {"may_see": _window_alone}, hint="With a window, may word 0 see what comes later?"
+        ),
+        "another-eps": mistake.slip(
+            *[{"normed": _another_eps(eps, outside)} for eps in (1e-6, 1e-8) for outside in (False, True)],
+            hint="To what is epsilon added, and how large is it?",
+        ),
+        "window-one-too-wide": mistake.known(
+            {"may_see": lambda back, window: (back >= 0) & (True if window is None else back <= window)},
+            hint="How many words does word 6 see through a window of 3, itself among them?",
+        ),
+        "branches-side-by-side": mistake.known(
+            {"input_of_second": lambda before, after: before},
+            hint="What does the feed-forward network work on: what went in, or what attention gave?",
+        ),
+        "second-residual-from-the-input": mistake.slip(
+            {"start_of_second": lambda before, after: before},
+            hint="What is the second branch added to: does what attention gave survive?",
+        ),
+        "branch-alone-read": mistake.slip(
+            {"input_of_second": lambda before, after: after - before},
+            hint="What does the feed-forward network read: the sum, or what attention found alone?",
+        ),
+        "input-added-again": mistake.slip(
+            {"start_of_second": lambda before, after: before + after},
+            hint="If both branches gave zeros, how often would x be in the output?",
+        ),
+        "first-norm-missing": mistake.slip(
+            {"plain": ("W_Q", "W_K", "W_V")}, hint="What goes into the attention: x, or x brought to size one?"
+        ),
+        "second-norm-missing": mistake.slip(
+            {"plain": ("W_gate", "W_up")},
+            hint="What goes into the feed-forward network: its words, or its words brought to size one?",
+        ),
+        "plain-words-read": mistake.slip(
+            *[
+                {"plain": layers}
+                for layers in (("W_up",), ("W_gate",), ("W_V",), ("W_K",), ("W_Q",), ("W_K", "W_V"), ("W_Q", "W_K"))
+            ],
+            hint="Go through the layers: which read the words behind a norm, and which as they came?",
+        ),
+        "attention-lost": mistake.slip(
+            {"first": lambda x, branch, normed: x}, hint="Does a word's output change if an earlier word does?"
+        ),
+        "feed-forward-lost": mistake.slip(
+            {"second": lambda x, branch, normed: x}, hint="Is the result of the feed-forward network used?"
+        ),
+        "branch-doubled": mistake.slip(
             {"first": lambda x, branch, normed: x + 2 * branch},
             {"second": lambda x, branch, normed: x + 2 * branch},
-        ],
-        "normed-at-the-end-too": [{"last": lambda block, x: block.normed(x, block.norm_2)}],
-        "second-norm-at-the-end": [
-            {"plain": ("W_gate", "W_up"), "last": lambda block, x: block.normed(x, block.norm_2)}
-        ],
-        "no-scaling": [{"scale": lambda d_head, d_model: 1.0}],
-        "scale-by-d_model": [{"scale": lambda d_head, d_model: math.sqrt(d_model)}],
-        "relu-for-silu": [{"curve": F.relu}],
-        "gelu-for-silu": [{"curve": F.gelu}],
-        "sigmoid-for-silu": [{"curve": torch.sigmoid}],
-        "gate-and-up-swapped": [{"gate_and_up": lambda gate, up, curve: gate * curve(up)}],
-    },
-    hints={
-        "gelu-for-silu": "Which curve does the formula name?",
-        "sigmoid-for-silu": "What does SiLU make of 10: about 1, or about 10?",
-        "norm-behind-each-branch": "What is brought to size one: what goes into a branch, or the sum behind it?",
-        "first-norm-for-both": "How many norms does the table of members name, and how many do you use?",
-        "second-norm-for-both": "How many norms does the table of members name, and how many do you use?",
-        "another-eps": "To what is epsilon added, and how large is it?",
-        "turned-by-heads": "By what is a query turned: by its word's place, or by its head's number?",
-        "mask-missing-with-a-window": "With a window, may word 0 see what comes later?",
-        "second-residual-from-the-input": "What is the second branch added to: does what attention gave survive?",
-        "branch-alone-read": "What does the feed-forward network read: the sum, or what attention found alone?",
-        "input-added-again": "If both branches gave zeros, how often would x be in the output?",
-        "first-norm-missing": "What goes into the attention: x, or x brought to size one?",
-        "second-norm-missing": "What goes into the feed-forward network: its words, or its words brought to size one?",
-        "plain-words-read": "Go through the layers: which read the words behind a norm, and which as they came?",
-        "attention-lost": "Does a word's output change if an earlier word does?",
-        "feed-forward-lost": "Is the result of the feed-forward network used?",
-        "branch-doubled": "Set a branch to zero: what is left of x? And what is each branch multiplied by?",
-        "normed-at-the-end-too": "How often is each norm used?",
-        "second-norm-at-the-end": "What goes into the feed-forward network, and what happens to the sum behind it?",
-        "positions-missing": "Shuffle the words before the last one. Does the last one notice?",
-        "query-not-turned": "Which two of query, key and value are turned?",
-        "key-not-turned": "Which two of query, key and value are turned?",
-        "values-turned": "Of query, key and value, which one is left as it is?",
-        "turned-before-the-split": "Does each head have a fast pair, or only the first one? When do you turn?",
-        "pairs-in-halves": "Which column of a head is turned together with column 0?",
-        "heads-in-turn": "With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
-        "window-ignored": "With a window of 3, does word 6 hear from word 0?",
-        "window-one-too-wide": "How many words does word 6 see through a window of 3, itself among them?",
-        "layer-norm": "Is the mean taken off in this notebook's norm?",
-        "no-residual-around-attention": "What is the attention's result added to?",
-        "no-residual-around-feed-forward": "What is the feed-forward network's result added to?",
-        "residual-of-the-normed": "The way past a branch: does it begin before the norm or behind it?",
-        "branches-side-by-side": "What does the feed-forward network work on: what went in, or what attention gave?",
-        "no-scaling": "What are the dot products divided by before the softmax?",
-        "scale-by-d_model": "How wide is a query of one head, and is that the number below your square root?",
-        "relu-for-silu": "What does your curve make of -1: exactly 0?",
-        "gate-and-up-swapped": "Through which of the two layers does SiLU go?",
-    },
-    held=(
-        "positions-missing", "query-not-turned", "key-not-turned", "values-turned", "turned-before-the-split",
-        "pairs-in-halves", "heads-in-turn", "window-ignored", "window-one-too-wide", "layer-norm",
-        "no-residual-around-attention", "no-residual-around-feed-forward", "residual-of-the-normed",
-        "branches-side-by-side", "no-scaling", "scale-by-d_model", "relu-for-silu", "gate-and-up-swapped",
-    ),
-)  # fmt: skip
+            hint="Set a branch to zero: what is left of x? And what is each branch multiplied by?",
+        ),
+        "normed-at-the-end-too": mistake.slip(
+            {"last": lambda block, x: block.normed(x, block.norm_2)}, hint="How often is each norm used?"
+        ),
+        "second-norm-at-the-end": mistake.slip(
+            {"plain": ("W_gate", "W_up"), "last": lambda block, x: block.normed(x, block.norm_2)},
+            hint="What goes into the feed-forward network, and what happens to the sum behind it?",
+        ),
+        "no-scaling": mistake.known(
+            {"scale": lambda d_head, d_model: 1.0}, hint="What are the dot products divided by before the softmax?"
+        ),
+        "scale-by-d_model": mistake.known(
+            {"scale": lambda d_head, d_model: math.sqrt(d_model)},
+            hint="How wide is a query of one head, and is that the number below your square root?",
+        ),
+        "relu-for-silu": mistake.known({"curve": F.relu}, hint="What does your curve make of -1: exactly 0?"),
+        "gelu-for-silu": mistake.slip({"curve": F.gelu}, hint="Which curve does the formula name?"),
+        "sigmoid-for-silu": mistake.slip(
+            {"curve": torch.sigmoid}, hint="What does SiLU make of 10: about 1, or about 10?"
+        ),
+        "gate-and-up-swapped": mistake.known(
+            {"gate_and_up": lambda gate, up, curve: gate * curve(up)},
+            hint="Through which of the two layers does SiLU go?",
+        ),
+    }
+)
 def ModernDecoderBlock(**options):
     made = {name: staticmethod(option) if callable(option) else option for name, option in options.items()}
     return type("ModernDecoderBlock", (_Block,), made)

@@ -51,54 +51,68 @@ def _counting(
 
 @mistake.recipe(
     {
-        "keys-only": [{"factor": 1}],
-        "queries-too": [{"factor": 3}],
-        "one-layer": [{"numbers": lambda layers, heads, d, length: heads * d * length}],
-        "one-head": [{"numbers": lambda layers, heads, d, length: layers * d * length}],
-        "one-number-a-key": [{"numbers": lambda layers, heads, d, length: layers * heads * length}],
-        "one-word": [{"numbers": lambda layers, heads, d, length: layers * heads * d}],
+        "keys-only": mistake.known({"factor": 1}, hint="What is kept of a word beside its key?"),
+        "queries-too": mistake.known(
+            {"factor": 3}, hint="Of queries, keys and values: which are needed again when the next word is written?"
+        ),
+        "one-layer": mistake.known(
+            {"numbers": lambda layers, heads, d, length: heads * d * length},
+            hint="Does each layer have keys of its own?",
+        ),
+        "one-head": mistake.known(
+            {"numbers": lambda layers, heads, d, length: layers * d * length},
+            hint="Does each head of keys and values keep its own?",
+        ),
+        "one-number-a-key": mistake.known(
+            {"numbers": lambda layers, heads, d, length: layers * heads * length}, hint="How many numbers is a key?"
+        ),
+        "one-word": mistake.known(
+            {"numbers": lambda layers, heads, d, length: layers * heads * d},
+            hint="Of how many words are keys and values kept?",
+        ),
         "weights-kept": [{"numbers": lambda layers, heads, d, length: layers * heads * length**2}],
-        "caches-of-all-steps": [
+        "caches-of-all-steps": mistake.slip(
             {"numbers": lambda layers, heads, d, length: layers * heads * d * length * (length + 1) // 2},
             {"numbers": lambda layers, heads, d, length: layers * heads * d * length * (length - 1) // 2},
             {"numbers": lambda layers, heads, d, length: layers * heads * d * length**2},
-        ],
-        "one-word-more": [{"numbers": lambda layers, heads, d, length: layers * heads * d * (length + 1)}],
-        "one-word-less": [{"numbers": lambda layers, heads, d, length: layers * heads * d * (length - 1)}],
-        "layers-for-heads": [{"numbers": lambda layers, heads, d, length: layers**2 * d * length},
-                             {"numbers": lambda layers, heads, d, length: heads**2 * d * length}],
-        "square-heads": [
+            hint="After the last word, how many caches are there: one, or one from each step?",
+        ),
+        "one-word-more": mistake.slip(
+            {"numbers": lambda layers, heads, d, length: layers * heads * d * (length + 1)},
+            hint="Try one word. How many keys are kept of it in each head?",
+        ),
+        "one-word-less": mistake.slip(
+            {"numbers": lambda layers, heads, d, length: layers * heads * d * (length - 1)},
+            hint="Try one word. How many keys are kept of it in each head?",
+        ),
+        "layers-for-heads": mistake.slip(
+            {"numbers": lambda layers, heads, d, length: layers**2 * d * length},
+            {"numbers": lambda layers, heads, d, length: heads**2 * d * length},
+            hint="Which of the arguments has no influence on your result?",
+        ),
+        "square-heads": mistake.known(
             {"numbers": lambda layers, heads, d, length: layers * heads * d**2 * length},
             {"numbers": lambda layers, heads, d, length: layers * (heads * d) ** 2 * length},
-        ],
-        "numbers-for-bytes": [{"size": lambda bytes_per_number: 1}],
-        "bits-for-bytes": [{"size": lambda bytes_per_number: 8 * bytes_per_number}],
-        "kibibytes": [{"end": lambda count: count / 1024}],
-        "megabytes": [{"end": lambda count: count / 1e6}, {"end": lambda count: count / 1024**2}],
-        "gigabytes": [{"end": lambda count: count / 1e9}, {"end": lambda count: count / 1024**3}],
-    },
-    hints={
-        "megabytes": "Is it bytes that are asked for?",
-        "gigabytes": "Is it bytes that are asked for?",
-        "caches-of-all-steps": "After the last word, how many caches are there: one, or one from each step?",
-        "one-word-more": "Try one word. How many keys are kept of it in each head?",
-        "one-word-less": "Try one word. How many keys are kept of it in each head?",
-        "layers-for-heads": "Which of the arguments has no influence on your result?",
-        "keys-only": "What is kept of a word beside its key?",
-        "queries-too": "Of queries, keys and values: which are needed again when the next word is written?",
-        "one-layer": "Does each layer have keys of its own?",
-        "one-head": "Does each head of keys and values keep its own?",
-        "one-number-a-key": "How many numbers is a key?",
-        "one-word": "Of how many words are keys and values kept?",
-        "numbers-for-bytes": "How many bytes does a number take?",
-        "bits-for-bytes": "Is bytes_per_number a count of bits?",
-        "square-heads": "Is a key a list of d_head numbers, or a square of them?",
-        "kibibytes": "Is it bytes that are asked for?",
-    },
-    held=(
-        "keys-only", "queries-too", "one-layer", "one-head", "one-number-a-key", "one-word", "numbers-for-bytes",
-        "bits-for-bytes", "square-heads", "kibibytes",
-    ),
-)  # fmt: skip
+            hint="Is a key a list of d_head numbers, or a square of them?",
+        ),
+        "numbers-for-bytes": mistake.known(
+            {"size": lambda bytes_per_number: 1}, hint="How many bytes does a number take?"
+        ),
+        "bits-for-bytes": mistake.known(
+            {"size": lambda bytes_per_number: 8 * bytes_per_number}, hint="Is bytes_per_number a count of bits?"
+        ),
+        "kibibytes": mistake.known({"end": lambda count: count / 1024}, hint="Is it bytes that are asked for?"),
+        "megabytes": mistake.slip(
+            {"end": lambda count: count / 1e6},
+            {"end": lambda count: count / 1024**2},
+            hint="Is it bytes that are asked for?",
+        ),
+        "gigabytes": mistake.slip(
+            {"end": lambda count: count / 1e9},
+            {"end": lambda count: count / 1024**3},
+            hint="Is it bytes that are asked for?",
+        ),
+    }
+)
 def cache_bytes(**options):
     return _counting(**options)

@@ -79,53 +79,83 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 
 
 TURNED = {
-    "query-not-turned": [{"query_at": lambda S: 0}],
-    "key-not-turned": [{"key_at": lambda S: 0}],
-    "nothing-turned": [{"query_at": lambda S: 0, "key_at": lambda S: 0}],
-    "value-turned": [{"value_at": lambda S: S}],
-    "one-place-on": [{"query_at": lambda S: S + 1, "key_at": lambda S: S + 1}],
-    "one-place-back": [{"query_at": lambda S: max(S - 1, 0), "key_at": lambda S: max(S - 1, 0)}],
-    "query-one-place-back": [{"query_at": lambda S: max(S - 1, 0)}, {"query_at": lambda S: S - 1}],
-    "query-one-place-on": [{"query_at": lambda S: S + 1}],
-    "turned-before-the-split": [{"early": True}],
-    "cache-turned-again": [{"before": lambda K: rotation()(K, np.arange(K.shape[-2]))}],
+    "query-not-turned": mistake.known({"query_at": lambda S: 0}, hint="Which two of query, key and value are turned?"),
+    "key-not-turned": mistake.known(
+        {"key_at": lambda S: 0}, hint="The keys in the cache have been turned. Has the new one?"
+    ),
+    "nothing-turned": mistake.known(
+        {"query_at": lambda S: 0, "key_at": lambda S: 0}, hint="How does the new word say where it stands?"
+    ),
+    "value-turned": mistake.known(
+        {"value_at": lambda S: S}, hint="Of query, key and value, which one is left as it is?"
+    ),
+    "one-place-on": mistake.known(
+        {"query_at": lambda S: S + 1, "key_at": lambda S: S + 1},
+        hint="With no word in the cache, at which position does the first word stand?",
+    ),
+    "one-place-back": mistake.known(
+        {"query_at": lambda S: max(S - 1, 0), "key_at": lambda S: max(S - 1, 0)},
+        hint="With five words in the cache, at the positions 0 to 4, where does the next one stand?",
+    ),
+    "query-one-place-back": mistake.slip(
+        {"query_at": lambda S: max(S - 1, 0)},
+        {"query_at": lambda S: S - 1},
+        hint="At which positions do the newest word's query and its key stand?",
+    ),
+    "query-one-place-on": mistake.slip(
+        {"query_at": lambda S: S + 1}, hint="At which positions do the newest word's query and its key stand?"
+    ),
+    "turned-before-the-split": mistake.slip(
+        {"early": True}, hint="Does each head have a fast pair, or only the first one? When do you turn?"
+    ),
+    "cache-turned-again": mistake.known(
+        {"before": lambda K: rotation()(K, np.arange(K.shape[-2]))},
+        hint="The keys in the cache have been turned already. What happens to them in your step?",
+    ),
 }
 KEPT = {
-    "newest-in-front": [{"joined": lambda old, new: np.concatenate([new, old], axis=-2)}],
-    "oldest-thrown-away": [{"joined": lambda old, new: np.concatenate([old[..., 1:, :], new], axis=-2)}],
-    "newest-written-over-the-last": [{"joined": lambda old, new: np.concatenate([old[..., :-1, :], new], axis=-2)}],
-    "itself-not-seen": [{"seen": lambda K: K[..., :-1, :] if K.shape[-2] > 1 else K}],
-    "itself-alone-seen": [{"seen": lambda K: K[..., -1:, :]}],
-    "cache-not-grown": [{"kept": lambda old, new: new if old is None else old}, {"kept": lambda old, new: old}],
-    "repeated-keys-kept": [{"cached": lambda words, group: np.repeat(words, group, axis=-3)}],
+    "newest-in-front": mistake.known(
+        {"joined": lambda old, new: np.concatenate([new, old], axis=-2)},
+        hint="Where in the cache does the newest word go: in front, or at the end?",
+    ),
+    "oldest-thrown-away": mistake.known(
+        {"joined": lambda old, new: np.concatenate([old[..., 1:, :], new], axis=-2)},
+        hint="How many words are in the cache after the step? Is the first still among them?",
+    ),
+    "newest-written-over-the-last": mistake.known(
+        {"joined": lambda old, new: np.concatenate([old[..., :-1, :], new], axis=-2)},
+        hint="How many words are in the cache after the step? Which one has gone?",
+    ),
+    "itself-not-seen": mistake.known(
+        {"seen": lambda K: K[..., :-1, :] if K.shape[-2] > 1 else K}, hint="May the newest word attend to itself?"
+    ),
+    "itself-alone-seen": mistake.known(
+        {"seen": lambda K: K[..., -1:, :]},
+        hint="What is the cache there for? Whom does the newest word attend to in your step?",
+    ),
+    "cache-not-grown": mistake.known(
+        {"kept": lambda old, new: new if old is None else old},
+        {"kept": lambda old, new: old},
+        hint="What will the next step know of this word?",
+    ),
+    "repeated-keys-kept": mistake.slip(
+        {"cached": lambda words, group: np.repeat(words, group, axis=-3)},
+        hint="How many heads has the cache that came in, and how many the one that goes out?",
+    ),
     "scale-by-d_model": [{"width": lambda x, d_head: x.shape[-1]}],
-    "W_O-missing": [{"end": lambda heads, W_O: heads}],
-    "W_O-transposed": [{"end": lambda heads, W_O: heads @ W_O.reshape(W_O.shape[::-1]).T}],
-    "heads-interleaved": [{"cut": _interleaved}, {"cut_query": _interleaved}],
+    "W_O-missing": mistake.known({"end": lambda heads, W_O: heads}, hint="What happens to what the heads have found?"),
+    "W_O-transposed": mistake.slip(
+        {"end": lambda heads, W_O: heads @ W_O.reshape(W_O.shape[::-1]).T},
+        hint="Which axis of W_O meets what the heads have found?",
+    ),
+    "heads-interleaved": mistake.known(
+        {"cut": _interleaved},
+        {"cut_query": _interleaved},
+        hint="Which columns of W_Q are head 0's: the first d_head, or every so many?",
+    ),
 }
 CACHED = {
     "scale-by-length": "Write down the shape of K. Which of its numbers is the square root of?",
-    "query-one-place-back": "At which positions do the newest word's query and its key stand?",
-    "query-one-place-on": "At which positions do the newest word's query and its key stand?",
-    "turned-before-the-split": "Does each head have a fast pair, or only the first one? When do you turn?",
-    "repeated-keys-kept": "How many heads has the cache that came in, and how many the one that goes out?",
-    "W_O-transposed": "Which axis of W_O meets what the heads have found?",
-    "query-not-turned": "Which two of query, key and value are turned?",
-    "key-not-turned": "The keys in the cache have been turned. Has the new one?",
-    "nothing-turned": "How does the new word say where it stands?",
-    "value-turned": "Of query, key and value, which one is left as it is?",
-    "one-place-on": "With no word in the cache, at which position does the first word stand?",
-    "one-place-back": "With five words in the cache, at the positions 0 to 4, where does the next one stand?",
-    "cache-turned-again": "The keys in the cache have been turned already. What happens to them in your step?",
-    "newest-in-front": "Where in the cache does the newest word go: in front, or at the end?",
-    "oldest-thrown-away": "How many words are in the cache after the step? Is the first still among them?",
-    "newest-written-over-the-last": "How many words are in the cache after the step? Which one has gone?",
-    "itself-not-seen": "May the newest word attend to itself?",
-    "itself-alone-seen": "What is the cache there for? Whom does the newest word attend to in your step?",
-    "cache-not-grown": "What will the next step know of this word?",
-    "W_O-missing": "What happens to what the heads have found?",
-    "heads-interleaved": "Which columns of W_Q are head 0's: the first d_head, or every so many?",
-    "heads-in-turn": "With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
 }
 
 
@@ -135,15 +165,15 @@ CACHED = {
     | decisions.only(decisions.SCALES, "no-scaling", "scale-by-d_k")
     | decisions.only(decisions.CURVES, "softmax-missing", "not-normalised")
     | decisions.only(decisions.AXES, "softmax-over-queries")
-    | {"heads-in-turn": [{"keys": in_turn, "values": in_turn}]}
+    | {
+        "heads-in-turn": mistake.known(
+            {"keys": in_turn, "values": in_turn},
+            hint="With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
+        )
+    }
     | decisions.only(WHOLE, "scale-by-length"),
     hints=decisions.HINTS | CACHED,
-    held=(
-        "query-not-turned", "key-not-turned", "nothing-turned", "value-turned", "one-place-on", "one-place-back",
-        "cache-turned-again", "newest-in-front", "oldest-thrown-away", "newest-written-over-the-last",
-        "itself-not-seen", "itself-alone-seen", "cache-not-grown", "W_O-missing", "heads-interleaved", "heads-in-turn",
-        "no-scaling",
-    ),
-)  # fmt: skip
+    held=("no-scaling",),
+)
 def decoding_step(**options):
     return _stepping(**options)

@@ -79,54 +79,55 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 
 
 CURVES = {
-    "sigmoid-for-silu": [{"curve": _sigmoid}],
-    "relu-for-silu": [{"curve": _relu}],
-    "gelu-for-silu": [
+    "sigmoid-for-silu": mistake.known({"curve": _sigmoid}, hint="What does SiLU make of 10: about 1, or about 10?"),
+    "relu-for-silu": mistake.known({"curve": _relu}, hint="What does your curve make of -1: exactly 0?"),
+    "gelu-for-silu": mistake.known(
         {"curve": _gelu},
         {"curve": lambda z: z * _sigmoid(1.702 * z)},
         {"curve": lambda z: z * 0.5 * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))},
-    ],
-    "tanh-for-silu": [{"curve": np.tanh}],
-    "no-curve": [{"curve": _itself}],
-    "sign-flipped": [{"curve": lambda z: z * _sigmoid(-z)}],
-    "softplus-for-silu": [{"curve": lambda z: np.log1p(np.exp(z))}],
-    "softmax-for-silu": [{"curve": lambda z: np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)}],
+        hint="Which curve does the formula name? What does it make of 1: 0.73 or 0.84?",
+    ),
+    "tanh-for-silu": mistake.known({"curve": np.tanh}, hint="What does SiLU make of 10: about 1, or about 10?"),
+    "no-curve": mistake.known({"curve": _itself}, hint="What happens to the gate before it meets the other layer?"),
+    "sign-flipped": mistake.known(
+        {"curve": lambda z: z * _sigmoid(-z)},
+        hint="In the sigmoid, e is raised to which power: z or -z? What does yours make of 10?",
+    ),
+    "softplus-for-silu": mistake.slip(
+        {"curve": lambda z: np.log1p(np.exp(z))}, hint="What does SiLU make of 0: 0, or 0.69?"
+    ),
+    "softmax-for-silu": mistake.slip(
+        {"curve": lambda z: np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)},
+        hint="Do the numbers of a gate share something, or does each open and close on its own?",
+    ),
 }
 
 
 @mistake.recipe(
     CURVES
     | {
-        "gate-and-up-swapped": [{"swap": True}],
-        "both-through-the-curve": [{"other": _silu}],
-        "curve-after-the-product": [{"curve": _itself, "after": _silu}],
-        "added-for-multiplied": [{"join": lambda gate, up: gate + up}],
-        "gate-alone": [{"join": lambda gate, up: gate}],
-        "up-alone": [{"join": lambda gate, up: up}],
-        "residual-added": [{"end": lambda hidden, W_down, x: x + hidden @ W_down}],
-    },
-    hints={
-        "softplus-for-silu": "What does SiLU make of 0: 0, or 0.69?",
-        "softmax-for-silu": "Do the numbers of a gate share something, or does each open and close on its own?",
-        "sigmoid-for-silu": "What does SiLU make of 10: about 1, or about 10?",
-        "relu-for-silu": "What does your curve make of -1: exactly 0?",
-        "gelu-for-silu": "Which curve does the formula name? What does it make of 1: 0.73 or 0.84?",
-        "tanh-for-silu": "What does SiLU make of 10: about 1, or about 10?",
-        "no-curve": "What happens to the gate before it meets the other layer?",
-        "gate-and-up-swapped": "Through which of the two layers does SiLU go?",
-        "both-through-the-curve": "Through how many of the two layers does SiLU go?",
-        "curve-after-the-product": "What goes through SiLU: the gate, or what the gate lets through?",
-        "added-for-multiplied": "A gate that is shut: how much of the other layer should get through?",
-        "gate-alone": "Which of the three matrices does your code not use?",
-        "up-alone": "Which of the three matrices does your code not use?",
-        "sign-flipped": "In the sigmoid, e is raised to which power: z or -z? What does yours make of 10?",
-        "residual-added": "What else is in your result besides the last layer's?",
-    },
-    held=(
-        "sigmoid-for-silu", "relu-for-silu", "gelu-for-silu", "tanh-for-silu", "no-curve", "gate-and-up-swapped",
-        "both-through-the-curve", "curve-after-the-product", "added-for-multiplied", "gate-alone", "up-alone",
-        "sign-flipped", "residual-added",
-    ),
-)  # fmt: skip
+        "gate-and-up-swapped": mistake.known({"swap": True}, hint="Through which of the two layers does SiLU go?"),
+        "both-through-the-curve": mistake.known(
+            {"other": _silu}, hint="Through how many of the two layers does SiLU go?"
+        ),
+        "curve-after-the-product": mistake.known(
+            {"curve": _itself, "after": _silu}, hint="What goes through SiLU: the gate, or what the gate lets through?"
+        ),
+        "added-for-multiplied": mistake.known(
+            {"join": lambda gate, up: gate + up},
+            hint="A gate that is shut: how much of the other layer should get through?",
+        ),
+        "gate-alone": mistake.known(
+            {"join": lambda gate, up: gate}, hint="Which of the three matrices does your code not use?"
+        ),
+        "up-alone": mistake.known(
+            {"join": lambda gate, up: up}, hint="Which of the three matrices does your code not use?"
+        ),
+        "residual-added": mistake.known(
+            {"end": lambda hidden, W_down, x: x + hidden @ W_down},
+            hint="What else is in your result besides the last layer's?",
+        ),
+    }
+)
 def gated_feed_forward(**options):
     return _feeding(**options)

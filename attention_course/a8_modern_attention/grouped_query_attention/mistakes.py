@@ -100,30 +100,42 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
 
 
 GROUPS = {
-    "heads-in-turn": [{"keys": in_turn, "values": in_turn}],
-    "values-in-turn": [{"values": in_turn}],
-    "keys-in-turn": [{"keys": in_turn}],
-    "first-head-for-all": [{"keys": _first_only, "values": _first_only}],
-    "last-head-for-all": [{"keys": _last_only, "values": _last_only}],
-    "heads-averaged": [{"keys": _mean, "values": _mean}],
-    "groups-backwards": [{"keys": _backwards, "values": _backwards}],
-    "divided-by-the-groups": [{"keys": _by_size, "values": _by_size}],
-    "values-of-the-first": [{"values": _first_only}],
-    "keys-of-the-first": [{"keys": _first_only}],
+    "heads-in-turn": mistake.known(
+        {"keys": in_turn, "values": in_turn},
+        hint="With 8 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
+    ),
+    "values-in-turn": mistake.known(
+        {"values": in_turn}, hint="Do a head's keys and its values come from the same head?"
+    ),
+    "keys-in-turn": mistake.known({"keys": in_turn}, hint="Do a head's keys and its values come from the same head?"),
+    "first-head-for-all": mistake.known(
+        {"keys": _first_only, "values": _first_only},
+        hint="How many heads of keys are there, and how many does your code look at?",
+    ),
+    "last-head-for-all": mistake.slip(
+        {"keys": _last_only, "values": _last_only},
+        hint="How many heads of keys are there, and how many does your code look at?",
+    ),
+    "heads-averaged": mistake.known(
+        {"keys": _mean, "values": _mean}, hint="Does a group have keys of its own, or a mean of all?"
+    ),
+    "groups-backwards": mistake.known(
+        {"keys": _backwards, "values": _backwards},
+        hint="Which head of keys belongs to query head 0: the first or the last?",
+    ),
+    "divided-by-the-groups": mistake.known(
+        {"keys": _by_size, "values": _by_size},
+        hint="How many query heads are in a group: num_kv_heads, or another number?",
+    ),
+    "values-of-the-first": mistake.slip(
+        {"values": _first_only}, hint="Do a head's keys and its values come from the same head?"
+    ),
+    "keys-of-the-first": mistake.slip(
+        {"keys": _first_only}, hint="Do a head's keys and its values come from the same head?"
+    ),
 }
 SHARING = {
     "scale-by-length": "Write down the shape of K. Which of its numbers is the square root of?",
-    "causal-mask-put-in": "May the first query look at the last key? Who says that it must not?",
-    "last-head-for-all": "How many heads of keys are there, and how many does your code look at?",
-    "values-of-the-first": "Do a head's keys and its values come from the same head?",
-    "keys-of-the-first": "Do a head's keys and its values come from the same head?",
-    "heads-in-turn": "With 8 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
-    "values-in-turn": "Do a head's keys and its values come from the same head?",
-    "keys-in-turn": "Do a head's keys and its values come from the same head?",
-    "first-head-for-all": "How many heads of keys are there, and how many does your code look at?",
-    "heads-averaged": "Does a group have keys of its own, or a mean of all?",
-    "groups-backwards": "Which head of keys belongs to query head 0: the first or the last?",
-    "divided-by-the-groups": "How many query heads are in a group: num_kv_heads, or another number?",
 }
 
 
@@ -136,14 +148,23 @@ SHARING = {
     | decisions.only(decisions.AXES, "softmax-over-queries", "softmax-over-everything")
     | decisions.without(decisions.MASKS, "mask-of-the-first-for-all", "mask-transposed")
     | decisions.NOTHING
-    | {"causal-mask-put-in": [{"always": lambda L, S: np.tri(L, S, dtype=bool)}]},
+    | {
+        "causal-mask-put-in": mistake.slip(
+            {"always": lambda L, S: np.tri(L, S, dtype=bool)},
+            hint="May the first query look at the last key? Who says that it must not?",
+        )
+    },
     hints=decisions.HINTS | SHARING,
     held=(
-        "heads-in-turn", "values-in-turn", "keys-in-turn", "first-head-for-all", "heads-averaged", "groups-backwards",
-        "divided-by-the-groups", "no-scaling", "scale-by-whole-width", "softmax-over-queries", "mask-ignored",
-        "mask-after-softmax", "nan-for-nothing", "evenly-for-nothing",
+        "no-scaling",
+        "scale-by-whole-width",
+        "softmax-over-queries",
+        "mask-ignored",
+        "mask-after-softmax",
+        "nan-for-nothing",
+        "evenly-for-nothing",
     ),
-)  # fmt: skip
+)
 def grouped_query_attention(always=None, **options):
     def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
         if always is not None:

@@ -114,55 +114,74 @@ def online_softmax_attention(Q, K, V, block_size):
 
 @mistake.recipe(
     {
-        "not-divided-at-the-end": [{"end": lambda total, mixed: mixed}],
-        "multiplied-at-the-end": [{"end": lambda total, mixed: mixed * total[..., None]}],
-        "last-block-left-out": [
+        "not-divided-at-the-end": mistake.known(
+            {"end": lambda total, mixed: mixed}, hint="What is left to do after the last block? What have you not used?"
+        ),
+        "multiplied-at-the-end": mistake.known(
+            {"end": lambda total, mixed: mixed * total[..., None]},
+            hint="In the example, is it 16/3 divided by 4/3, or multiplied?",
+        ),
+        "last-block-left-out": mistake.known(
             {"starts": lambda S, size: range(0, S // size * size, size) if S >= size else range(0, S, size)},
             {"starts": lambda S, size: range(0, S - size + 1, size)},
-        ],
-        "first-block-left-out": [{"starts": lambda S, size: range(size, S, size)}],
-        "first-block-only": [{"starts": lambda S, size: [0]}],
-        "blocks-overlap": [
+            hint="With 9 keys in blocks of 4, how many blocks are there?",
+        ),
+        "first-block-left-out": mistake.slip(
+            {"starts": lambda S, size: range(size, S, size)}, hint="Where does the first block begin?"
+        ),
+        "first-block-only": mistake.known(
+            {"starts": lambda S, size: [0]}, hint="How many blocks does your loop go through?"
+        ),
+        "blocks-overlap": mistake.known(
             {"ends": lambda start, size: start + size + 1},
             {"starts": lambda S, size: range(0, S, max(1, size - 1))},
-        ],
-        "gaps-between-blocks": [{"ends": lambda start, size: start + max(size - 1, 1)}],
-        "largest-begins-at-0": [{"beginning": 0.0}],
-        "no-max-subtraction": [{"beginning": 0.0, "step": online(new=lambda old, block: old)}],
-        "largest-of-the-first-block": [{"step": online(new=lambda old, block: np.where(np.isinf(old), block, old))}],
-        "nothing-shrunk": [{"step": online(shrink_total=ones, shrink_mixed=ones)}],
-        "total-not-shrunk": [{"step": online(shrink_total=ones)}],
-        "mixed-not-shrunk": [{"step": online(shrink_mixed=ones)}],
-        "old-total-forgotten": [{"step": online(shrink_total=zeros)}],
-        "old-mixed-forgotten": [{"step": online(shrink_mixed=zeros)}],
-        "largest-of-the-block": [{"step": online(new=lambda old, block: block)}],
-        "no-scaling": [{"step": online(scale=lambda d: 1.0)}],
-        "divided-in-each-step": [{"after": lambda state: (*state[:2], state[2] / state[1][..., None])}],
-    },
-    hints={
-        "first-block-left-out": "Where does the first block begin?",
-        "total-not-shrunk": "You shrink what was mixed before. What else was measured from the old largest score?",
-        "mixed-not-shrunk": "You shrink the old total. What else was measured from the old largest score?",
-        "old-total-forgotten": "What was summed up before a block: is it in both of the new sums?",
-        "old-mixed-forgotten": "What was mixed before a block: is it in both of the new sums?",
-        "no-max-subtraction": "What is np.exp(1000.0)? From what are the scores of a block measured in yours?",
-        "largest-of-the-first-block": "A later block has a score that is larger by thousands. What goes into np.exp?",
-        "nothing-shrunk": "A larger score turns up. What was summed up before: from which score was it measured?",
-        "largest-of-the-block": "The largest score so far: may it become smaller with a new block?",
-        "no-scaling": "What are the dot products divided by?",
-        "divided-in-each-step": "When is what is mixed divided by the total: in each step, or once at the very end?",
-        "not-divided-at-the-end": "What is left to do after the last block? What have you not used?",
-        "multiplied-at-the-end": "In the example, is it 16/3 divided by 4/3, or multiplied?",
-        "first-block-only": "How many blocks does your loop go through?",
-        "blocks-overlap": "With blocks of 4, where does the second one begin?",
-        "gaps-between-blocks": "With blocks of 4, where does the second one begin, and where has the first one ended?",
-        "last-block-left-out": "With 9 keys in blocks of 4, how many blocks are there?",
-        "largest-begins-at-0": "If all scores are far below zero, what is the largest, and what do you begin with?",
-    },
-    held=(
-        "not-divided-at-the-end", "multiplied-at-the-end", "first-block-only", "blocks-overlap", "gaps-between-blocks",
-        "largest-begins-at-0", "last-block-left-out",
-    ),
-)  # fmt: skip
+            hint="With blocks of 4, where does the second one begin?",
+        ),
+        "gaps-between-blocks": mistake.known(
+            {"ends": lambda start, size: start + max(size - 1, 1)},
+            hint="With blocks of 4, where does the second one begin, and where has the first one ended?",
+        ),
+        "largest-begins-at-0": mistake.known(
+            {"beginning": 0.0},
+            hint="If all scores are far below zero, what is the largest, and what do you begin with?",
+        ),
+        "no-max-subtraction": mistake.slip(
+            {"beginning": 0.0, "step": online(new=lambda old, block: old)},
+            hint="What is np.exp(1000.0)? From what are the scores of a block measured in yours?",
+        ),
+        "largest-of-the-first-block": mistake.slip(
+            {"step": online(new=lambda old, block: np.where(np.isinf(old), block, old))},
+            hint="A later block has a score that is larger by thousands. What goes into np.exp?",
+        ),
+        "nothing-shrunk": mistake.slip(
+            {"step": online(shrink_total=ones, shrink_mixed=ones)},
+            hint="A larger score turns up. What was summed up before: from which score was it measured?",
+        ),
+        "total-not-shrunk": mistake.slip(
+            {"step": online(shrink_total=ones)},
+            hint="You shrink what was mixed before. What else was measured from the old largest score?",
+        ),
+        "mixed-not-shrunk": mistake.slip(
+            {"step": online(shrink_mixed=ones)},
+            hint="You shrink the old total. What else was measured from the old largest score?",
+        ),
+        "old-total-forgotten": mistake.slip(
+            {"step": online(shrink_total=zeros)},
+            hint="What was summed up before a block: is it in both of the new sums?",
+        ),
+        "old-mixed-forgotten": mistake.slip(
+            {"step": online(shrink_mixed=zeros)}, hint="What was mixed before a block: is it in both of the new sums?"
+        ),
+        "largest-of-the-block": mistake.slip(
+            {"step": online(new=lambda old, block: block)},
+            hint="The largest score so far: may it become smaller with a new block?",
+        ),
+        "no-scaling": mistake.slip({"step": online(scale=lambda d: 1.0)}, hint="What are the dot products divided by?"),
+        "divided-in-each-step": mistake.slip(
+            {"after": lambda state: (*state[:2], state[2] / state[1][..., None])},
+            hint="When is what is mixed divided by the total: in each step, or once at the very end?",
+        ),
+    }
+)
 def online_softmax_attention(**options):
     return _blockwise(**options)

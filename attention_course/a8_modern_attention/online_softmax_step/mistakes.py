@@ -84,32 +84,61 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 
 @mistake.recipe(
     {
-        "nothing-shrunk": [{"shrink_total": ones, "shrink_mixed": ones}],
-        "total-not-shrunk": [{"shrink_total": ones}],
-        "mixed-not-shrunk": [{"shrink_mixed": ones}],
+        "nothing-shrunk": mistake.known(
+            {"shrink_total": ones, "shrink_mixed": ones},
+            hint="A larger score turns up. What was summed up before: from which score was it measured?",
+        ),
+        "total-not-shrunk": mistake.known(
+            {"shrink_total": ones},
+            hint="You shrink what was mixed before. What else was measured from the old largest score?",
+        ),
+        "mixed-not-shrunk": mistake.known(
+            {"shrink_mixed": ones}, hint="You shrink the old total. What else was measured from the old largest score?"
+        ),
         "grown-for-shrunk": [
             {"shrink_total": lambda old, new: np.exp(new - old), "shrink_mixed": lambda old, new: np.exp(new - old)}
         ],
-        "total-grown": [{"shrink_total": lambda old, new: np.exp(new - old)}],
-        "mixed-grown": [{"shrink_mixed": lambda old, new: np.exp(new - old)}],
-        "largest-of-the-block": [{"new": lambda old, block: block}],
+        "total-grown": mistake.slip(
+            {"shrink_total": lambda old, new: np.exp(new - old)},
+            hint="A larger score turns up. Does the old total count for more now, or for less?",
+        ),
+        "mixed-grown": mistake.slip(
+            {"shrink_mixed": lambda old, new: np.exp(new - old)},
+            hint="A larger score turns up. Does the old mixture count for more now, or for less?",
+        ),
+        "largest-of-the-block": mistake.known(
+            {"new": lambda old, block: block}, hint="The largest score so far: may it become smaller with a new block?"
+        ),
         "largest-kept": [{"new": lambda old, block: old}],
-        "nothing-subtracted": [
+        "nothing-subtracted": mistake.known(
             {"exps": lambda scores, largest: np.exp(scores)},
             {"new": lambda old, block: 0 * block, "shrink_total": ones, "shrink_mixed": ones},
-        ],
-        "one-largest-for-all": [
+            hint="From what is each score of the block measured before e is raised to it?",
+        ),
+        "one-largest-for-all": mistake.known(
             {"new": lambda old, block: np.maximum(old, block).max(axis=-1, keepdims=True) + 0 * block},
             {"new": lambda old, block: np.maximum(old, block.max(axis=-1, keepdims=True))},
-        ],
-        "old-largest-given-back": [
+            hint="How many queries are there, and how many largest scores?",
+        ),
+        "old-largest-given-back": mistake.slip(
             {"given_back": lambda old, new: old},
             {"given_back": lambda old, new: np.maximum(old, -1e30)},
-        ],
-        "old-total-forgotten": [{"shrink_total": zeros}],
-        "old-mixed-forgotten": [{"shrink_mixed": zeros}],
-        "what-came-before-forgotten": [{"shrink_total": zeros, "shrink_mixed": zeros}],
-        "difference-for-power": [{"shrink_total": _difference, "shrink_mixed": _difference}],
+            hint="What is the largest score after a block that holds a larger one?",
+        ),
+        "old-total-forgotten": mistake.slip(
+            {"shrink_total": zeros}, hint="What was summed up before this block: is it in both of your new sums?"
+        ),
+        "old-mixed-forgotten": mistake.slip(
+            {"shrink_mixed": zeros}, hint="What was mixed before this block: is it in both of your new sums?"
+        ),
+        "what-came-before-forgotten": mistake.known(
+            {"shrink_total": zeros, "shrink_mixed": zeros},
+            hint="What was summed up before this block: is it in your new sums?",
+        ),
+        "difference-for-power": mistake.slip(
+            {"shrink_total": _difference, "shrink_mixed": _difference},
+            hint="By what is e ** (s - 2) multiplied to become e ** (s - 5)?",
+        ),
         "another-base": [
             {
                 "exps": lambda scores, largest: np.exp2(scores - largest[..., None]),
@@ -117,45 +146,27 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
                 "shrink_mixed": lambda old, new: np.exp2(old - new),
             }
         ],
-        "own-largest-subtracted": [
-            {"exps": lambda scores, largest: np.exp(scores - scores.max(axis=-1, keepdims=True))}
-        ],
-        "divided-in-each-step": [
+        "own-largest-subtracted": mistake.slip(
+            {"exps": lambda scores, largest: np.exp(scores - scores.max(axis=-1, keepdims=True))},
+            hint="From what are the block's scores measured, and from what the old sums?",
+        ),
+        "divided-in-each-step": mistake.known(
             {"end": lambda largest, total, mixed: (largest, total, mixed / total[..., None])},
             {
                 "end": lambda largest, total, mixed: (largest, total, mixed / total[..., None]),
                 "before": lambda total, mixed: mixed * total[..., None],
             },
-        ],
-        "mean-of-the-block": [{"summed": lambda exps: exps.mean(axis=-1)}],
-        "no-scaling": [{"scale": lambda d: 1.0}],
-        "scale-by-d_k": [{"scale": lambda d: d}],
+            hint="When is what is mixed divided by the total: in each step, or once at the very end?",
+        ),
+        "mean-of-the-block": mistake.known(
+            {"summed": lambda exps: exps.mean(axis=-1)},
+            hint="Are a block's powers summed up, or is it their mean that you take?",
+        ),
+        "no-scaling": mistake.known({"scale": lambda d: 1.0}),
+        "scale-by-d_k": mistake.known({"scale": lambda d: d}),
         "multiplied-by-the-scale": [{"scale": lambda d: 1 / math.sqrt(d)}],
     },
-    hints=decisions.HINTS
-    | {
-        "total-grown": "A larger score turns up. Does the old total count for more now, or for less?",
-        "mixed-grown": "A larger score turns up. Does the old mixture count for more now, or for less?",
-        "old-largest-given-back": "What is the largest score after a block that holds a larger one?",
-        "old-total-forgotten": "What was summed up before this block: is it in both of your new sums?",
-        "old-mixed-forgotten": "What was mixed before this block: is it in both of your new sums?",
-        "one-largest-for-all": "How many queries are there, and how many largest scores?",
-        "difference-for-power": "By what is e ** (s - 2) multiplied to become e ** (s - 5)?",
-        "own-largest-subtracted": "From what are the block's scores measured, and from what the old sums?",
-        "nothing-shrunk": "A larger score turns up. What was summed up before: from which score was it measured?",
-        "total-not-shrunk": "You shrink what was mixed before. What else was measured from the old largest score?",
-        "mixed-not-shrunk": "You shrink the old total. What else was measured from the old largest score?",
-        "largest-of-the-block": "The largest score so far: may it become smaller with a new block?",
-        "nothing-subtracted": "From what is each score of the block measured before e is raised to it?",
-        "what-came-before-forgotten": "What was summed up before this block: is it in your new sums?",
-        "divided-in-each-step": "When is what is mixed divided by the total: in each step, or once at the very end?",
-        "mean-of-the-block": "Are a block's powers summed up, or is it their mean that you take?",
-    },
-    held=(
-        "nothing-shrunk", "total-not-shrunk", "mixed-not-shrunk", "largest-of-the-block", "nothing-subtracted",
-        "what-came-before-forgotten", "divided-in-each-step", "mean-of-the-block", "no-scaling", "scale-by-d_k",
-        "one-largest-for-all",
-    ),
-)  # fmt: skip
+    hints=decisions.HINTS,
+)
 def online_softmax_step(**options):
     return online(**options)

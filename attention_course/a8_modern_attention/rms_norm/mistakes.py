@@ -70,54 +70,67 @@ def rms_norm(x, gamma, eps=1e-5):
 
 @mistake.recipe(
     {
-        "mean-subtracted": [{"before": lambda x: x - x.mean(axis=-1, keepdims=True)}],
-        "spread-for-size": [{"size": lambda x, eps: np.sqrt(x.var(axis=-1, keepdims=True) + eps)}],
-        "length-for-size": [
+        "mean-subtracted": mistake.known(
+            {"before": lambda x: x - x.mean(axis=-1, keepdims=True)},
+            hint="Is the mean taken off? What does the norm of this exercise leave out?",
+        ),
+        "spread-for-size": mistake.known(
+            {"size": lambda x, eps: np.sqrt(x.var(axis=-1, keepdims=True) + eps)},
+            hint="Your squares are of distances from the mean. Of what should they be?",
+        ),
+        "length-for-size": mistake.known(
             {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) + eps)},
             {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True)) + eps},
-        ],
-        "no-root": [{"size": lambda x, eps: _mean_square(x) + eps}],
-        "no-squares": [
+            hint="Of the squares, is it the sum or the mean?",
+        ),
+        "no-root": mistake.known(
+            {"size": lambda x, eps: _mean_square(x) + eps},
+            hint="If all features are ten times as large, how much larger is what you divide by?",
+        ),
+        "no-squares": mistake.known(
             {"size": lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps},
             {"size": lambda x, eps: np.sqrt(np.abs(x).mean(axis=-1, keepdims=True) ** 2 + eps)},
             {"size": lambda x, eps: np.sqrt(np.abs(x).mean(axis=-1, keepdims=True) + eps)},
-        ],
-        "largest-for-size": [
+            hint="Root, mean, square: which of the three is not there? What if the features sum to 0?",
+        ),
+        "largest-for-size": mistake.known(
             {"size": lambda x, eps: np.abs(x).max(axis=-1, keepdims=True) + eps},
             {"size": lambda x, eps: np.sqrt((x**2).max(axis=-1, keepdims=True) + eps)},
-        ],
-        "one-size-for-all": [{"size": lambda x, eps: np.sqrt((x**2).mean() + eps)}],
+            hint="Is a vector divided by its largest feature, or by all of them together?",
+        ),
+        "one-size-for-all": mistake.known(
+            {"size": lambda x, eps: np.sqrt((x**2).mean() + eps)},
+            hint="How many sizes are there for five words, and how many do you have?",
+        ),
         "sizes-of-features": [{"size": lambda x, eps: np.sqrt(_mean_square(x, 0 if x.ndim == 1 else -2) + eps)}],
-        "divided-by-n-minus-1": [
-            {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1) + eps)}
-        ],
-        "gamma-missing": [{"scaled": lambda x, size, gamma: x / size}],
-        "gamma-plus-1": [{"scaled": lambda x, size, gamma: (1 + gamma) * x / size}],
-        "gamma-added": [{"scaled": lambda x, size, gamma: x / size + gamma}],
-        "gamma-divided": [{"scaled": lambda x, size, gamma: x / (size * gamma)}],
-        "eps-missing": [{"eps": lambda eps: 0.0}],
-        "eps-fixed": [{"eps": lambda eps: 1e-5}, {"eps": lambda eps: 1e-6}, {"eps": lambda eps: 1e-8}],
-    },
-    hints={
-        "divided-by-n-minus-1": "In the example 84 is divided by a number. By which, and by which in yours?",
-        "gamma-divided": "Is gamma multiplied, or do you divide by it?",
-        "mean-subtracted": "Is the mean taken off? What does the norm of this exercise leave out?",
-        "spread-for-size": "Your squares are of distances from the mean. Of what should they be?",
-        "length-for-size": "Of the squares, is it the sum or the mean?",
-        "no-root": "If all features are ten times as large, how much larger is what you divide by?",
-        "no-squares": "Root, mean, square: which of the three is not there? What if the features sum to 0?",
-        "largest-for-size": "Is a vector divided by its largest feature, or by all of them together?",
-        "one-size-for-all": "How many sizes are there for five words, and how many do you have?",
-        "eps-missing": "What becomes of a word whose features are all 0? Which argument does your code not use?",
-        "eps-fixed": "A caller may give another eps. Does yours listen?",
-        "gamma-missing": "Which argument does your code not use?",
-        "gamma-plus-1": "With gamma = 1, what should be the size of the result?",
-        "gamma-added": "Is gamma multiplied or added?",
-    },
-    held=(
-        "mean-subtracted", "spread-for-size", "length-for-size", "no-root", "no-squares", "largest-for-size",
-        "one-size-for-all", "eps-missing", "eps-fixed", "gamma-missing", "gamma-plus-1", "gamma-added",
-    ),
-)  # fmt: skip
+        "divided-by-n-minus-1": mistake.slip(
+            {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1) + eps)},
+            hint="In the example 84 is divided by a number. By which, and by which in yours?",
+        ),
+        "gamma-missing": mistake.known(
+            {"scaled": lambda x, size, gamma: x / size}, hint="Which argument does your code not use?"
+        ),
+        "gamma-plus-1": mistake.known(
+            {"scaled": lambda x, size, gamma: (1 + gamma) * x / size},
+            hint="With gamma = 1, what should be the size of the result?",
+        ),
+        "gamma-added": mistake.known(
+            {"scaled": lambda x, size, gamma: x / size + gamma}, hint="Is gamma multiplied or added?"
+        ),
+        "gamma-divided": mistake.slip(
+            {"scaled": lambda x, size, gamma: x / (size * gamma)}, hint="Is gamma multiplied, or do you divide by it?"
+        ),
+        "eps-missing": mistake.known(
+            {"eps": lambda eps: 0.0},
+            hint="What becomes of a word whose features are all 0? Which argument does your code not use?",
+        ),
+        "eps-fixed": mistake.known(
+            {"eps": lambda eps: 1e-5},
+            {"eps": lambda eps: 1e-6},
+            {"eps": lambda eps: 1e-8},
+            hint="A caller may give another eps. Does yours listen?",
+        ),
+    }
+)
 def rms_norm(**options):
     return _normed(**options)

@@ -98,90 +98,125 @@ def _half_turned(x, positions, base=10000.0):
 
 @mistake.recipe(
     {
-        "angles-of-other-pairs": [{"code": _angles_of_other_pairs(True)}, {"code": _angles_of_other_pairs(False)}],
+        "angles-of-other-pairs": mistake.slip(
+            {"code": _angles_of_other_pairs(True)},
+            {"code": _angles_of_other_pairs(False)},
+            hint="Do the two numbers of a pair turn by one angle, or by two?",
+        ),
         "added-not-turned": [{"code": _added}],
-        "half-of-the-width-turned": [{"code": _half_turned}],
-    },
-    hints={
-        "angles-of-other-pairs": "Do the two numbers of a pair turn by one angle, or by two?",
-        "half-of-the-width-turned": "How many pairs has a vector of width 8, and how many of them does yours turn?",
-    },
+        "half-of-the-width-turned": mistake.slip(
+            {"code": _half_turned}, hint="How many pairs has a vector of width 8, and how many of them does yours turn?"
+        ),
+    }
 )
 def rotate(code):
     return code
 
 
 TURNS = {
-    "turned-backwards": [{"turn": lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin)}],
-    "mirrored": [
+    "turned-backwards": mistake.known(
+        {"turn": lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin)},
+        hint="Where does (1, 0) go at position 1: to (cos, sin), or to (cos, -sin)?",
+    ),
+    "mirrored": mistake.known(
         {"turn": lambda a, b, cos, sin: (a * cos + b * sin, a * sin - b * cos)},
         {"turn": lambda a, b, cos, sin: (b * sin - a * cos, a * sin + b * cos)},
-    ],
-    "no-minus": [{"turn": lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos)}],
-    "two-minuses": [{"turn": lambda a, b, cos, sin: (a * cos - b * sin, a * sin - b * cos)}],
-    "sine-and-cosine-swapped": [{"turn": lambda a, b, cos, sin: right_turn(a, b, sin, cos)}],
-    "first-of-a-pair-unturned": [{"turn": lambda a, b, cos, sin: (a, a * sin + b * cos)}],
-    "second-of-a-pair-unturned": [{"turn": lambda a, b, cos, sin: (a * cos - b * sin, b)}],
-    "pair-swapped": [{"turn": lambda a, b, cos, sin: right_turn(a, b, cos, sin)[::-1]}],
+        hint="Of the four entries of the matrix, which one has a minus? What does (0, 1) become at 0?",
+    ),
+    "no-minus": mistake.known(
+        {"turn": lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos)},
+        hint="Of the four entries of the matrix, which one has a minus? Does a vector keep its length?",
+    ),
+    "two-minuses": mistake.slip(
+        {"turn": lambda a, b, cos, sin: (a * cos - b * sin, a * sin - b * cos)},
+        hint="Of the four entries of the matrix, which one has a minus?",
+    ),
+    "sine-and-cosine-swapped": mistake.known(
+        {"turn": lambda a, b, cos, sin: right_turn(a, b, sin, cos)},
+        hint="At position 0 nothing is turned. What does yours make of (1, 0) there?",
+    ),
+    "first-of-a-pair-unturned": mistake.slip(
+        {"turn": lambda a, b, cos, sin: (a, a * sin + b * cos)},
+        hint="How many numbers of a pair change when it is turned?",
+    ),
+    "second-of-a-pair-unturned": mistake.known(
+        {"turn": lambda a, b, cos, sin: (a * cos - b * sin, b)},
+        hint="How many numbers of a pair change when it is turned?",
+    ),
+    "pair-swapped": mistake.slip(
+        {"turn": lambda a, b, cos, sin: right_turn(a, b, cos, sin)[::-1]},
+        hint="At position 0 nothing is turned. What does yours make of (1, 0) there?",
+    ),
 }
 SPEEDS = {
-    "one-speed-for-all": [{"speeds": lambda x, base: np.ones(x.shape[-1] // 2)}],
-    "exponent-without-the-2": [{"speeds": lambda x, base: base ** (-np.arange(x.shape[-1] // 2) / x.shape[-1])}],
-    "exponent-doubled": [{"speeds": lambda x, base: base ** (-2 * np.arange(0, x.shape[-1], 2) / x.shape[-1])}],
-    "exponent-up-to-1": [{"speeds": lambda x, base: base ** -np.linspace(0, 1, x.shape[-1] // 2)}],
-    "exponent-of-the-wrong-sign": [{"speeds": lambda x, base: 1 / right_speeds(x, base)}],
-    "slowest-pair-first": [{"speeds": lambda x, base: right_speeds(x, base)[::-1]}],
-    "speeds-from-the-second": [{"speeds": lambda x, base: base ** (-(np.arange(0, x.shape[-1], 2) + 2) / x.shape[-1])}],
-    "base-ignored": [{"chosen": lambda base: 10000.0}],
+    "one-speed-for-all": mistake.known(
+        {"speeds": lambda x, base: np.ones(x.shape[-1] // 2)},
+        hint="How fast does the second pair turn: like the first?",
+    ),
+    "exponent-without-the-2": mistake.known(
+        {"speeds": lambda x, base: base ** (-np.arange(x.shape[-1] // 2) / x.shape[-1])},
+        hint="The second pair of d = 4: what is 2i / d there, and what is yours?",
+    ),
+    "exponent-doubled": mistake.slip(
+        {"speeds": lambda x, base: base ** (-2 * np.arange(0, x.shape[-1], 2) / x.shape[-1])},
+        hint="Which number is i for columns 2 and 3: is it 2, or the number of the pair?",
+    ),
+    "exponent-up-to-1": mistake.slip(
+        {"speeds": lambda x, base: base ** -np.linspace(0, 1, x.shape[-1] // 2)},
+        hint="The exponent is 2i / d. Does the last pair reach 1?",
+    ),
+    "exponent-of-the-wrong-sign": mistake.known(
+        {"speeds": lambda x, base: 1 / right_speeds(x, base)},
+        hint="Does the second pair turn faster than the first, or slower?",
+    ),
+    "slowest-pair-first": mistake.known(
+        {"speeds": lambda x, base: right_speeds(x, base)[::-1]},
+        hint="Which pair turns by the position itself: the first or the last?",
+    ),
+    "speeds-from-the-second": mistake.slip(
+        {"speeds": lambda x, base: base ** (-(np.arange(0, x.shape[-1], 2) + 2) / x.shape[-1])},
+        hint="How fast is the first pair: what is base to the power of 0?",
+    ),
+    "base-ignored": mistake.known(
+        {"chosen": lambda base: 10000.0}, hint="A caller may give another base. Does yours listen?"
+    ),
 }
 PAIRS = {
     "pairs-in-halves": [{"pairs": _in_halves, "joined": _behind}],
-    "put-together-in-halves": [{"joined": _behind}],
-    "taken-apart-in-halves": [{"pairs": _in_halves}],
+    "put-together-in-halves": mistake.known(
+        {"joined": _behind}, hint="The pairs are turned. In which columns should the two numbers of a pair stand?"
+    ),
+    "taken-apart-in-halves": mistake.slip(
+        {"pairs": _in_halves}, hint="Which column is turned together with column 0: its neighbour, or one far away?"
+    ),
 }
 PLACES = {
-    "positions-from-1": [{"angle": lambda positions, speed: (positions[:, None] + 1) * speed}],
-    "positions-ignored": [{"angle": lambda positions, speed: np.arange(len(positions))[:, None] * speed}],
-    "positions-from-the-first": [{"angle": lambda positions, speed: (positions - positions[0])[:, None] * speed}],
-    "degrees": [{"angle": lambda positions, speed: np.deg2rad(positions[:, None] * speed)}],
-    "divided-by-length": [{"angle": lambda positions, speed: positions[:, None] / len(positions) * speed}],
-    "whole-turns": [{"angle": lambda positions, speed: 2 * np.pi * positions[:, None] * speed}],
-}
-ROTARY = {
-    "two-minuses": "Of the four entries of the matrix, which one has a minus?",
-    "first-of-a-pair-unturned": "How many numbers of a pair change when it is turned?",
-    "pair-swapped": "At position 0 nothing is turned. What does yours make of (1, 0) there?",
-    "exponent-doubled": "Which number is i for columns 2 and 3: is it 2, or the number of the pair?",
-    "exponent-up-to-1": "The exponent is 2i / d. Does the last pair reach 1?",
-    "speeds-from-the-second": "How fast is the first pair: what is base to the power of 0?",
-    "taken-apart-in-halves": "Which column is turned together with column 0: its neighbour, or one far away?",
-    "positions-from-1": "By how much is the word at position 0 turned?",
-    "positions-from-the-first": "By how much is a word turned that stands alone, at position 5?",
-    "degrees": "Does np.cos take degrees?",
-    "divided-by-length": "Does the angle of position 1 depend on how many words there are?",
-    "whole-turns": "By how much does the first pair turn from one word to the next: by 1?",
-    "put-together-in-halves": "The pairs are turned. In which columns should the two numbers of a pair stand?",
-    "turned-backwards": "Where does (1, 0) go at position 1: to (cos, sin), or to (cos, -sin)?",
-    "mirrored": "Of the four entries of the matrix, which one has a minus? What does (0, 1) become at 0?",
-    "no-minus": "Of the four entries of the matrix, which one has a minus? Does a vector keep its length?",
-    "sine-and-cosine-swapped": "At position 0 nothing is turned. What does yours make of (1, 0) there?",
-    "second-of-a-pair-unturned": "How many numbers of a pair change when it is turned?",
-    "one-speed-for-all": "How fast does the second pair turn: like the first?",
-    "exponent-without-the-2": "The second pair of d = 4: what is 2i / d there, and what is yours?",
-    "exponent-of-the-wrong-sign": "Does the second pair turn faster than the first, or slower?",
-    "slowest-pair-first": "Which pair turns by the position itself: the first or the last?",
-    "positions-ignored": "A vector's angle comes from its entry in positions. Does yours?",
-    "base-ignored": "A caller may give another base. Does yours listen?",
-}
-
-
-@mistake.recipe(
-    TURNS | SPEEDS | PAIRS | PLACES, hints=ROTARY,
-    held=(
-        "put-together-in-halves", "turned-backwards", "mirrored", "no-minus", "sine-and-cosine-swapped",
-        "second-of-a-pair-unturned", "one-speed-for-all", "exponent-without-the-2", "exponent-of-the-wrong-sign",
-        "slowest-pair-first", "positions-ignored", "base-ignored",
+    "positions-from-1": mistake.slip(
+        {"angle": lambda positions, speed: (positions[:, None] + 1) * speed},
+        hint="By how much is the word at position 0 turned?",
     ),
-)  # fmt: skip
+    "positions-ignored": mistake.known(
+        {"angle": lambda positions, speed: np.arange(len(positions))[:, None] * speed},
+        hint="A vector's angle comes from its entry in positions. Does yours?",
+    ),
+    "positions-from-the-first": mistake.slip(
+        {"angle": lambda positions, speed: (positions - positions[0])[:, None] * speed},
+        hint="By how much is a word turned that stands alone, at position 5?",
+    ),
+    "degrees": mistake.slip(
+        {"angle": lambda positions, speed: np.deg2rad(positions[:, None] * speed)}, hint="Does np.cos take degrees?"
+    ),
+    "divided-by-length": mistake.slip(
+        {"angle": lambda positions, speed: positions[:, None] / len(positions) * speed},
+        hint="Does the angle of position 1 depend on how many words there are?",
+    ),
+    "whole-turns": mistake.slip(
+        {"angle": lambda positions, speed: 2 * np.pi * positions[:, None] * speed},
+        hint="By how much does the first pair turn from one word to the next: by 1?",
+    ),
+}
+
+
+@mistake.recipe(TURNS | SPEEDS | PAIRS | PLACES)
 def rotate(**options):
     return rotation(**options)

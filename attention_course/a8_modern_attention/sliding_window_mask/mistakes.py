@@ -84,63 +84,73 @@ def _sinks_behind(i, j, sinks, length):
 
 
 LOOKING = {
-    "one-too-many": [{"near": lambda i, j, window: i - j <= window}],
-    "one-too-few": [
+    "one-too-many": mistake.known(
+        {"near": lambda i, j, window: i - j <= window},
+        hint="Count the words that word 5 sees through a window of 3. Is it one of them?",
+    ),
+    "one-too-few": mistake.known(
         {"near": lambda i, j, window: (i - j < window - 1) | (i == j)},
         {"near": lambda i, j, window: i - j < window - 1},
-    ],
+        hint="Count the words that word 5 sees through a window of 3. Is it one of them?",
+    ),
     "both-sides": [
         {"near": lambda i, j, window: abs(i - j) < window, "past": lambda i, j: i > -1, "first": _sinks_behind},
     ],
-    "half-on-each-side": [
+    "half-on-each-side": mistake.slip(
         {"near": lambda i, j, window: abs(i - j) <= window // 2, "past": lambda i, j: i > -1, "first": _sinks_behind},
-    ],
+        hint="May a word see what comes later, if it is near?",
+    ),
     "window-and-sinks": [{"join": np.logical_and}],
-    "numbers-that-hide": [{"end": lambda mask: np.where(mask, 0.0, -np.inf)}],
-    "window-before-the-word": [{"near": lambda i, j, window: (j < i) & (i - j <= window)}],
-    "itself-left-out": [{"past": lambda i, j: j < i}],
-    "looks-ahead": [{"past": lambda i, j: (j <= i) | (j > i)}],
-    "window-ahead": [{"end": lambda mask: mask.T}],
-    "in-blocks": [{"near": lambda i, j, window: i // window == j // window}],
-    "full-windows-only": [{"near": lambda i, j, window: (i - j < window) & (i >= window - 1)}],
-    "one-key-only": [{"near": lambda i, j, window: i - j == window - 1}],
-    "inverted": [{"end": lambda mask: ~mask}],
+    "numbers-that-hide": mistake.slip(
+        {"end": lambda mask: np.where(mask, 0.0, -np.inf)},
+        hint="What is to be at a place that may be attended to: True, or a number to add?",
+    ),
+    "window-before-the-word": mistake.known(
+        {"near": lambda i, j, window: (j < i) & (i - j <= window)}, hint="Is the word itself one of the window's words?"
+    ),
+    "itself-left-out": mistake.known({"past": lambda i, j: j < i}, hint="Does a word see itself?"),
+    "looks-ahead": mistake.slip(
+        {"past": lambda i, j: (j <= i) | (j > i)}, hint="May a word see what comes later, if it is near?"
+    ),
+    "window-ahead": mistake.known(
+        {"end": lambda mask: mask.T}, hint="Row i belongs to query i. Does it see what came before, or what comes?"
+    ),
+    "in-blocks": mistake.known(
+        {"near": lambda i, j, window: i // window == j // window}, hint="Does the window move with each word, or jump?"
+    ),
+    "full-windows-only": mistake.slip(
+        {"near": lambda i, j, window: (i - j < window) & (i >= window - 1)},
+        hint="Whom does word 0 see through a window of 3?",
+    ),
+    "one-key-only": mistake.slip(
+        {"near": lambda i, j, window: i - j == window - 1}, hint="How many words does a window of 3 hold?"
+    ),
+    "inverted": mistake.known({"end": lambda mask: ~mask}, hint="What does True mean: may attend, or must not?"),
 }
 SINKING = {
-    "sinks-ignored": [{"first": lambda i, j, sinks, length: j < 0}],
-    "sinks-as-rows": [{"first": lambda i, j, sinks, length: i < sinks}],
-    "sinks-at-the-end": [{"first": lambda i, j, sinks, length: j >= length - sinks}],
-    "one-sink-only": [{"first": lambda i, j, sinks, length: (j == 0) & (sinks > 0)}],
-    "one-sink-too-many": [{"first": lambda i, j, sinks, length: j <= sinks}],
-    "last-sink-only": [{"first": lambda i, j, sinks, length: j == sinks - 1}],
-}
-WINDOWS = {
-    "half-on-each-side": "May a word see what comes later, if it is near?",
-    "numbers-that-hide": "What is to be at a place that may be attended to: True, or a number to add?",
-    "looks-ahead": "May a word see what comes later, if it is near?",
-    "full-windows-only": "Whom does word 0 see through a window of 3?",
-    "one-key-only": "How many words does a window of 3 hold?",
-    "last-sink-only": "How many columns stay dark in the last row, far from the diagonal?",
-    "one-too-many": "Count the words that word 5 sees through a window of 3. Is it one of them?",
-    "one-too-few": "Count the words that word 5 sees through a window of 3. Is it one of them?",
-    "itself-left-out": "Does a word see itself?",
-    "window-before-the-word": "Is the word itself one of the window's words?",
-    "window-ahead": "Row i belongs to query i. Does it see what came before, or what comes?",
-    "sinks-ignored": "What changes in your mask when there are sinks?",
-    "sinks-as-rows": "Is a sink a word that sees all, or one that is seen by all?",
-    "sinks-at-the-end": "Which words are the sinks: the first or the last?",
-    "one-sink-only": "How many columns stay dark in the last row, far from the diagonal?",
-    "in-blocks": "Does the window move with each word, or jump?",
-    "inverted": "What does True mean: may attend, or must not?",
-}
-
-
-@mistake.recipe(
-    LOOKING | SINKING, hints=WINDOWS,
-    held=(
-        "one-too-many", "one-too-few", "itself-left-out", "window-before-the-word", "window-ahead", "sinks-ignored",
-        "sinks-as-rows", "sinks-at-the-end", "one-sink-only", "in-blocks", "inverted",
+    "sinks-ignored": mistake.known(
+        {"first": lambda i, j, sinks, length: j < 0}, hint="What changes in your mask when there are sinks?"
     ),
-)  # fmt: skip
+    "sinks-as-rows": mistake.known(
+        {"first": lambda i, j, sinks, length: i < sinks},
+        hint="Is a sink a word that sees all, or one that is seen by all?",
+    ),
+    "sinks-at-the-end": mistake.known(
+        {"first": lambda i, j, sinks, length: j >= length - sinks},
+        hint="Which words are the sinks: the first or the last?",
+    ),
+    "one-sink-only": mistake.known(
+        {"first": lambda i, j, sinks, length: (j == 0) & (sinks > 0)},
+        hint="How many columns stay dark in the last row, far from the diagonal?",
+    ),
+    "one-sink-too-many": [{"first": lambda i, j, sinks, length: j <= sinks}],
+    "last-sink-only": mistake.slip(
+        {"first": lambda i, j, sinks, length: j == sinks - 1},
+        hint="How many columns stay dark in the last row, far from the diagonal?",
+    ),
+}
+
+
+@mistake.recipe(LOOKING | SINKING)
 def sliding_window_mask(**options):
     return lambda length, window, sinks=0: _windowed(length, window, sinks, **options)

@@ -62,39 +62,55 @@ def induction_score(weights, period):
 @mistake.recipe(
     {
         **ENDS,
-        "the-same-word": [{"ahead": 0}],
+        "the-same-word": mistake.known(
+            {"ahead": 0}, hint="There stands the word that the head has met again. Which word does it want to know?"
+        ),
         "the-word-before-it": [{"ahead": -1}],
-        "two-words-after": [{"ahead": 2}],
-        "divided-by-the-period": [{"divided": lambda L, period: period}],
-        "divided-by-all-words": [{"divided": lambda L, period: L}],
+        "two-words-after": mistake.known({"ahead": 2}, hint="How far after the earlier word does the answer stand?"),
+        "divided-by-the-period": mistake.known(
+            {"divided": lambda L, period: period},
+            hint="The text may end before the second round does. By how many do you divide?",
+        ),
+        "divided-by-all-words": mistake.known(
+            {"divided": lambda L, period: L},
+            hint="How many queries are in the second round? By how many do you divide?",
+        ),
         "starts-too-late": [{"start": 1}],
-        "starts-too-early": [{"start": -1}],
+        "starts-too-early": mistake.known(
+            {"start": -1}, hint="Word number period - 1 is in which round? Has it been met before?"
+        ),
         "ends-too-early": [{"stop": -1}],
-        "first-round-counted": [{"whole": True}],
-        "one-query-only": [{"end": lambda x: x[:, 0]}, {"end": lambda x: x[:, -1]}],
-        "all-of-the-first-round": [{"all_of_it": True}],
-        "half-the-text": [{"length": lambda L, period: L // 2}],
+        "first-round-counted": mistake.known(
+            {"whole": True}, hint="What is weights[:, 0, 1 - period]? Has word 0 been met before?"
+        ),
+        "one-query-only": mistake.known(
+            {"end": lambda x: x[:, 0]},
+            {"end": lambda x: x[:, -1]},
+            hint="How many words are in the second round? Does each of them count in yours?",
+        ),
+        "all-of-the-first-round": mistake.slip(
+            {"all_of_it": True},
+            hint="Which word of the first round is looked for: any, or the one after the same word?",
+        ),
+        "half-the-text": mistake.known(
+            {"length": lambda L, period: L // 2},
+            hint="Where does the second round begin if the text ends before that round does?",
+        ),
     },
-    hints=HINTS | {
-        "all-of-the-first-round": "Which word of the first round is looked for: any, or the one after the same word?",
-        "the-same-word": "There stands the word that the head has met again. Which word does it want to know?",
-        "two-words-after": "How far after the earlier word does the answer stand?",
-        "divided-by-the-period": "The text may end before the second round does. By how many do you divide?",
-        "starts-too-early": "Word number period - 1 is in which round? Has it been met before?",
-        "half-the-text": "Where does the second round begin if the text ends before that round does?",
-        "first-round-counted": "What is weights[:, 0, 1 - period]? Has word 0 been met before?",
-        "divided-by-all-words": "How many queries are in the second round? By how many do you divide?",
+    hints=HINTS
+    | {
         "sum-for-mean": "A head that always looks there has score 1. Which score has it in yours?",
         "head-0-for-all": "Whose weights are in the score of head 1?",
         "largest-for-mean": "Does one word that looks there make a head that always does?",
-        "one-query-only": "How many words are in the second round? Does each of them count in yours?",
     },
     held=(
-        "the-same-word", "two-words-after", "divided-by-all-words", "divided-by-the-period", "sum-for-mean",
-        "starts-too-early", "half-the-text", "first-round-counted", "rows-and-columns-swapped",
-        "one-number-for-all-heads", "head-0-for-all", "largest-for-mean", "one-query-only",
+        "sum-for-mean",
+        "rows-and-columns-swapped",
+        "one-number-for-all-heads",
+        "head-0-for-all",
+        "largest-for-mean",
     ),
-)  # fmt: skip
+)
 def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=mean, heads=lambda x: x, turned=False,
                     length=lambda L, period: period, all_of_it=False, axes=None):  # fmt: skip
     end = over_all if end == "all entries" else end

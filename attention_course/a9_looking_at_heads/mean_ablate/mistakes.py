@@ -49,70 +49,83 @@ def mean_ablate(found, head):
 
 @mistake.recipe(
     {
-        "mean-over-places": [{"said": lambda own: own.mean(axis=1, keepdims=True)}],
-        "mean-over-texts-and-places": [{"said": lambda own: own.mean(axis=(0, 1))}],
-        "mean-over-the-width": [{"said": lambda own: own.mean(axis=-1, keepdims=True)}],
-        "mean-over-heads": [
+        "mean-over-places": mistake.known(
+            {"said": lambda own: own.mean(axis=1, keepdims=True)},
+            hint="Over which axis is the mean: the texts, or the places of one text?",
+        ),
+        "mean-over-texts-and-places": mistake.known(
+            {"said": lambda own: own.mean(axis=(0, 1))},
+            hint="Does the head say the same at every place? Over which axis is the mean?",
+        ),
+        "mean-over-the-width": mistake.known(
+            {"said": lambda own: own.mean(axis=-1, keepdims=True)},
+            hint="What a head finds is a vector. Which axis has its numbers, and which the texts?",
+        ),
+        "mean-over-heads": mistake.known(
             {"of": lambda found, head: found.mean(axis=1)},
             {"of": lambda found, head: np.delete(found, head, axis=1).mean(axis=1)},
-        ],
-        "mean-over-texts-and-heads": [
+            hint="Which axis is the mean over: is it this head in other texts, or other heads?",
+        ),
+        "mean-over-texts-and-heads": mistake.slip(
             {"of": lambda found, head: found.mean(axis=(0, 1))},
             {"of": lambda found, head: np.delete(found, head, axis=1).mean(axis=(0, 1))},
-        ],
-        "another-head-copied": [
+            hint="Which numbers are in your mean: those of this head alone?",
+        ),
+        "another-head-copied": mistake.slip(
             {"of": lambda found, head: found[:, (head + 1) % found.shape[1]]},
             {"of": lambda found, head: found[:, head - 1]},
             {"of": lambda found, head: found[:, head - 1].mean(axis=0)},
             {"of": lambda found, head: found[:, (head + 1) % found.shape[1]].mean(axis=0)},
-        ],
-        "mean-of-the-others": [{"said": lambda own: (own.sum(axis=0) - own) / max(len(own) - 1, 1)}],
-        "one-number-for-all": [{"said": lambda own: own.mean()}],
-        "zero-for-mean": [{"said": lambda own: 0 * own}],
-        "sum-for-mean": [{"said": lambda own: own.sum(axis=0)}],
-        "median-for-mean": [{"said": lambda own: np.median(own, axis=0)}],
-        "divided-by-one-more": [{"said": lambda own: own.sum(axis=0) / (len(own) + 1)}],
-        "divided-by-one-less": [{"said": lambda own: own.sum(axis=0) / max(len(own) - 1, 1)}],
-        "largest-for-mean": [{"said": lambda own: own.max(axis=0)}],
-        "of-another-text": [
+            hint="Which head says that in the texts as they were?",
+        ),
+        "mean-of-the-others": mistake.known(
+            {"said": lambda own: (own.sum(axis=0) - own) / max(len(own) - 1, 1)},
+            hint="How many texts are in the mean: all of them?",
+        ),
+        "one-number-for-all": mistake.known(
+            {"said": lambda own: own.mean()}, hint="Is the mean one number, or one vector for each place?"
+        ),
+        "zero-for-mean": mistake.known(
+            {"said": lambda own: 0 * own}, hint="Silence is one way. Which numbers does the text ask for in its place?"
+        ),
+        "sum-for-mean": mistake.known({"said": lambda own: own.sum(axis=0)}, hint="By how many is the sum divided?"),
+        "median-for-mean": mistake.known({"said": lambda own: np.median(own, axis=0)}),
+        "divided-by-one-more": mistake.slip(
+            {"said": lambda own: own.sum(axis=0) / (len(own) + 1)},
+            hint="How many texts are in your sum, and by how many is it divided?",
+        ),
+        "divided-by-one-less": mistake.slip(
+            {"said": lambda own: own.sum(axis=0) / max(len(own) - 1, 1)},
+            hint="How many texts are in your sum, and by how many is it divided?",
+        ),
+        "largest-for-mean": mistake.slip(
+            {"said": lambda own: own.max(axis=0)}, hint="Which number does the text ask for: the largest, or the mean?"
+        ),
+        "of-another-text": mistake.slip(
             {"said": lambda own: np.roll(own, 1, axis=0)},
             {"said": lambda own: np.roll(own, -1, axis=0)},
-        ],
-        "first-text-for-all": [{"said": lambda own: own[0]}, {"said": lambda own: own[-1]}],
-        "mean-taken-off": [{"said": lambda own: own - own.mean(axis=0)}],
-        "heads-counted-from-1": [{"first": 1}],
-        "from-the-head-on": [{"which": lambda head: slice(head, None)}],
-        "every-head": [{"which": lambda head: slice(None)}],
-        "only-that-head": [{"given": lambda result, head: result[:, head]}],
+            hint="Does the head still tell of one text, if of another one? Over which axis is the mean?",
+        ),
+        "first-text-for-all": mistake.known(
+            {"said": lambda own: own[0]},
+            {"said": lambda own: own[-1]},
+            hint="What the head says is to be what it says on average. Whose words are those of yours?",
+        ),
+        "mean-taken-off": mistake.known(
+            {"said": lambda own: own - own.mean(axis=0)}, hint="Does the head say its mean, or everything but its mean?"
+        ),
+        "heads-counted-from-1": mistake.known({"first": 1}, hint="Which is the first head: number 0, or number 1?"),
+        "from-the-head-on": mistake.known(
+            {"which": lambda head: slice(head, None)}, hint="How many heads are to be taken away?"
+        ),
+        "every-head": mistake.known({"which": lambda head: slice(None)}, hint="How many heads are to be taken away?"),
+        "only-that-head": mistake.known(
+            {"given": lambda result, head: result[:, head]},
+            hint="The model goes on with what comes back. What of the other heads?",
+        ),
     },
-    hints=HINTS | {
-        "divided-by-one-more": "How many texts are in your sum, and by how many is it divided?",
-        "divided-by-one-less": "How many texts are in your sum, and by how many is it divided?",
-        "largest-for-mean": "Which number does the text ask for: the largest, or the mean?",
-        "mean-over-texts-and-heads": "Which numbers are in your mean: those of this head alone?",
-        "another-head-copied": "Which head says that in the texts as they were?",
-        "of-another-text": "Does the head still tell of one text, if of another one? Over which axis is the mean?",
-        "zero-for-mean": "Silence is one way. Which numbers does the text ask for in its place?",
-        "mean-over-places": "Over which axis is the mean: the texts, or the places of one text?",
-        "mean-over-texts-and-places": "Does the head say the same at every place? Over which axis is the mean?",
-        "mean-over-the-width": "What a head finds is a vector. Which axis has its numbers, and which the texts?",
-        "one-number-for-all": "Is the mean one number, or one vector for each place?",
-        "first-text-for-all": "What the head says is to be what it says on average. Whose words are those of yours?",
-        "heads-counted-from-1": "Which is the first head: number 0, or number 1?",
-        "from-the-head-on": "How many heads are to be taken away?",
-        "mean-taken-off": "Does the head say its mean, or everything but its mean?",
-        "mean-of-the-others": "How many texts are in the mean: all of them?",
-        "only-that-head": "The model goes on with what comes back. What of the other heads?",
-        "mean-over-heads": "Which axis is the mean over: is it this head in other texts, or other heads?",
-        "every-head": "How many heads are to be taken away?",
-        "sum-for-mean": "By how many is the sum divided?",
-    },
-    held=(
-        "zero-for-mean", "mean-over-places", "mean-over-texts-and-places", "mean-over-heads", "mean-over-the-width",
-        "one-number-for-all", "every-head", "first-text-for-all", "heads-counted-from-1", "from-the-head-on",
-        "median-for-mean", "sum-for-mean", "mean-taken-off", "mean-of-the-others", "only-that-head",
-    ),
-)  # fmt: skip
+    hints=HINTS,
+)
 def mean_ablate(said=lambda own: own.mean(axis=0), first=0, which=lambda head: slice(head, head + 1),
                 given=lambda result, head: result, of=None):  # fmt: skip
     def ablated(found, head):

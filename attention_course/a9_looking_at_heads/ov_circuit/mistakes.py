@@ -52,38 +52,53 @@ def _rows(W, h):
 @mistake.recipe(
     {
         **PRODUCTS,
-        "heads-averaged": [BY_H],
-        "transposed": [{"turn": lambda M: M.swapaxes(-2, -1)}],
-        "heads-interleaved": [{"columns": strided, "rows": lambda W, h: strided(W.T, h).swapaxes(-2, -1)}],
-        "columns-interleaved": [{"columns": strided}],
-        "rows-interleaved": [{"rows": lambda W, h: strided(W.T, h).swapaxes(-2, -1)}],
-        "reshaped-not-split": [{"columns": lambda W, h: W.reshape(h, W.shape[0], -1)}],
-        "first-rows-for-all": [{"rows": lambda W, h: _rows(W, h)[:1]}],
-        "values-of-all-heads": [{"columns": lambda W, h: columns_of(W, h).sum(axis=0)}],
-        "heads-mixed": [
+        "heads-averaged": mistake.known(
+            BY_H, hint="Heads add up what they have found. Is anything divided by how many they are?"
+        ),
+        "transposed": mistake.known(
+            {"turn": lambda M: M.swapaxes(-2, -1)},
+            hint="A word stands on the left, as a row. What comes out at the right?",
+        ),
+        "heads-interleaved": mistake.known({"columns": strided, "rows": lambda W, h: strided(W.T, h).swapaxes(-2, -1)}),
+        "columns-interleaved": mistake.known(
+            {"columns": strided},
+            hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.",
+        ),
+        "rows-interleaved": mistake.known(
+            {"rows": lambda W, h: strided(W.T, h).swapaxes(-2, -1)},
+            hint="Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.",
+        ),
+        "reshaped-not-split": mistake.known({"columns": lambda W, h: W.reshape(h, W.shape[0], -1)}),
+        "first-rows-for-all": mistake.known(
+            {"rows": lambda W, h: _rows(W, h)[:1]}, hint="Through whose rows of W_O does head 1 speak?"
+        ),
+        "values-of-all-heads": mistake.slip(
+            {"columns": lambda W, h: columns_of(W, h).sum(axis=0)},
+            hint="Whose columns of W_V go with a head's rows of W_O?",
+        ),
+        "heads-mixed": mistake.known(
             {"rows": lambda W, h: _rows(W, h)[::-1]},
             {"rows": lambda W, h: np.roll(_rows(W, h), -1, axis=0)},
             {"rows": lambda W, h: np.roll(_rows(W, h), 1, axis=0)},
-        ],
-        "widths-of-a-head": [{"product": lambda values, out: out @ values}],
+            hint="Through whose rows of W_O does head 0 speak?",
+        ),
+        "widths-of-a-head": mistake.known({"product": lambda values, out: out @ values}),
     },
-    hints=HINTS | {
-        "values-of-all-heads": "Whose columns of W_V go with a head's rows of W_O?",
-        "transposed": "A word stands on the left, as a row. What comes out at the right?",
-        "columns-interleaved": "Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.",
-        "rows-interleaved": "Which columns of W_V meet which rows of W_O? Number both for two heads of width 2.",
-        "first-rows-for-all": "Through whose rows of W_O does head 1 speak?",
-        "heads-averaged": "Heads add up what they have found. Is anything divided by how many they are?",
-        "heads-mixed": "Through whose rows of W_O does head 0 speak?",
+    hints=HINTS
+    | {
         "head-0-for-all": "Which columns go into the matrix of head 1?",
         "scaled": "Where does the square root belong: to the scores, or to what is copied?",
     },
     held=(
-        "transposed", "widths-of-a-head", "heads-interleaved", "columns-interleaved", "rows-interleaved",
-        "all-heads-together", "heads-summed", "heads-reversed", "heads-mixed", "reshaped-not-split",
-        "first-rows-for-all", "head-0-for-all", "heads-averaged", "scaled", "heads-last", "one-head-too-few",
+        "all-heads-together",
+        "heads-summed",
+        "heads-reversed",
+        "head-0-for-all",
+        "scaled",
+        "heads-last",
+        "one-head-too-few",
     ),
-)  # fmt: skip
+)
 def ov_circuit(
     columns=columns_of,
     rows=_rows,

@@ -80,48 +80,66 @@ def patch_head(found, other, head, place):
 
 @mistake.recipe(
     {
-        "every-place": [{"places": lambda place: slice(None)}],
-        "from-the-place-on": [{"places": lambda place: slice(place, None)}],
-        "one-place-late": [
+        "every-place": mistake.known(
+            {"places": lambda place: slice(None)}, hint="At how many places does the head say something else?"
+        ),
+        "from-the-place-on": mistake.known(
+            {"places": lambda place: slice(place, None)}, hint="At how many places does the head say something else?"
+        ),
+        "one-place-late": mistake.slip(
             {"places": lambda place: slice(place + 1, place + 2)},
-        ],
-        "one-place-early": [{"places": lambda place: slice(max(place - 1, 0), max(place, 1))}],
-        "up-to-the-place": [{"places": lambda place: slice(None, place + 1)}],
-        "last-place-always": [{"places": lambda place: slice(-1, None)}],
-        "every-head": [{"heads": lambda head: slice(None)}],
-        "head-0-always": [{"heads": lambda head: slice(0, 1)}],
-        "from-the-head-on": [{"heads": lambda head: slice(head, None)}],
-        "the-wrong-way-round": [{"runs": lambda found, other: (other, found)}],
-        "added": [{"said": lambda here, there: here + there}],
-        "halfway": [{"said": lambda here, there: (here + there) / 2}],
-        "silenced": [{"said": lambda here, there: 0 * there}],
-        "difference-of-runs": [{"said": lambda here, there: there - here}],
-        "one-number-only": [{"width": slice(0, 1)}],
-        "axes-from-the-front": [{"front": 1}, {"front": 0}],
+            hint="Places are counted from 0. Which one has changed in your answer?",
+        ),
+        "one-place-early": mistake.slip(
+            {"places": lambda place: slice(max(place - 1, 0), max(place, 1))},
+            hint="Places are counted from 0. Which one has changed in your answer?",
+        ),
+        "up-to-the-place": mistake.known(
+            {"places": lambda place: slice(None, place + 1)},
+            hint="At how many places does the head say something else?",
+        ),
+        "last-place-always": mistake.known(
+            {"places": lambda place: slice(-1, None)}, hint="Which argument has no influence on your result?"
+        ),
+        "every-head": mistake.known(
+            {"heads": lambda head: slice(None)}, hint="How many heads say something else at that place?"
+        ),
+        "head-0-always": mistake.known(
+            {"heads": lambda head: slice(0, 1)}, hint="Which argument has no influence on your result?"
+        ),
+        "from-the-head-on": mistake.slip(
+            {"heads": lambda head: slice(head, None)}, hint="How many heads say something else?"
+        ),
+        "the-wrong-way-round": mistake.known(
+            {"runs": lambda found, other: (other, found)},
+            hint="Which run is the one that goes on, and from which one is a piece taken?",
+        ),
+        "added": mistake.known(
+            {"said": lambda here, there: here + there},
+            hint="If both runs say the same, what does the patched one say in yours?",
+        ),
+        "halfway": mistake.known(
+            {"said": lambda here, there: (here + there) / 2},
+            hint="Does the head say what it said in the other run, or something between the two?",
+        ),
+        "silenced": mistake.known(
+            {"said": lambda here, there: 0 * there}, hint="What does the other run have to do with your result?"
+        ),
+        "difference-of-runs": mistake.slip(
+            {"said": lambda here, there: there - here},
+            hint="Is the new vector that of the other run, or the step from the one to the other?",
+        ),
+        "one-number-only": mistake.known(
+            {"width": slice(0, 1)}, hint="What a head finds for a word is a vector. How much of it have you replaced?"
+        ),
+        "axes-from-the-front": mistake.slip(
+            {"front": 1},
+            {"front": 0},
+            hint="With texts of texts in front, which index of yours still counts from the first axis?",
+        ),
     },
-    hints=HINTS | {
-        "axes-from-the-front": "With texts of texts in front, which index of yours still counts from the first axis?",
-        "one-place-late": "Places are counted from 0. Which one has changed in your answer?",
-        "one-place-early": "Places are counted from 0. Which one has changed in your answer?",
-        "difference-of-runs": "Is the new vector that of the other run, or the step from the one to the other?",
-        "every-place": "At how many places does the head say something else?",
-        "the-wrong-way-round": "Which run is the one that goes on, and from which one is a piece taken?",
-        "added": "If both runs say the same, what does the patched one say in yours?",
-        "halfway": "Does the head say what it said in the other run, or something between the two?",
-        "silenced": "What does the other run have to do with your result?",
-        "from-the-place-on": "At how many places does the head say something else?",
-        "up-to-the-place": "At how many places does the head say something else?",
-        "one-number-only": "What a head finds for a word is a vector. How much of it have you replaced?",
-        "last-place-always": "Which argument has no influence on your result?",
-        "head-0-always": "Which argument has no influence on your result?",
-        "from-the-head-on": "How many heads say something else?",
-        "every-head": "How many heads say something else at that place?",
-    },
-    held=(
-        "every-place", "every-head", "the-wrong-way-round", "added", "halfway", "silenced", "from-the-place-on",
-        "up-to-the-place", "one-number-only", "last-place-always", "head-0-always",
-    ),
-)  # fmt: skip
+    hints=HINTS,
+)
 def patch_head(
     places=lambda place: slice(place, place + 1),
     heads=lambda head: slice(head, head + 1),

@@ -55,27 +55,37 @@ def previous_token_score(weights):
         **ENDS,
         "the-word-itself": [{"back": 0}],
         "two-words-back": [{"back": 2}],
-        "divided-by-all-words": [{"end": lambda x: x.sum(axis=-1) / (x.shape[-1] + 1)}],
-        "one-query-too-few": [{"stop": -1}],
-        "starts-too-late": [{"start": 2}],
-        "negative-index": [{"start": 0}],
-        "one-query-only": [{"end": lambda x: x[:, -1]}, {"end": lambda x: x[:, 0]}],
+        "divided-by-all-words": mistake.known(
+            {"end": lambda x: x.sum(axis=-1) / (x.shape[-1] + 1)},
+            hint="How many words have a word before them? By how many do you divide?",
+        ),
+        "one-query-too-few": mistake.known(
+            {"stop": -1}, hint="Which is the first query that counts, and which the last?"
+        ),
+        "starts-too-late": mistake.known({"start": 2}),
+        "negative-index": mistake.known(
+            {"start": 0}, hint="What is weights[:, 0, -1]? Is that a word before the first?"
+        ),
+        "one-query-only": mistake.known(
+            {"end": lambda x: x[:, -1]},
+            {"end": lambda x: x[:, 0]},
+            hint="How many words have a word before them? Does each of them count in yours?",
+        ),
     },
-    hints=HINTS | {
-        "one-query-only": "How many words have a word before them? Does each of them count in yours?",
-        "negative-index": "What is weights[:, 0, -1]? Is that a word before the first?",
-        "one-query-too-few": "Which is the first query that counts, and which the last?",
-        "divided-by-all-words": "How many words have a word before them? By how many do you divide?",
+    hints=HINTS
+    | {
         "sum-for-mean": "A head that always looks at the word before has score 1. Which score has it in yours?",
         "head-0-for-all": "Whose weights are in the score of head 1?",
         "largest-for-mean": "Does one word that looks back make a head that always does?",
     },
     held=(
-        "divided-by-all-words", "rows-and-columns-swapped", "sum-for-mean", "one-number-for-all-heads",
-        "head-0-for-all", "one-query-only", "negative-index", "largest-for-mean", "one-query-too-few",
-        "starts-too-late",
+        "rows-and-columns-swapped",
+        "sum-for-mean",
+        "one-number-for-all-heads",
+        "head-0-for-all",
+        "largest-for-mean",
     ),
-)  # fmt: skip
+)
 def previous_token_score(back=1, start=1, stop=0, end=mean, heads=lambda x: x, turned=False, axes=None):
     end = over_all if end == "all entries" else end
 

@@ -35,34 +35,42 @@ def qk_circuit(W_Q, W_K, num_heads):
 @mistake.recipe(
     {
         **PRODUCTS,
-        "averaged": [BY_H],
-        "keys-first": [{"operands": lambda Q, K: (K, Q)}],
-        "queries-with-queries": [{"operands": lambda Q, K: (Q, Q)}],
-        "keys-with-keys": [{"operands": lambda Q, K: (K, K)}],
-        "heads-mixed": [
+        "averaged": mistake.known(BY_H, hint="Is anything divided on the way from a word to its score?"),
+        "keys-first": mistake.known(
+            {"operands": lambda Q, K: (K, Q)},
+            hint="In x_i M x_j, whose word stands on the left: the one that looks, or the one looked at?",
+        ),
+        "queries-with-queries": mistake.known(
+            {"operands": lambda Q, K: (Q, Q)}, hint="Which argument is in your formula twice, and which one is missing?"
+        ),
+        "keys-with-keys": mistake.known(
+            {"operands": lambda Q, K: (K, K)}, hint="Which argument is in your formula twice, and which one is missing?"
+        ),
+        "heads-mixed": mistake.known(
             {"operands": lambda Q, K: (Q, K[::-1])},
             {"operands": lambda Q, K: (Q, np.roll(K, 1, axis=0))},
             {"operands": lambda Q, K: (Q, np.roll(K, -1, axis=0))},
-        ],
-        "heads-interleaved": [{"cut": strided}],
-        "reshaped-not-split": [{"cut": lambda W, h: W.reshape(h, W.shape[0], -1)}],
-        "widths-of-a-head": [{"product": lambda Q, K: Q.swapaxes(-2, -1) @ K}],
+            hint="Whose keys does head 0's query meet?",
+        ),
+        "heads-interleaved": mistake.known({"cut": strided}),
+        "reshaped-not-split": mistake.known({"cut": lambda W, h: W.reshape(h, W.shape[0], -1)}),
+        "widths-of-a-head": mistake.known({"product": lambda Q, K: Q.swapaxes(-2, -1) @ K}),
     },
-    hints=HINTS | {
-        "keys-first": "In x_i M x_j, whose word stands on the left: the one that looks, or the one looked at?",
-        "queries-with-queries": "Which argument is in your formula twice, and which one is missing?",
-        "keys-with-keys": "Which argument is in your formula twice, and which one is missing?",
-        "averaged": "Is anything divided on the way from a word to its score?",
+    hints=HINTS
+    | {
         "scaled": "Is the square root part of the matrix here? Look at what the docstring promises.",
-        "heads-mixed": "Whose keys does head 0's query meet?",
         "head-0-for-all": "Which columns go into the matrix of head 1?",
     },
     held=(
-        "keys-first", "heads-interleaved", "all-heads-together", "heads-summed", "scaled", "queries-with-queries",
-        "keys-with-keys", "heads-reversed", "heads-mixed", "reshaped-not-split", "widths-of-a-head", "heads-last",
-        "head-0-for-all", "averaged", "one-head-too-few",
+        "all-heads-together",
+        "heads-summed",
+        "scaled",
+        "heads-reversed",
+        "heads-last",
+        "head-0-for-all",
+        "one-head-too-few",
     ),
-)  # fmt: skip
+)
 def qk_circuit(cut=columns_of, operands=lambda Q, K: (Q, K), product=lambda Q, K: Q @ K.swapaxes(-2, -1),
                end=lambda M: M, factor=lambda h, d, width: 1.0):  # fmt: skip
     def circuit(W_Q, W_K, num_heads):

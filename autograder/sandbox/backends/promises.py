@@ -71,12 +71,13 @@ PROMISES = (
         without_wall=True,
     ),
     Promise(
-        "no ready made attention",
-        "PyTorch's own is not in the sandbox; a test that asks for it is known on the trusted side",
+        "nothing ready made",
+        "what the course takes out of PyTorch and NumPy is not in the sandbox; a test that asks for it is known on the "
+        "trusted side",
     ),
     Promise(
-        "no ready made convolution",
-        "nor is PyTorch's and NumPy's, for a notebook whose suite forbids it",
+        "nothing watched",
+        "nor is what some suites forbid, for a notebook that such a suite judges",
     ),
     Promise(
         "questions cost little",

@@ -303,7 +303,7 @@ def _module(cls: Any, call: Call, made: Instance) -> Reply:
 
 
 def _by_name(module: Any) -> Mapping[str, Any]:
-    """Parameters under all their names: a layer that is kept in a list, too, is still the member W_Q.
+    """Parameters under all their names: a layer that is kept in a list, too, is still the member that it was.
 
     And those of layers that are kept in a plain list alone, which PyTorch does not count: that is for suites to judge.
     """

@@ -33,7 +33,7 @@ def warm_shell(setting: Setting) -> tuple[Any, walls.Removed]:
         with contextlib.suppress(ImportError):
             names[name] = importlib.import_module(module)
     if torch := sys.modules.get("torch"):
-        # A self-check with `nn.MultiheadAttention` then goes by the one function that is answered for.
+        # Modules then call the functions that are answered for, as a self-check may, and no kernel of their own.
         torch.backends.mha.set_fastpath_enabled(False)
     emptied = taken_away.emptied_sources(setting.ready_made.python)
     taken_away.take_away(setting.ready_made)

@@ -1,14 +1,14 @@
-"""Ready-made attention is not in the sandbox: who calls it asks the trusted side, which notes it.
+"""What is ready-made is not in the sandbox: who calls it asks the trusted side, which notes it.
 
-Watching calls from inside student code's own process can be undone from there. So the students' host, which
-runs nobody's code, takes ready-made attention away: every kernel of it becomes a question over the wall, in PyTorch's
+Watching calls from inside student code's own process can be undone from there. So the students' host, which runs
+nobody's code, takes away what `course.toml` names: every kernel of it becomes a question over the wall, in PyTorch's
 dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd functions),
-and so does every function of the libraries' Python source that computes it. While the notebook's cells run, the trusted
-side answers, so that a self-check works; while a test runs, it notes the name and refuses. There is nothing to put
-back: the original is gone, and its libraries are hidden from new processes (see `walls`).
+and so does every function of the libraries' Python source that computes it. While the notebook's cells run, the
+trusted side answers, so that a self-check works; while a test runs, it notes the name and refuses. There is nothing
+to put back: the original is gone, and its libraries are hidden from new processes (see `walls`).
 
-What only some suites forbid, such as convolution, goes the same way in the process of a notebook that such a suite
-will judge, before its first cell.
+What only some suites forbid goes the same way in the process of a notebook that such a suite will judge, before its
+first cell.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _empty(function: Any, name: str) -> None:
         f"    return {function.__name__}\n"
     )
     made = dict[str, Callable[..., Any]]()
-    exec(compile(text, "<ready-made attention>", "exec"), made)  # noqa: S102
+    exec(compile(text, "<ready-made>", "exec"), made)  # noqa: S102
     function.__defaults__ = function.__kwdefaults__ = None
     function.__code__ = made["around"](*function.__code__.co_freevars).__code__
 

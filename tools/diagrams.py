@@ -1,6 +1,6 @@
 """Pictures of `docs/`, drawn from what they show: the processes of the sandbox, and the rooms of the code.
 
-`autograder dev docs` writes them as SVG. They need no network, no font and no script, and keep their own background,
+`python -m tools.docs` writes them as SVG. They need no network, no font and no script, and keep their own background,
 so that they can be read on a dark page, too.
 """
 

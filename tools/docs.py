@@ -1,4 +1,6 @@
-"""`autograder dev docs`: the pages of `docs/` that are made from the code, so that they say what it does.
+"""Write the pages of `docs/` that are made from the code, so that they say what it does.
+
+    python -m tools.docs
 
 The command line's help, the JSON with every key explained, and the sandbox's own list of what it covers.
 """
@@ -12,16 +14,18 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import typer
 from msgspec import structs
 
 from autograder import sandbox
-from autograder.authors import diagrams
-from autograder.course import Course
+from autograder.commands.cli import app
 from autograder.errors import CourseError
 from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.sandbox.backends import BACKENDS, PROMISES
+from tools import diagrams
 
-MADE = "<!-- Written by `autograder dev docs`. A test fails if it is not what the code says. -->\n"
+ROOT = Path(__file__).resolve().parents[1]
+MADE = "<!-- Written by `python -m tools.docs`. A test fails if it is not what the code says. -->\n"
 KEYS = {
     "A submission": {
         "student": "who; the folder's name",
@@ -145,15 +149,15 @@ tries each row behind both walls. *Users* means that each host has a user of its
 """
 
 
-def pages(course: Course, app: Any) -> dict[Path, str]:
+def pages() -> dict[Path, str]:
     """Every page that is made, with its text."""
-    docs = course.root / "docs"
+    docs = ROOT / "docs"
     return {
-        docs / "reference-command-line.md": command_line(app),
+        docs / "reference-command-line.md": command_line(),
         docs / "reference-json.md": json_reference(),
         docs / "security.md": security(),
         docs / "processes.svg": diagrams.processes(),
-        docs / "rooms.svg": diagrams.rooms(course.root / "pyproject.toml"),
+        docs / "rooms.svg": diagrams.rooms(ROOT / "pyproject.toml"),
     }
 
 
@@ -206,10 +210,8 @@ def _explained(title: str, keys: set[str]) -> None:
         raise CourseError(f"{__file__}: KEYS[{title!r}] and the JSON differ in {', '.join(sorted(odd))}")
 
 
-def command_line(app: Any) -> str:
+def command_line() -> str:
     """Every command's help. Raises `CourseError` if one has no example."""
-    import typer
-
     group = typer.main.get_command(app)
     parts = ["# Reference: the command line\n", MADE, COMMANDS_HEAD]
     for name, command in _commands("autograder", group):
@@ -253,3 +255,15 @@ def _default(parameter: Any) -> str:
 
 def _text(text: str) -> str:
     return inspect.cleandoc(text).replace("|", "\\|").replace("<", "&lt;")
+
+
+def main() -> None:
+    """Write every page that is not what the code says, and name it."""
+    for path, text in pages().items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,11 @@
-"""`autograder dev ready-made`: what of attention and convolution the installed PyTorch and NumPy bring along.
+"""What of attention and convolution the installed PyTorch and NumPy bring along, and does `course.toml` take it out?
 
-Nobody remembers every name. So all modules that can be imported here are walked, and all operators of PyTorch's
-dispatcher. Whatever a name, a module's name or a signature makes suspect is called with small inputs; what gives
-attention, or a convolution, is ready-made. Then the same is done again where `course.toml` has taken its share away.
-What still gives it there is not covered.
+    python -m tools.find_ready_made
+
+It takes half a minute, and ends with code 1 if something is not taken out. Nobody remembers every name. So all modules
+that can be imported here are walked, and all operators of PyTorch's dispatcher. Whatever a name, a module's name or a
+signature makes suspect is called with small inputs; what gives attention, or a convolution, is ready-made. Then the
+same is done again where `course.toml` has taken its share away. What still gives it there is not covered.
 
 Suspects that cannot be called here (other devices, packed weights) are counted, and taken out by their names alone.
 """
@@ -26,10 +28,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from autograder.content import course_folder, sandbox_setting
 from autograder.sandbox.inside import taken_away
 from autograder.sandbox.protocol.messages import ReadyMade
 
@@ -418,3 +422,17 @@ def _same(got: Any, wanted: Any) -> bool:
     if got.size != wanted.size:
         return False
     return bool(np.allclose(np.sort(got, axis=None), np.sort(wanted, axis=None), rtol=1e-3, atol=1e-4))
+
+
+def main() -> int:
+    """Print what is found; the exit code."""
+    found, suspects = search(sandbox_setting(course_folder(Path(__file__).resolve().parents[1])))
+    for one in found:
+        print(f"{'taken out' if one.covered else 'NOT TAKEN OUT':<15}{one.what:<13}{one.name}")
+    left = sum(not one.covered for one in found)
+    print(f"{suspects} names are suspect, {len(found)} of them do it, {left} are not taken out")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

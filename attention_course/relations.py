@@ -1,0 +1,41 @@
+"""How wrong answers may stand to right ones in attention alone; `autograder.diagnosis.relations` has all others.
+
+Students have this file, too: it tells what their visible checks have in common, and holds nothing of a solution.
+"""
+
+import numpy as np
+
+from autograder.diagnosis.differences import close, of_each_part
+from autograder.diagnosis.relations import OfAnswer, OfCalls, arrays_given
+from autograder.sandbox.protocol.calls import Call
+
+LARGE = 1e3  # scores of ordinary size are below 10
+
+
+@of_each_part
+def _nothing_to_see(a: np.ndarray, b: np.ndarray) -> str:
+    """Right but for rows of zeros: those of queries that see no key."""
+    if a.shape != b.shape or a.dtype.kind != "f" or a.ndim < 2:
+        return ""
+    empty = (b == 0).all(-1)
+    if not empty.any() or empty.all() or not close(a[~empty], b[~empty]):
+        return ""
+    what = "NaN" if np.isnan(a[empty]).any() else "not zero"
+    return f"All is right but for queries that may attend to nothing: there yours is {what}."
+
+
+def _is_large(call: Call) -> bool:
+    return any(a.dtype.kind == "f" and np.abs(a).max(initial=0) > LARGE for a in arrays_given(call))
+
+
+RELATIONS = (
+    OfAnswer(
+        "nothing-to-see", _nothing_to_see, "What does a softmax divide by if every key is hidden?", with_another=True
+    ),
+    OfCalls(
+        "large-scores",
+        _is_large,
+        "All is right but for numbers as large as thousands.",
+        "What is np.exp(1000.0)? Print the largest number that goes into exp, and the smallest.",
+    ),
+)
