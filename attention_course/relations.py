@@ -5,20 +5,18 @@ Students have this file, too: it tells what their visible checks have in common,
 
 import numpy as np
 
-from autograder.diagnosis.differences import close, of_each_part
-from autograder.diagnosis.relations import OfAnswer, OfCalls, arrays_given
-from autograder.sandbox.protocol.calls import Call
+from autograder.suites import Call, OfAnswer, OfCalls, arrays_given, nearly_equal, of_each_part
 
 LARGE = 1e3  # scores of ordinary size are below 10
 
 
-@of_each_part
+@of_each_part  # type: ignore[untyped-decorator]  # it is loaded when it is asked for
 def _nothing_to_see(a: np.ndarray, b: np.ndarray) -> str:
     """Right but for rows of zeros: those of queries that see no key."""
     if a.shape != b.shape or a.dtype.kind != "f" or a.ndim < 2:
         return ""
     empty = (b == 0).all(-1)
-    if not empty.any() or empty.all() or not close(a[~empty], b[~empty]):
+    if not empty.any() or empty.all() or not nearly_equal(a[~empty], b[~empty]):
         return ""
     what = "NaN" if np.isnan(a[empty]).any() else "not zero"
     return f"All is right but for queries that may attend to nothing: there yours is {what}."

@@ -142,7 +142,7 @@ class ExerciseResult(Struct, frozen=True):
 
 
 def joined_names(causes: Sequence[Cause]) -> str:
-    """`no-scaling+softmax-twice`: the names of causes in one."""
+    """`one-too-many+off-by-two`: the names of causes in one."""
     return "+".join(cause.name for cause in causes)
 
 

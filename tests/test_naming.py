@@ -10,6 +10,7 @@ import pytest
 from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import RULES, diagnose
+from autograder.report import Cause, joined_hints, joined_names
 from autograder.sandbox.protocol.calls import Call
 from autograder.suites.here import answering
 from autograder.suites.student import Recorded
@@ -71,8 +72,11 @@ def mistakes(**codes):
     """A catalogue of them, all known; two in one function are called `one_and_other`."""
     found = Catalogue()
     for name, code in codes.items():
-        pair = "_and_" in name
-        made = Mistake(name.replace("_and_", "+"), "f", f"{name}?", lambda code=code: code, is_known=not pair)
+        both = tuple(Cause(one, f"{one}?") for one in name.split("_and_"))
+        pair = len(both) == 2
+        made = Mistake(
+            joined_names(both), "f", joined_hints(both), lambda code=code: code, not pair, both=both if pair else ()
+        )
         (found.pairs if pair else found.mistakes).append(made)
     return found
 
@@ -132,7 +136,7 @@ CASES = {
 def told(catalogue, code, inputs, rules=RULES):
     calls = [Recorded(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in inputs)]
     found = diagnose(Hypotheses(catalogue, {"f": right}, {}), "f", calls, rules=rules)
-    return found.name if found else None
+    return joined_names(found.causes) if found else None
 
 
 def test_each_rule_has_a_case_and_a_reason():

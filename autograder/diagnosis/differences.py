@@ -39,7 +39,7 @@ class ComparedCall:
             if same_value(mine, right):
                 continue
             a, b = as_numbers(mine), as_numbers(right)
-            if a is None or b is None or (a.dtype == b.dtype and close(a, b)):
+            if a is None or b is None or (a.dtype == b.dtype and nearly_equal(a, b)):
                 return ()
             found.append((a, b))
         return found
@@ -86,7 +86,7 @@ def of_each_part(related: Callable[[np.ndarray, np.ndarray], str]) -> Callable[[
     return find
 
 
-def close(a: np.ndarray, b: np.ndarray) -> bool:
+def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
     """Are they equal to rounding?"""
     if a.shape != b.shape:
         return False
@@ -120,7 +120,7 @@ def _axes_of(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
         return ()
     orders = permutations(range(a.ndim))
     next(orders)  # as they are
-    return next((axes for axes in orders if close(a, b.transpose(axes))), ())
+    return next((axes for axes in orders if nearly_equal(a, b.transpose(axes))), ())
 
 
 def order_of(one: ComparedCall) -> tuple[tuple[int, int], ...]:
@@ -132,7 +132,7 @@ def order_of(one: ComparedCall) -> tuple[tuple[int, int], ...]:
 @of_each_part
 def reshaped(a: np.ndarray, b: np.ndarray) -> str:
     """The same numbers in another shape."""
-    if a.shape == b.shape or a.size != b.size or not close(a.ravel(), b.ravel()):
+    if a.shape == b.shape or a.size != b.size or not nearly_equal(a.ravel(), b.ravel()):
         return ""
     if [n for n in a.shape if n != 1] == [n for n in b.shape if n != 1]:
         less = "lost" if a.ndim < b.ndim else "too many" if a.ndim > b.ndim else "elsewhere"
@@ -177,7 +177,7 @@ def rounded(a: np.ndarray, b: np.ndarray) -> str:
     """They are rounded."""
     if a.shape != b.shape or a.dtype.kind != "f" or b.size < ENOUGH or not np.isfinite(a).all():
         return ""
-    places = next((n for n in range(6) if close(a, b.round(n))), None)
+    places = next((n for n in range(6) if nearly_equal(a, b.round(n))), None)
     if places is None or not b.round(places).any():
         return ""
     places_of = {0: "whole numbers", 1: "1 place"}
@@ -193,9 +193,9 @@ def order(a: np.ndarray, b: np.ndarray) -> str:
         n = a.shape[axis]
         if n < 2:
             continue
-        if close(a, np.flip(b, axis)):
+        if nearly_equal(a, np.flip(b, axis)):
             return f"The numbers are right, but backwards along axis {axis}."
-        by = next((by for by in range(1, n) if close(a, np.roll(b, by, axis))), 0)
+        by = next((by for by in range(1, n) if nearly_equal(a, np.roll(b, by, axis))), 0)
         if by:
             far, when = min(by, n - by), "late" if by <= n - by else "early"
             places = f"{far} place{'s' if far > 1 else ''}"
@@ -210,7 +210,7 @@ def _is_shuffled(a: np.ndarray, b: np.ndarray) -> bool:
     n = len(a)
     if n > 64 or len(np.unique(b.reshape(n, -1).astype(float).round(6), axis=0)) < n:
         return False
-    places = [next((j for j in range(n) if close(a[i], b[j])), -1) for i in range(n)]
+    places = [next((j for j in range(n) if nearly_equal(a[i], b[j])), -1) for i in range(n)]
     return sorted(places) == list(range(n))
 
 
@@ -218,15 +218,15 @@ def _is_shuffled(a: np.ndarray, b: np.ndarray) -> bool:
 def cut_at_zero(a: np.ndarray, b: np.ndarray) -> str:
     """What should be negative is 0."""
     below = a.shape == b.shape and a.dtype.kind == "f" and bool((b < 0).any()) and bool((b > 0).any())
-    return "All is right but for negative numbers: yours are 0." if below and close(a, np.maximum(b, 0)) else ""
+    return "All is right but for negative numbers: yours are 0." if below and nearly_equal(a, np.maximum(b, 0)) else ""
 
 
 @of_each_part
 def first_for_all(a: np.ndarray, b: np.ndarray) -> str:
     """Of several in a batch, the first alone is right."""
-    if a.shape != b.shape or a.ndim < 3 or len(a) < 2 or not close(a[0], b[0]):
+    if a.shape != b.shape or a.ndim < 3 or len(a) < 2 or not nearly_equal(a[0], b[0]):
         return ""
-    return "The first item of a batch is right, and none after it." if not any(map(close, a[1:], b[1:])) else ""
+    return "The first item of a batch is right, and none after it." if not any(map(nearly_equal, a[1:], b[1:])) else ""
 
 
 @of_each_part
@@ -239,7 +239,7 @@ def cut_short(a: np.ndarray, b: np.ndarray) -> str:
     n, m = a.shape[axis], b.shape[axis]
     less, more = (a, b) if n < m else (b, a)
     places = slice(0, min(n, m)), slice(max(n, m) - min(n, m), None)
-    if less.size < 2 or not any(close(less, more[(slice(None),) * axis + (place,)]) for place in places):
+    if less.size < 2 or not any(nearly_equal(less, more[(slice(None),) * axis + (place,)]) for place in places):
         return ""
     return f"What is there is right, but axis {axis} has length {n}: it is {'cut short' if n < m else 'too long'}."
 

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.differences import NOT_ALONE, ComparedCall, as_numbers, close, is_flat, of_each_part, parts
+from autograder.diagnosis.differences import (
+    NOT_ALONE,
+    ComparedCall,
+    as_numbers,
+    is_flat,
+    nearly_equal,
+    of_each_part,
+    parts,
+)
 from autograder.sandbox.protocol.calls import Failure, Reply
 from autograder.suites.alike import allclose, numbers, same_value
 from autograder.suites.student import parts_of
@@ -19,7 +27,7 @@ def kind(one: ComparedCall) -> str:
     """The right numbers, as a list, say."""
     for mine, right in parts(one) or ():
         a, b = as_numbers(mine), as_numbers(right)
-        if a is None or b is None or not close(a, b):
+        if a is None or b is None or not nearly_equal(a, b):
             return ""
     got, wanted = getattr(one.got, "value", None), getattr(one.wanted, "value", None)
     pairs = [(got, wanted), *(parts(one) or ())]

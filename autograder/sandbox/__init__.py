@@ -83,8 +83,8 @@ Not covered, in words so that nobody relies on it:
   `sqlite3` works in memory, and with a file only if it is opened without locks (`nolock=1`).
 - Machine code. What is ready-made is taken out of PyTorch's dispatcher and of the libraries'
   Python, and the libraries are hidden from new processes. Its instructions are still in memory, and
-  ctypes with a hand-made call would find them. So would an operator of TorchScript's (`prim::`) that
-  is not in the dispatcher. Without a wall, a new process has all of PyTorch and NumPy.
+  ctypes with a hand-made call would find them. So would an operator of TorchScript's (`prim::`)
+  that is not in the dispatcher. Without a wall, a new process has all of PyTorch and NumPy.
 - Source. What is taken out is emptied in the installed files, too. Whoever brings PyTorch's source
   along as text, or builds the same from its smaller parts, has written it.
 - Ready-made functions that nobody has found. `python -m tools.find_ready_made` calls everything

@@ -3,12 +3,12 @@
 Tests are ordinary pytest. `student` and `reference` are fixtures: objects whose attributes look like functions and lead
 to a student's code or to the solution's.
 
-    @pytest.mark.exercise("softmax")
-    class TestSoftmax:
+    @pytest.mark.exercise("row_means")
+    class TestRowMeans:
         @pytest.mark.weight(1.5)
-        def test_large_scores(self, student):
-            \"""Scores of 10,000 still give finite weights.\"""
-            expect.finite(student.softmax(np.array([1e4, 0.0])), "What could be subtracted before np.exp?")
+        def test_large_numbers(self, student):
+            \"""Numbers of 1e308 still give finite means.\"""
+            expect.finite(student.row_means(np.full((2, 3), 1e308)), "What could be divided first?")
 
 A visible test says what came out and what was wanted, inside `shown`; a known mistake is entered in a `Catalogue`.
 """
@@ -17,6 +17,7 @@ import importlib
 from typing import Any
 
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
+from autograder.sandbox.protocol.calls import Call
 from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.suites import expect
@@ -26,13 +27,23 @@ from autograder.suites.student import Function, Gradients, HeldTooMuch, Raised
 from autograder.text import one_line
 
 __all__ = [
-    "GREY", "HIGH", "MODEL", "WIDE", "Catalogue", "Function", "Gradients", "HeldTooMuch", "ModelFile", "ModelPlan",
-    "Raised", "Raster", "arrives", "blend", "close", "equal", "expect", "keeps", "note", "one_line", "shown",
-    "with_fallback",
+    "GREY", "HIGH", "MODEL", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch", "ModelFile",
+    "ModelPlan", "OfAnswer", "OfCalls", "Raised", "Raster", "arrays_given", "arrives", "blend", "close", "equal",
+    "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "shown", "with_fallback",
 ]  # fmt: skip
+
+# Their package imports this one.
+_OF_DIAGNOSIS = {
+    "Catalogue": "catalogue",
+    "OfAnswer": "relations",
+    "OfCalls": "relations",
+    "arrays_given": "relations",
+    "nearly_equal": "differences",
+    "of_each_part": "differences",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Catalogue":  # its package imports this one
-        return importlib.import_module("autograder.diagnosis.catalogue").Catalogue
+    if name in _OF_DIAGNOSIS:
+        return getattr(importlib.import_module(f"autograder.diagnosis.{_OF_DIAGNOSIS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -104,7 +104,7 @@ def parse(body: bytes, form: Any = PLAIN, what: str = "of the agreed form") -> A
     if len(body) > MAX_ITEMS:  # a thing takes a byte at least, so a short message need not be counted
         _count(body)
     try:
-        return _decoder(form).decode(body)
+        return _reader_of(form).decode(body)
     except msgspec.ValidationError:
         raise WireError(f"not {what}") from None
     except Exception as error:
@@ -112,7 +112,7 @@ def parse(body: bytes, form: Any = PLAIN, what: str = "of the agreed form") -> A
 
 
 @functools.cache
-def _decoder(form: Any) -> Any:
+def _reader_of(form: Any) -> Any:
     return msgspec.msgpack.Decoder(form)
 
 
