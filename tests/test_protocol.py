@@ -186,6 +186,20 @@ def test_a_message_over_the_limit_is_refused_before_it_is_read():
             frames.receive(ours, time.monotonic() + 1, frames.Allowance(1000, 1000))
 
 
+@given(anything)
+def test_a_message_of_too_many_things_is_refused_wherever_they_are(data):
+    """Whatever stands before them, and however it is encoded."""
+    try:
+        body = msgpack.packb({"x": data, "long": bytes(70_000)}, unicode_errors="replace")
+    except (OverflowError, ValueError):
+        return
+    frames.parse(body)
+    few, many = ({"x": data, "long": bytes(70_000), "things": [None] * count} for count in (40_000, frames.MAX_ITEMS))
+    assert len(frames.parse(msgpack.packb(few, unicode_errors="replace"))["things"]) == 40_000
+    with pytest.raises(frames.WireError, match="too many things"):
+        frames.parse(msgpack.packb(many, unicode_errors="replace"))
+
+
 def test_maps_with_odd_keys_are_refused_or_harmless():
     ours, theirs = socket.socketpair()
     with ours, theirs:

@@ -16,33 +16,12 @@ from autograder.errors import MachineError
 from autograder.judging.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
 from autograder.judging.showing import Showing, last
 from autograder.report import CellResult
-from autograder.sandbox.inside.perform import MAX_USES
+from autograder.sandbox.inside.lookups import MAX_USES
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outside.shortage import short_of_something
-from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import (
-    Failure,
-    answer_bytes,
-    answer_of,
-    call_of,
-)  # fmt: skip
+from autograder.sandbox.protocol import frames, messages
+from autograder.sandbox.protocol.calls import Failure, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
-from autograder.sandbox.protocol.messages import (
-    Answer,
-    Begun,
-    Broken,
-    Exercise,
-    ExerciseEnded,
-    HowExerciseEnded,
-    LookUp,
-    LookUses,
-    Names,
-    Ready,
-    RunCell,
-    Said,
-    Uses,
-    Without,
-)
 from autograder.suites import ready_made
 from autograder.suites.questions import Questions
 
@@ -156,18 +135,20 @@ class Notebook:
         assert self._sock is not None
         until = time.monotonic() + self.limits.cell_seconds
         with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
-            frames.send(self._sock, LookUp(tuple(sources)), until)
-            return set(frames.receive(self._sock, until, self._allowance, form=Names).names)
+            frames.send(self._sock, messages.LookUp(tuple(sources)), until)
+            return set(frames.receive(self._sock, until, self._allowance, form=messages.Names).names)
         return None
 
     def _wait_until_ready(self) -> None:
         """What is said before a cell has run is the kit's own; what is said later may be anybody's."""
         assert self._sock is not None
         try:
-            said = frames.receive(self._sock, time.monotonic() + READY_SECONDS, self._allowance, form=Ready | Broken)
+            said = frames.receive(
+                self._sock, time.monotonic() + READY_SECONDS, self._allowance, form=messages.FirstOfChild
+            )
         except (frames.Closed, frames.Deadline):
             raise MachineError("the sandbox did not begin") from None
-        if isinstance(said, Broken):
+        if isinstance(said, messages.Broken):
             raise MachineError(f"the sandbox could not be set up: {str(list(said.broken))[:300]}")
 
     def begin(self, questions: Questions) -> CallsOutside:
@@ -184,8 +165,10 @@ class Notebook:
     def _uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         assert self._sock is not None
         until = min(time.monotonic() + FORK_SECONDS, self._ends_at)
-        frames.send(self._sock, LookUses(name, tuple(known)), until)
-        found = frames.receive(self._sock, until, frames.Allowance(MAX_USES * 100, MAX_USES * 100), form=Uses).uses
+        frames.send(self._sock, messages.LookUses(name, tuple(known)), until)
+        found = frames.receive(
+            self._sock, until, frames.Allowance(MAX_USES * 100, MAX_USES * 100), form=messages.Uses
+        ).uses
         if len(found) > MAX_USES:
             raise frames.WireError("not a list of names")
         return frozenset(word for word in found if isinstance(word, str))
@@ -229,8 +212,8 @@ class Notebook:
             return Ending()
         try:
             until = time.monotonic() + END_SECONDS + FORK_SECONDS
-            frames.send(self._sock, HowExerciseEnded(), until)
-            ending = ending_in(frames.receive(self._sock, until, self._allowance, form=ExerciseEnded).ending)
+            frames.send(self._sock, messages.HowExerciseEnded(), until)
+            ending = ending_in(frames.receive(self._sock, until, self._allowance, form=messages.ExerciseEnded).ending)
         except frames.Deadline:
             return Ending(running=True)  # it does not listen, as in a loop
         except (frames.Closed, frames.WireError):
@@ -242,11 +225,13 @@ class Notebook:
     def _fork(self, questions: Questions) -> socket.socket:
         assert self._sock is not None
         outer, inner = frames.pair()
-        message = Exercise(tuple(questions.behind), self.watched)
+        message = messages.Exercise(tuple(questions.behind), self.watched)
         try:
             with inner:
                 frames.send_with_descriptors(self._sock, message, [inner.fileno()], time.monotonic() + FORK_SECONDS)
-            said = frames.receive(outer, time.monotonic() + FORK_SECONDS, frames.Allowance(200, 200), form=Begun)
+            said = frames.receive(
+                outer, time.monotonic() + FORK_SECONDS, frames.Allowance(200, 200), form=messages.Begun
+            )
             if said.failed:
                 raise EndedFromOutside(f"no process could be started ({said.failed[:100]})")
             if not said.begun:
@@ -268,7 +253,7 @@ class Notebook:
         if self.watched:
             assert self._sock is not None
             with contextlib.suppress(frames.Closed, frames.Deadline):  # the first cell meets it again
-                frames.send(self._sock, Without(self.watched), cells_end)
+                frames.send(self._sock, messages.Without(self.watched), cells_end)
         for number in numbers:
             if time.monotonic() > self._ends_at:
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME, ran_out_of_time=True))
@@ -314,16 +299,16 @@ class Notebook:
         # One second more than the inner timer, which interrupts an honest loop and keeps what the cell had defined.
         deadline = min(cells_end, time.monotonic() + seconds + 1)
         try:
-            frames.send(self._sock, RunCell(source, seconds), deadline)
+            frames.send(self._sock, messages.RunCell(source, seconds), deadline)
             while True:
-                said = frames.receive(self._sock, deadline, self._allowance, form=Said)
+                said = frames.receive(self._sock, deadline, self._allowance, form=messages.Said)
                 if isinstance(said.question, UnsetType):
                     return self._cell_result(said)
-                frames.send(self._sock, Answer(self._answer(said.question)), deadline)
+                frames.send(self._sock, messages.Answer(self._answer(said.question)), deadline)
         except (frames.Closed, frames.Deadline, frames.WireError) as stop:
             return stop
 
-    def _cell_result(self, said: Said) -> CellResult:
+    def _cell_result(self, said: messages.Said) -> CellResult:
         text = said.printed[: int(self.limits.printed_characters) + CUT]
         if not said.failure:
             return CellResult(text)

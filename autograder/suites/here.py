@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.inside.perform import names_used, perform
+from autograder.sandbox.inside.lookups import names_used
+from autograder.sandbox.inside.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.suites.questions import Questions
 

@@ -26,52 +26,32 @@ import msgspec
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.inside import seccomp, taken_away, walls
 from autograder.sandbox.inside.host import silence
-from autograder.sandbox.inside.perform import MAX_USES, describe, looked_up, names_used, perform
+from autograder.sandbox.inside.lookups import MAX_USES, looked_up, names_used
+from autograder.sandbox.inside.perform import describe, perform
 from autograder.sandbox.inside.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.protocol import frames
+from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.protocol.messages import (
-    Answer,
-    Begun,
-    Calls,
-    Exercise,
-    ExerciseEnded,
-    HowExerciseEnded,
-    LookUp,
-    LookUses,
-    Names,
-    Preparation,
-    Question,
-    Ready,
-    ReadyMade,
-    RunCell,
-    Said,
-    Setting,
-    ToNotebook,
-    Uses,
-    Without,
-)
 
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 _shell: Any = None
-_where_watched: dict[str, ReadyMade] = {}
+_where_watched: dict[str, messages.ReadyMade] = {}
 _packages: tuple[str, ...] = ()  # the course's, from which a notebook imports as from this one
 
 
 def warm_up(setting: Mapping[str, object]) -> walls.Removed:
     """Import what every submission needs, once, and make the shell that its cells will run in."""
     global _shell, _where_watched, _packages
-    known = msgspec.convert(setting, Setting)
+    known = msgspec.convert(setting, messages.Setting)
     _shell, removed = warm_shell(known)
     _where_watched, _packages = known.ready_made.where_watched, (known.package,)
     return removed
 
 
-def prepare(preparation: Preparation) -> None:
+def prepare(preparation: messages.Preparation) -> None:
     """A notebook needs nothing more."""
 
 
@@ -97,33 +77,33 @@ class _State:
         for name in ("autograder", *_packages):
             sys.modules[name] = student_package(name)
         taken_away.answered_by(lambda question: _ask(self.sock, question))
-        frames.send(self.sock, Ready())
+        frames.send(self.sock, messages.Ready())
         while True:
-            message, descriptors = frames.receive_with_descriptors(self.sock, ToNotebook)
+            message, descriptors = frames.receive_with_descriptors(self.sock, messages.ToNotebook)
             self._do(message, descriptors)
 
-    def _do(self, message: ToNotebook, descriptors: list[int]) -> None:
+    def _do(self, message: messages.ToNotebook, descriptors: list[int]) -> None:
         match message:
-            case Without():
+            case messages.Without():
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
                 for name in set(message.watched) & set(_where_watched):
                     taken_away.take_away(_where_watched[name])
-            case LookUp():
-                frames.send(self.sock, Names(tuple(looked_up(message.sources))))
-            case LookUses():
+            case messages.LookUp():
+                frames.send(self.sock, messages.Names(tuple(looked_up(message.sources))))
+            case messages.LookUses():
                 # What an exercise's code looks up tells the judge whether an earlier mistake could matter there.
                 found = names_used(_shell.user_ns, message.name, message.known)
-                frames.send(self.sock, Uses([*sorted(found)[:MAX_USES]]))
-            case RunCell():
+                frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
+            case messages.RunCell():
                 frames.send(self.sock, self._run_cell(message.source, message.seconds))
-            case Exercise():
+            case messages.Exercise():
                 if not descriptors:  # it came, and there was no room for it: the cells have opened all they may
                     raise MemoryError
                 self._fork_exercise(descriptors[0], message)
-            case HowExerciseEnded():
-                frames.send(self.sock, ExerciseEnded(self._ending()))
+            case messages.HowExerciseEnded():
+                frames.send(self.sock, messages.ExerciseEnded(self._ending()))
 
-    def _run_cell(self, source: str, seconds: float) -> Said:
+    def _run_cell(self, source: str, seconds: float) -> messages.Said:
         """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
         self.printed.clear()
         signal.signal(signal.SIGALRM, _interrupt)
@@ -135,16 +115,16 @@ class _State:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         failure = b"" if error is None else answer_bytes(describe(error, _shell.user_ns))
-        return Said(printed=self.printed.getvalue(), failure=failure)
+        return messages.Said(printed=self.printed.getvalue(), failure=failure)
 
-    def _fork_exercise(self, descriptor: int, message: Exercise) -> None:
+    def _fork_exercise(self, descriptor: int, message: messages.Exercise) -> None:
         """End the exercise before, with whatever it started, and fork the next."""
         self.exercises.end()
         try:
             pid = self._fork()
         except OSError as error:
             with contextlib.suppress(frames.Closed):
-                frames.send(socket.socket(fileno=descriptor), Begun(failed=str(error)))
+                frames.send(socket.socket(fileno=descriptor), messages.Begun(failed=str(error)))
             return
         if pid:
             os.close(descriptor)
@@ -187,15 +167,15 @@ def _interrupt(signum: int, frame: Any) -> None:
 class _Exercise:
     """Answers the calls of one exercise."""
 
-    def __init__(self, sock: socket.socket, printed: Bounded, exercise: Exercise) -> None:
+    def __init__(self, sock: socket.socket, printed: Bounded, exercise: messages.Exercise) -> None:
         self.sock, self.printed, self.exercise = sock, printed, exercise
 
     def serve(self) -> None:
         gc.freeze()  # what the cells have made stays
-        frames.send(self.sock, Begun(True))
+        frames.send(self.sock, messages.Begun(True))
         with contextlib.suppress(frames.Closed):
             while True:
-                self._answer(frames.receive(self.sock, form=Calls).calls)
+                self._answer(frames.receive(self.sock, form=messages.Calls).calls)
 
     def _answer(self, calls: Sequence[bytes]) -> None:
         """Answer calls in order; answers travel together as long as nobody waits for one."""
@@ -231,5 +211,5 @@ def _sendable(answer: Reply | Failure, encode: Callable[[Reply | Failure], bytes
 
 def _ask(sock: socket.socket, question: Call) -> Reply | Failure:
     """Take a question of student code's to the other side."""
-    frames.send(sock, Question(question.as_bytes))
-    return answer_of(frames.receive(sock, form=Answer).answer)
+    frames.send(sock, messages.Question(question.as_bytes))
+    return answer_of(frames.receive(sock, form=messages.Answer).answer)

@@ -121,6 +121,7 @@ class Closed(Message, frozen=True, tag="closed"):
 ToZygote = StartServer | EndServer
 ToServer = Preparation | Open | HowEnded | Close
 FromServer = Ready | Ended | Closed
+FirstOfChild = Ready | Broken
 
 
 # ---------------------------------------------------------------- what notebooks are told of the course

@@ -1,0 +1,68 @@
+"""Which names code may look up, as far as its text shows."""
+
+from __future__ import annotations
+
+import re
+import symtable
+import types
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+MAX_USES = 1000  # names that an exercise looks up
+# What code that looks up the notebook's names by their text has to say: a table of them, or the notebook as a module.
+BY_TEXT = {
+    "globals", "locals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_locals", "user_ns",
+    "user_global_ns", "get_ipython", "__main__", "modules", "user_module", "import_module", "__import__",
+}  # fmt: skip
+
+
+def names_used(names: Mapping[str, Any], name: str, known: Collection[str] = ()) -> set[str]:
+    """Names of the notebook's, or among `known`, that a function or class may look up, as far as its code shows."""
+    used, left = set[str](), [names.get(name)]
+    while left:
+        for code in _codes(left.pop()):
+            words = {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and text in known)}
+            fresh = {word for word in words if word in names or word in known} - used
+            used |= fresh
+            left += [names[word] for word in fresh if word in names]
+    return used
+
+
+def looked_up(sources: Sequence[str]) -> set[str]:
+    """Names that cells may look up, as far as their text shows: each word, if one is no plain Python.
+
+    What stands behind a dot or between quotes is no such name, unless a cell may look names up by their text.
+    """
+    found, words = set[str](), set[str]()
+    for source in sources:
+        try:
+            found.update(_globals_of(symtable.symtable(source, "cell", "exec")))
+            for code in _within([compile(source, "cell", "exec")]):
+                words.update(code.co_names)
+                words.update(text for text in code.co_consts if isinstance(text, str) and text.isidentifier())
+        except Exception:
+            found.update(re.findall(r"\w+", source))
+    return found if (found | words).isdisjoint(BY_TEXT) else found | words
+
+
+def _globals_of(table: symtable.SymbolTable) -> Iterator[str]:
+    """Names of the notebook's that a text, or what is defined in it, looks up, sets or deletes."""
+    tables = [table]
+    while tables:
+        scope = tables.pop()
+        tables += scope.get_children()
+        yield from (symbol.get_name() for symbol in scope.get_symbols() if scope is table or symbol.is_global())
+
+
+def _codes(target: Any) -> Iterator[types.CodeType]:
+    """The code of a function, of a class's methods, and of all that is defined inside them."""
+    functions = [target] if not isinstance(target, type) else vars(target).values()
+    yield from _within([code for f in functions if (code := getattr(getattr(f, "__func__", f), "__code__", None))])
+
+
+def _within(left: list[Any]) -> Iterator[types.CodeType]:
+    while left:
+        code = left.pop()
+        if isinstance(code, types.CodeType):
+            yield code
+            left += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
