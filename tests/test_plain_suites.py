@@ -198,3 +198,51 @@ def test_somebodys_own_options_for_pytest_do_not_disturb_a_suite(monkeypatch):
         assert "softmax" in suite.exercises()
     assert os.environ["PYTEST_ADDOPTS"] == "-v --durations=3 --no-such-option"
     assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
+
+
+def test_ctrl_c_while_a_suite_is_loaded_is_no_fault_of_the_suite(tmp_path):
+    path = tmp_path / "a1" / "suite.py"
+    path.parent.mkdir()
+    path.write_text("raise KeyboardInterrupt\n")
+    with pytest.raises(KeyboardInterrupt):
+        Suite([path])
+
+
+def test_what_a_fixture_of_a_suite_sets_up_is_undone_when_the_suite_is_closed(tmp_path):
+    path = tmp_path / "a1" / "suite.py"
+    path.parent.mkdir()
+    path.write_text(WITH_FIXTURE)
+    left = tmp_path / "left"
+    with Suite([path]) as suite:
+        for test in suite.tests:
+            student = Student(answering({"place": lambda: str(left)}), lambda name: [])
+            assert suite.run(test, student, None).error is None
+        assert left.exists()
+    assert not left.exists()
+
+
+WITH_FIXTURE = '''
+from pathlib import Path
+
+import pytest
+
+left = []
+
+
+@pytest.fixture(scope="module")
+def kept():
+    yield
+    left[0].unlink()
+
+
+@pytest.mark.exercise("place")
+class TestPlace:
+    def test_first(self, student, kept):
+        """It leaves a file."""
+        left.append(Path(student.place()))
+        left[0].touch()
+
+    def test_second(self, student, kept):
+        """It is still there."""
+        assert left[0].exists()
+'''

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.reports.class_statistics import class_statistics
-from autograder.reports.marks_file import read_marks
+from autograder.reports.marks_file import read_marks, report_of
 from tests.classes import STRANGE
 from tests.in_process import ASSIGNMENTS
 from tests.terminal import autograder
@@ -285,6 +285,14 @@ def made(student, assignment, **diagnoses):
         for name, causes in diagnoses.items()
     )
     return Report(student, assignment, exercises, 1.0)
+
+
+def test_causes_come_back_from_the_json_and_from_that_of_an_older_version():
+    two, one = made("ada", "a1", scores=["no-scaling", "another-dtype"]), made("ben", "a1", scores=["no-scaling"])
+    assert report_of(json.loads(json.dumps(two.to_dict()))) == two
+    assert two.exercises[0].to_dict()["diagnosis"] == "no-scaling+another-dtype"
+    assert "causes" not in one.exercises[0].to_dict()
+    assert report_of(one.to_dict()) == one
 
 
 def test_causes_are_counted_over_the_class_and_the_course():

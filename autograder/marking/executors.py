@@ -1,4 +1,4 @@
-"""Who does a pool's work: threads of this process, or the workers of a Dask cluster."""
+"""Who does a pool's work: threads of this process, or the workers of a Dask cluster. Both answer to the same names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError
@@ -25,29 +25,6 @@ from autograder.sandbox.outside.host import isolates
 WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
 WORKER_SECONDS, LAST_WORKER_SECONDS = 10, 50  # until a word, and then until the end, if a cluster has no worker
-
-
-class Executor(Protocol):
-    """What a pool asks of whoever does its work.
-
-    window: tasks that may be handed out and not yet taken back
-    losses: errors that say that a worker was lost, and nothing of the task that it had
-    """
-
-    window: int
-    losses: tuple[type[Exception], ...]
-
-    def submit(self, task: Task) -> Future[Marked]:
-        """Hand out a task. Raises `BrokenExecutor` if nobody takes it, `MachineError` if nobody ever will."""
-
-    def get_ready(self, assignment: str) -> None:
-        """Begin to start what the first tasks will wait for, all at once."""
-
-    def check(self) -> None:
-        """A worker was lost: is there another? Raises `MachineError` if there is none."""
-
-    def close(self) -> None:
-        """End the workers; what they are doing is dropped."""
 
 
 # ---------------------------------------------------------------- here
@@ -141,7 +118,12 @@ class IdleWorkers:
 
 
 class LocalExecutor:
-    """Threads of this process, each with a worker. What a thread waits for ends with its worker."""
+    """Threads of this process, each with a worker. What a thread waits for ends with its worker.
+
+    window: tasks that may be handed out and not yet taken back
+    losses: errors that say that a worker was lost, and nothing of the task that it had
+    work: marks a task
+    """
 
     losses: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError)
 
@@ -219,6 +201,9 @@ class DaskExecutor:
         if self._client is not None:
             self._client.close()
             self._client = None
+
+
+Executor = LocalExecutor | DaskExecutor
 
 
 def connect(address: str) -> Any:
