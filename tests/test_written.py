@@ -9,8 +9,8 @@ import time
 import nbformat
 import pytest
 
-from autograder.authors.notebook_checks import rubrics
 from autograder.authors.new_course import begin_course
+from autograder.authors.notebook_checks import rubrics
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api
