@@ -193,6 +193,6 @@ def test_pages_name_no_file_that_is_not_there():
 
 def test_the_number_of_known_mistakes_is_todays():
     text = " ".join((ROOT / "README.md").read_text().split())
-    said = re.search(r"\[(\d+) known wrong implementations\].*full marks to (\d+) right ones", text)
+    said = re.search(r"(\d+) known wrong implementations.*full marks to (\d+) right ones", text)
     assert int(said[1]) == sum(len(list(read_catalogue(a.mistakes))) for a in ASSIGNMENTS)
     assert int(said[2]) == len(CASES)
