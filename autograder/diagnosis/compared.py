@@ -38,18 +38,19 @@ class Compared:
         self.asked = [ComparedCall(one.call, one.answer, hypotheses.answer(None, one)) for one in self.calls]
         self.singles = self._known.mistakes[: self._known.singles]
         # What may come out otherwise the next time is not looked up, just as what nobody foresaw.
-        places = [
-            -1 if has_chance(one.call, one.answer) else self._known.columns.get(one.key, -1) for one in self.calls
-        ]
-        right, prints = self._known.right[places], self._known.prints[:, places]
-        own = np.array([_own_print(one, right[i]) for i, one in enumerate(self.asked)]).reshape(-1, 2)
-        # The table, (rows, columns) each: is the answer known beforehand, and is it the student's, the student's in its
-        # value, the right one? Nothing of what is not known is.
-        self._is_known = ~np.isnan(prints[..., 0])
-        like = alike(prints, own)
+        columns = self._known.columns
+        self._places = np.array(
+            [-1 if has_chance(one.call, one.answer) else columns.get(one.key, -1) for one in self.calls], dtype=int
+        )
+        right = self._known.right[self._places]
+        self._own = np.array([_own_print(one, right[i]) for i, one in enumerate(self.asked)]).reshape(-1, 2)
+        # Of singles it is asked one by one: is it the student's answer, in its value alone, and the right one?
+        singles = self._prints(slice(0, self._known.singles), range(len(self.calls)))
+        like = alike(singles, self._own)
         self._gives, self._gives_value = np.logical_and.reduce(like, axis=-1), like[..., 0]
-        self._is_right = np.logical_and.reduce(alike(prints, right), axis=-1)
-        surely = ~np.isnan(right[:, 0]) & np.logical_or.reduce(apart(right, own), axis=-1)
+        self._is_right = np.logical_and.reduce(alike(singles, right), axis=-1)
+        self._is_known = ~np.isnan(right[:, 0])
+        surely = self._is_known & np.logical_or.reduce(apart(right, self._own), axis=-1)
         self.wrong = frozenset(
             i
             for i, one in enumerate(self.asked)
@@ -76,9 +77,8 @@ class Compared:
         )
 
     def _row(self, mistake: Mistake, i: int) -> int | None:
-        """Where it stands, if its answer to this call is known beforehand."""
-        row = self._known.rows.get(mistake)
-        return row if row is not None and self._is_known[row, i] else None
+        """Where a single stands, if its answer to this call is known beforehand."""
+        return self._known.rows.get(mistake) if self._is_known[i] else None
 
     def answer(self, mistake: Mistake, i: int) -> Answer:
         """What it answers to a call."""
@@ -86,25 +86,35 @@ class Compared:
 
     def singles_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
         """Those that give the student's answers to all of `calls`, and stand; one a name, a known one if any."""
-        looked_up = [i for i in calls if self.calls[i].is_whole or not where_finite]
-        return self._giving(slice(0, self._known.singles), looked_up, calls, stands, where_finite)
+        rows = slice(0, self._known.singles)
+        looked_up = self._foreseen(rows, [i for i in calls if self.calls[i].is_whole or not where_finite])
+        return self._giving(rows, looked_up, calls, stands, where_finite)
 
     def pairs_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
         """Two in one function that do; none if what was foreseen was not heard, for they are too many to ask each."""
         rows = slice(self._known.singles, None)
-        looked_up = [i for i in calls if self.calls[i].is_whole]
-        if self._known.columns and not self._is_known[rows, looked_up].any():
+        looked_up = self._foreseen(rows, [i for i in calls if self.calls[i].is_whole])
+        if self._known.columns and not looked_up:
             return []
         return self._giving(rows, looked_up, calls, stands, where_finite)
+
+    def _prints(self, rows: slice, calls: Sequence[int]) -> np.ndarray:
+        """Of the table, (rows, calls, 2)."""
+        return self._known.prints[rows][:, self._places[calls]]
+
+    def _foreseen(self, rows: slice, calls: Sequence[int]) -> list[int]:
+        """Calls to which the answers of these hypotheses are known beforehand; what one row has, all of a kind have."""
+        first = slice(rows.start, rows.start + 1)
+        return [i for i in calls if not np.isnan(self._prints(first, [i])).any()]
 
     def _giving(
         self, rows: slice, looked_up: Sequence[int], calls: Sequence[int], stands: Stands, where_finite: bool
     ) -> list[Mistake]:
-        """Look up who gives the answers to calls that are known beforehand, and ask those for the rest."""
-        columns = [i for i in looked_up if self._is_known[rows, i].all()]
-        given = (self._gives_value if where_finite else self._gives)[rows, columns]
+        """Look up who gives the answers to some calls, and ask those for the rest."""
+        like = alike(self._prints(rows, looked_up), self._own[looked_up])
+        given = like[..., 0] if where_finite else np.logical_and.reduce(like, axis=-1)
         found = compress(self._known.mistakes[rows], np.logical_and.reduce(given, axis=1))
-        rest = sorted(set(calls).difference(columns), key=lambda i: (i not in self.wrong, i))
+        rest = sorted(set(calls).difference(looked_up), key=lambda i: (i not in self.wrong, i))
         gives = self.gives_where_finite if where_finite else self.gives
         fitting: dict[str, Mistake] = {}
         for mistake in sorted(found, key=lambda m: (not m.is_known, len(m.also))):
@@ -115,7 +125,7 @@ class Compared:
     def giving_most(self) -> list[tuple[Mistake, frozenset[int]]]:
         """Singles that give wrong answers, each with which, those with most first."""
         wrong = sorted(self.wrong)
-        known = [i for i in wrong if self._is_known[: self._known.singles, i].any() and self.calls[i].is_whole]
+        known = [i for i in wrong if self._is_known[i] and self.calls[i].is_whole]
         giving = [m for m in self.singles if any(self.gives(m, i) for i in known or wrong[:TELLING])]
         found = [(m, frozenset(i for i in wrong if self.gives_where_finite(m, i))) for m in giving]
         return sorted(found, key=lambda one: -len(one[1]))

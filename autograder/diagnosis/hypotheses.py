@@ -62,7 +62,7 @@ class Known:
     mistakes: the first `singles` of them are hypotheses of one mistake, the others pairs
     prints: (rows, columns, 2), NaN where a pair was not asked; right: (columns, 2), what the reference answers. The
         last column is NaN, for a call that nobody foresaw.
-    rows, columns: of each hypothesis its row, of each call that was foreseen its column
+    rows, columns: of each single its row, of each call that was foreseen its column
     """
 
     of: str
@@ -82,7 +82,7 @@ class Known:
         prints[: len(singles), :-1] = kept.singles
         prints[len(singles) :, : kept.pairs.shape[1]] = kept.pairs
         right = np.vstack([kept.right, np.full((1, 2), np.nan)])
-        rows = {mistake: row for row, mistake in enumerate((*singles, *pairs))}
+        rows = {mistake: row for row, mistake in enumerate(singles)}
         columns = {one.key: column for column, one in enumerate(calls)}
         return cls(kept.of, [*singles, *pairs], len(singles), prints, right, rows, columns)
 
