@@ -59,16 +59,16 @@ coverage: .venv/installed
 	$(BIN)/coverage report
 
 fuzz: .venv/installed
-	$(BIN)/python -m tests.fuzz --minutes 10
+	$(BIN)/python -m tools.fuzz --minutes 10
 
 faults: install
-	$(BIN)/python -m tests.faults --count 200
+	$(BIN)/python -m tools.faults --count 200
 
 bench: install
-	$(BIN)/python -m tests.benchmark
+	$(BIN)/python -m tools.benchmark
 
 pictures: install
-	$(BIN)/python -m tests.pictures
+	$(BIN)/python -m tools.pictures
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -4,7 +4,7 @@
 weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there are `news`,
 `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` and `word_by_word`. All load on first use.
 
-`hidden/` is shared by suites and known mistakes, and `workshop/` is what a notebook trains and looks with.
+`hidden/` is shared by suites and known mistakes, and `helpers/` is what a notebook trains and looks with.
 """
 
 import importlib
@@ -33,6 +33,6 @@ def __getattr__(name: str) -> object:
     if name in _OF_THE_ENGINE:
         return getattr(importlib.import_module("autograder"), name)
     if name in _HOMES:
-        home = importlib.import_module(f"{__name__}.workshop.{_HOMES[name]}")
+        home = importlib.import_module(f"{__name__}.helpers.{_HOMES[name]}")
         return home if name in _MODULES else getattr(home, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,7 @@ Students have this file, too: it tells what their visible checks have in common,
 
 import numpy as np
 
-from autograder.suites import Call, OfAnswer, OfCalls, arrays_given, nearly_equal, of_each_part
+from autograder.testing import Call, OfAnswer, OfCalls, arrays_given, nearly_equal, of_each_part
 
 LARGE = 1e3  # scores of ordinary size are below 10
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.suites import MODEL, ModelFile, ModelPlan, one_line
+from autograder.testing import MODEL, ModelFile, ModelPlan, one_line
 
-from .workshop import news
+from .helpers import news
 
 ITEMS = 200
 SEED = 20191216  # another draw than the students'
@@ -103,7 +103,7 @@ def _filled(weights: Mapping[str, np.ndarray], plan: ModelPlan, module: ModuleTy
     """
     import torch
 
-    from .workshop.plain_decoder import PlainDecoder
+    from .helpers.plain_decoder import PlainDecoder
 
     sizes = {"vocab_size": len(news.WORDS), **plan.sizes}
     plain = PlainDecoder(**sizes)

@@ -21,10 +21,10 @@ __all__ = ["check", "explore", "grading", "heatmap", "hint"]
 grading = "NBGRADER_EXECUTION" in os.environ
 
 _HOMES = {
-    "check": "autograder.notebook.check",
-    "explore": "autograder.notebook.explore",
+    "check": "autograder.student.check",
+    "explore": "autograder.student.explore",
     "heatmap": "autograder.reports.heatmap",
-    "hint": "autograder.notebook.hint",
+    "hint": "autograder.student.hint",
 }
 
 

@@ -20,7 +20,7 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 try:
-    from autograder.commands.cli import main
+    from autograder.cli.main import main
 except ModuleNotFoundError as error:
     if error.name not in ("fcntl", "resource"):  # parts of Python that Windows does not have
         raise

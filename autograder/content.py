@@ -1,16 +1,16 @@
 """What an assignment consists of beside its notebook: a folder for each exercise, found here and loaded by path.
 
-    median/suite.py       the hidden suite               median/mistakes.py   known mistakes
-    median/visible.py     the checks that students have  median/picture.toml  an example to draw, if there is one
+    median/hidden_tests.py       the hidden suite               median/mistakes.py   known mistakes
+    median/visible_tests.py     the checks that students have  median/picture.toml  an example to draw, if there is one
     median/hint.toml      help in three levels
-    shared_suite.py       what several of its suites use; shared_mistakes.py, shared_visible.py, shared_picture.toml
+    shared_hidden_tests.py       what several of its suites use; shared_mistakes.py, shared_visible_tests.py, shared_picture.toml
     rubric.toml           what written questions give points for
-    prints.npz            what known mistakes answer to the suites, written by `autograder dev catalogue`
-    left_to_grading.toml  for authors, if there is one: known mistakes that the visible side does not show, and why
+    fingerprints.npz            what known mistakes answer to the suites, written by `autograder dev catalogue`
+    not_shown.toml  for authors, if there is one: known mistakes that the visible side does not show, and why
 
 The assignments' folders lie in the course's folder, which holds `course.toml`, may hold `relations.py` and
 `saved_model.py`, and stands beside `source/`. It is a Python package: a file gets what is shared by `from
-..shared_suite import table`, and what all assignments share by `from ...helpers import table`. If a course has no such
+..shared_hidden_tests import table`, and what all assignments share by `from ...helpers import table`. If a course has no such
 folder, that of an installed course counts. Students have what is called visible, picture or hint; nothing there imports
 PyTorch before it is needed.
 """
@@ -42,7 +42,7 @@ from autograder.text import printable
 COURSE = "course.toml"  # in the course's folder: what its notebooks find when they are graded, and must not use
 INSTALLED = "autograder.courses"  # entry points: packages that students have installed, each a course's folder
 NOWHERE = Path(__file__).parent / "no course"  # where there is none
-CHECKS = "*/*/visible.py"  # in the folder of an exercise, in that of its assignment
+CHECKS = "*/*/visible_tests.py"  # in the folder of an exercise, in that of its assignment
 PACKAGE = "content of "  # how the names of loaded modules begin
 _HEADING = re.compile(r'^section = "(\d+)', re.MULTILINE)
 
@@ -67,7 +67,7 @@ class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     example: str = ""
 
 
-class TakenAway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ForbiddenParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is taken out of PyTorch and NumPy, since writing it is the exercise.
 
     kernels: parts of names in PyTorch's dispatcher; python, c: functions, each as module and name
@@ -80,7 +80,7 @@ class TakenAway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     answered: dict[str, str] = {}
 
 
-class ReadyMade(TakenAway, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Forbidden(ForbiddenParts, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is taken out for every exercise, and for those alone whose suite has the mark `watched`.
 
     watched: parts of names of functions whose calls are noticed where nothing can be taken out
@@ -89,7 +89,7 @@ class ReadyMade(TakenAway, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     watched: list[str] = []
     hidden: list[str] = []
-    where_watched: dict[str, TakenAway] = {}
+    where_watched: dict[str, ForbiddenParts] = {}
 
 
 class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,7 +101,7 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     names: dict[str, str] = {}
     early: list[str] = []
-    ready_made: ReadyMade = ReadyMade()
+    forbidden: Forbidden = Forbidden()
     words: dict[str, str] = {}
 
 
@@ -152,7 +152,7 @@ class Visible:
 
     def checks(self, assignment: str) -> tuple[Path, ...]:
         """The visible checks of an assignment, a file an exercise."""
-        return tuple(self.folder / assignment / name / "visible.py" for name in self.assignments()[assignment])
+        return tuple(self.folder / assignment / name / "visible_tests.py" for name in self.assignments()[assignment])
 
     def hint_for(self, exercise: str) -> Hint:
         """The help there is for an exercise. Raises `UnknownExercise`."""

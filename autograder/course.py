@@ -21,7 +21,7 @@ from autograder.reading import is_handed_in, read_toml
 from autograder.source_notebook import Cell, ModelPlan, notebook_at, settings_in
 
 CONFIG = "nbgrader_config.py"
-BRING = "bring-"  # a cell for what students bring from an earlier assignment: `bring-Stack`
+PREREQUISITE = "bring-"  # a cell for what students bring from an earlier assignment: `bring-Stack`
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
 RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
 ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the text twin: nothing is built on it
@@ -69,10 +69,10 @@ class Assignment:
         return tuple(found)
 
     @property
-    def brought(self) -> tuple[str, ...]:
+    def prerequisites(self) -> tuple[str, ...]:
         """Names that students bring from an earlier assignment; the reference stands in for what they lack."""
         names = [cell.grade_id for cell in self._cells]
-        return tuple(name.removeprefix(BRING) for name in names if name.startswith(BRING))
+        return tuple(name.removeprefix(PREREQUISITE) for name in names if name.startswith(PREREQUISITE))
 
     @property
     def only_shows(self) -> tuple[str, ...]:
@@ -126,12 +126,12 @@ class Assignment:
     @property
     def suites(self) -> tuple[Path, ...]:
         """The hidden pytest suites."""
-        return self.files("suite.py")
+        return self.files("hidden_tests.py")
 
     @property
     def visible(self) -> tuple[Path, ...]:
         """The checks that students run."""
-        return self.files("visible.py")
+        return self.files("visible_tests.py")
 
     @property
     def mistakes(self) -> tuple[Path, ...]:
@@ -224,9 +224,9 @@ def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Co
 
 def courses_around(start: Path, handed_in: Iterable[Path] = ()) -> Iterator[Course]:
     """All courses that `find_course` may choose from: the nearest first, the one this kit came with last."""
-    strangers = [_folder(path) for path in handed_in]
+    untrusted = [_folder(path) for path in handed_in]
     for folder in (start, *start.parents):
-        if _is_course(folder) and not is_handed_in(folder, strangers):
+        if _is_course(folder) and not is_handed_in(folder, untrusted):
             yield Course(folder)
     kit = Path(__file__).resolve().parents[1]
     if _is_course(kit):

@@ -1,7 +1,7 @@
 """What a worker and the judge of a submission say to each other, each message a type.
 
 The judge waits for an order, and then says `FromJudge` until it gives a verdict; the worker answers each with the type
-that its field names. `autograder.marking.verdict` reads what the judge says, and believes none of it.
+that its field names. `autograder.worker.verdict` reads what the judge says, and believes none of it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Setting(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True):
-    """A submission to judge: its cells, and what it is judged by. See `autograder.marking.task.Task`."""
+    """A submission to judge: its cells, and what it is judged by. See `autograder.worker.task.Task`."""
 
     assignment: str
     cells: tuple[str, ...]

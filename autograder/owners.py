@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = 0  # user and group
-# What is loaded: `COURSE/ASSIGNMENT/EXERCISE/visible.py`, what is compiled of it below, and shared files above.
+# What is loaded: `COURSE/ASSIGNMENT/EXERCISE/visible_tests.py`, what is compiled of it below, and shared files above.
 DEPTH = ("*", "*/*", "*/*/*", "*/*/*/*")
 
 

@@ -18,7 +18,7 @@ from autograder.errors import CourseError, SubmissionError
 
 Kind = TypeVar("Kind")
 
-STRANGERS = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
+UNTRUSTED = frozenset({"submitted", "autograded", "downloaded"})  # nbgrader's folders of what was handed in
 MAX_DEPTH = 100  # brackets within brackets; a notebook with interactive plots has 20
 MAX_PARTS = 1_000_000  # texts, brackets, commas, colons; ten thousand cells have half of it, and each takes 60 bytes
 # A text ends at the latest where all ends, so that none is looked at twice.
@@ -26,9 +26,9 @@ _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^][{}]+")
 
 
-def is_handed_in(folder: Path, strangers: Iterable[Path] = ()) -> bool:
+def is_handed_in(folder: Path, untrusted: Iterable[Path] = ()) -> bool:
     """Does a folder, with no links on the way to it, lie among submissions, or in a folder of strangers?"""
-    return not STRANGERS.isdisjoint(folder.parts) or any(folder.is_relative_to(place) for place in strangers)
+    return not UNTRUSTED.isdisjoint(folder.parts) or any(folder.is_relative_to(place) for place in untrusted)
 
 
 def read_bytes(path: Path, most: int, question: str) -> bytes:

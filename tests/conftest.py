@@ -19,8 +19,8 @@ import pytest
 from autograder.course import CONFIG, Course
 from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP
-from tests import browser
-from tests.wall import Wall
+from tests.helpers import browser
+from tests.helpers.sandboxes import Wall
 
 ROOT = Path(__file__).resolve().parents[1]
 # Commands are called by name.
@@ -54,7 +54,7 @@ def course() -> Course:
 
 
 @pytest.fixture(scope="session")
-def behind() -> Iterator[Callable[[str], Wall]]:
+def sandbox_of() -> Iterator[Callable[[str], Wall]]:
     """The real thing by its wall's name; one warm process of each for the whole run.
 
     Missing bubblewrap is an error in CI, a skip elsewhere. Landlock is skipped where the kernel has none, alone.
@@ -73,8 +73,8 @@ def behind() -> Iterator[Callable[[str], Wall]]:
 
 
 @pytest.fixture(scope="session")
-def sandbox(behind: Callable[[str], Wall]) -> Wall:
-    return behind("bubblewrap")
+def sandbox(sandbox_of: Callable[[str], Wall]) -> Wall:
+    return sandbox_of("bubblewrap")
 
 
 def copy_course(folder: Path) -> Course:
@@ -93,8 +93,8 @@ def own_course(tmp_path: Path) -> Course:
 
 @pytest.fixture(scope="session")
 def marks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `autograder grade --json` wrote of a small class; see `tests.classes`."""
-    from tests.classes import report_of_a_class  # which reads the course; most tests' workers need not
+    """What `autograder grade --json` wrote of a small class; see `tests.helpers.classes`."""
+    from tests.helpers.classes import report_of_a_class  # which reads the course; most tests' workers need not
 
     return report_of_a_class(tmp_path_factory.mktemp("report"))
 

@@ -18,7 +18,7 @@ import typer
 from msgspec import structs
 
 from autograder import sandbox
-from autograder.commands.cli import app
+from autograder.cli.main import app
 from autograder.errors import CourseError
 from autograder.report import Cause, ExerciseResult, Report, TestResult
 from autograder.sandbox.backends import BACKENDS, PROMISES
@@ -78,33 +78,33 @@ Tests, solutions, marks and other students' work are not within its reach.
 ![The worker, the warm process, and the two walls with the processes behind them](processes.svg)
 
 What a submission keeps to is in [the table](#what-holds-behind-which-wall). Each promise has a test
-of its name in `tests/test_sandbox.py`, which runs behind each wall with a tick. How it is done, and
+of its name in `tests/sandbox/test_sandbox.py`, which runs behind each wall with a tick. How it is done, and
 what is not covered, is [further down](#what-the-sandbox-says-of-itself). How processes are hosted,
-ended and started again is in `tests/test_sandbox_hosts.py`. The same attacks run against both walls
-(`tests/test_red_team.py`).
+ended and started again is in `tests/sandbox/test_fork_server.py`. The same attacks run against both walls
+(`tests/sandbox/test_red_team.py`).
 
 **What people see afterwards is text.** Feedback pages, formgrader and the class report show no
-HTML, no script and no fetched picture out of a submission (`tests/test_harmless.py`,
-`tests/test_report.py`). After Markdown has become HTML, nh3 cleans it with a list of elements and
+HTML, no script and no fetched picture out of a submission (`tests/nbgrader/test_sanitise.py`,
+`tests/engine/test_report.py`). After Markdown has become HTML, nh3 cleans it with a list of elements and
 addresses. A spreadsheet gets no formula from a submission.
 
-**One submission never touches another's mark, page or machine** (`tests/test_collect.py`,
-`tests/test_links.py`, `tests/test_names.py`). No link in a hand-in is followed, and no archive in
+**One submission never touches another's mark, page or machine** (`tests/nbgrader/test_collect.py`,
+`tests/nbgrader/test_links.py`, `tests/nbgrader/test_names.py`). No link in a hand-in is followed, and no archive in
 it is opened. Formgrader opens the configured course alone.
 
-**No course is looked for among submissions** (`tests/test_planted.py`), since a course's own Python
+**No course is looked for among submissions** (`tests/nbgrader/test_planted.py`), since a course's own Python
 runs outside the wall. No Python is imported from the current folder either. What is read of a
-submission is bounded in bytes, depth and count (`tests/test_submission.py`).
+submission is bounded in bytes, depth and count (`tests/engine/test_submission.py`).
 
 **A model file** may be handed in if an assignment takes one (`model.safetensors`). It never reaches
 student code. The worker reads at most 4 MB of a plain file, through no link. The judge, behind its
 wall, reads them as numbers alone, with the parser of safetensors. Names, shapes and dtype must fit
 the solution's decoder, or the notebook's decoder of PyTorch's own layers, which then runs with them
-(`tests/test_saved_model.py`).
+(`tests/sandbox/test_saved_model.py`).
 
 **Which wall there is** `autograder doctor` says, and what helps if there is none. In containers
 (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners, Gradescope),
-bubblewrap rarely works, and Landlock does if the host's kernel has it. `tests/test_containers.py`
+bubblewrap rarely works, and Landlock does if the host's kernel has it. `tests/sandbox/test_containers.py`
 grades a class in such a place, as root and as an ordinary user.
 
 **In three places there is no wall.**
@@ -122,9 +122,9 @@ Grading needs Linux. On a Mac or Windows, [a container](containers.md) grades.
 
 All processes of a run share the kernel. It counts some things for each user or for the whole
 machine, and keeps some where everybody can look. For each of them something parts students from
-judges, judges from one another, and one submission from the next. `tests/test_shared_resources.py`
+judges, judges from one another, and one submission from the next. `tests/sandbox/test_shared_resources.py`
 tries each row behind both walls. *Users* means that each host has a user of its own if root grades
-(`tests/test_endings.py`).
+(`tests/sandbox/test_endings.py`).
 
 | resource | what parts them |
 | --- | --- |
@@ -143,8 +143,8 @@ tries each row behind both walls. *Users* means that each host has a user of its
 | open files | 128 in a process |
 | pseudo-terminals | out of reach by Landlock; with bubblewrap alone (Linux before 5.13) all share the machine's |
 | names of sockets | a network namespace of its own, or no sockets but pairs |
-| scratch | a mount of its own, or a folder that is watched (`tests/test_scratch.py`) |
-| memory | a control group, or `RLIMIT_DATA` for each process (`tests/test_sandbox_hosts.py`) |
+| scratch | a mount of its own, or a folder that is watched (`tests/sandbox/test_scratch.py`) |
+| memory | a control group, or `RLIMIT_DATA` for each process (`tests/sandbox/test_fork_server.py`) |
 
 """
 

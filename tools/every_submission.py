@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.authors.make_believe import fill, hand_in, model_answers
+from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.course import Assignment, Course
 from autograder.diagnosis.catalogue import read_catalogue
-from tests.ways import ways
-from tests.wilds import wilds_of
+from tests.helpers.accepted import accepted_submissions
+from tests.helpers.wrong_answers import wrong_answers_of
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = "mistake", "right", "wrong"
@@ -29,8 +29,8 @@ def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
     """A student's name, the exercise, and its code."""
     entries = [
         [(one.exercise, one.code) for one in read_catalogue(assignment.mistakes)],
-        [(one.exercise, one.code) for one in ways(assignment)],
-        [(one.exercise, one.code) for one in wilds_of(assignment)],
+        [(one.exercise, one.code) for one in accepted_submissions(assignment)],
+        [(one.exercise, one.code) for one in wrong_answers_of(assignment)],
     ]
     for kind, found in zip(KINDS, entries, strict=True):
         for number, (exercise, code) in enumerate(found):

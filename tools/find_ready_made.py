@@ -34,8 +34,8 @@ from typing import Any
 import msgspec
 
 from autograder.content import course_folder, sandbox_setting
-from autograder.sandbox.inside import taken_away
-from autograder.sandbox.protocol.messages import ReadyMade
+from autograder.sandbox.sandboxed import removal
+from autograder.sandbox.protocol.messages import Forbidden
 
 PACKAGES = ("numpy", "torch")
 # Importing these does something: they are programs, or want a graphics card.
@@ -81,7 +81,7 @@ def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
 
     torch.set_num_threads(1)
     modules = list(import_all())
-    hidden = {place for place in modules if _is_hidden(place, setting["ready_made"]["hidden"])}
+    hidden = {place for place in modules if _is_hidden(place, setting["forbidden"]["hidden"])}
     suspects = [*_in_modules(modules), *_operators()]
     before = _behaviour(suspects)
     again = [one for one in suspects if one.full in before]
@@ -97,10 +97,10 @@ def search(setting: Mapping[str, Any]) -> tuple[list[Found], int]:
 
 def _without(setting: Mapping[str, Any], suspects: Sequence[Suspect]) -> dict[str, str]:
     """What they do in a process that is like the students'."""
-    ready_made = msgspec.convert(setting["ready_made"], ReadyMade)
-    taken_away.take_away(ready_made)
-    for what in ready_made.where_watched.values():
-        taken_away.take_away(what)
+    forbidden = msgspec.convert(setting["forbidden"], Forbidden)
+    removal.take_away(forbidden)
+    for what in forbidden.where_watched.values():
+        removal.take_away(what)
     return _behaviour(suspects)
 
 

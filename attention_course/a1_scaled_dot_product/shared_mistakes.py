@@ -1,18 +1,18 @@
 """What known mistakes of a1 share: ways of softmax, and of attention as a whole."""
 
-from ..hidden import decisions
+from ..hidden import mutation_options
 
-NUMPY, TORCH = decisions.numpy_ways(), decisions.torch_ways()
-CURVES = decisions.CURVES
+NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
+CURVES = mutation_options.CURVES
 ATTENTION = (
-    decisions.SCALES | decisions.WHOLE_SCALES | decisions.BY_VALUES | decisions.OPERANDS | decisions.TURNS
-    | decisions.AFTER | decisions.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
+    mutation_options.SCALES | mutation_options.WHOLE_SCALES | mutation_options.BY_VALUES | mutation_options.OPERANDS | mutation_options.TURNS
+    | mutation_options.AFTER | mutation_options.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
 )  # fmt: skip
 
 
 def attention(xp, Q, K, V, second, options):
-    output, weights = decisions.attend(xp, Q, K, V, **options)
+    output, weights = mutation_options.attend(xp, Q, K, V, **options)
     if second == "scores":
         given = {name: options[name] for name in ("operands", "turn", "scale") if name in options}
-        return output, decisions.scores_of(xp, Q, K, **given)
+        return output, mutation_options.scores_of(xp, Q, K, **given)
     return output, weights

@@ -1,7 +1,7 @@
 """What known mistakes of a2 share: ways of softmax, under a mask."""
 
-from ..hidden import decisions
+from ..hidden import mutation_options
 
-NUMPY, TORCH = decisions.numpy_ways(), decisions.torch_ways()
-UNDER = decisions.MASKS | decisions.NOTHING | decisions.AXES
-CURVES = decisions.without(decisions.CURVES, "no-exponential", "hard-maximum", "mean-for-sum")
+NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
+UNDER = mutation_options.MASKS | mutation_options.NOTHING | mutation_options.AXES
+CURVES = mutation_options.without(mutation_options.CURVES, "no-exponential", "hard-maximum", "mean-for-sum")

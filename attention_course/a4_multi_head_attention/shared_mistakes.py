@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from ..hidden import decisions
+from ..hidden import mutation_options
 
-NUMPY, TORCH = decisions.numpy_ways(), decisions.torch_ways()
-SCALES = decisions.SCALES | {
-    "scale-by-d_v": decisions.BY_VALUES["scale-by-d_v"],
+NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
+SCALES = mutation_options.SCALES | {
+    "scale-by-d_v": mutation_options.BY_VALUES["scale-by-d_v"],
     "scale-by-d_model": [{"scale": lambda size: math.sqrt(size.d_model)}, {"scale": lambda size: size.d_model}],
     "scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.h * size.d_k)}],
     "scale-by-num_heads": [{"scale": lambda size: math.sqrt(size.h)}, {"scale": lambda size: size.h}],
@@ -89,16 +89,16 @@ PROJECTIONS = {
     "queries-and-keys-swapped": [{"sources": lambda Q, K, V: (K, Q, V)}],
     "W_K-and-W_V-swapped": [{"sources": lambda Q, K, V: (Q, V, K)}],
 }
-MASKS = decisions.without(decisions.MASKS, "mask-of-the-first-for-all")
+MASKS = mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all")
 SLIPS = (
-    SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | decisions.MASK_AXES | decisions.NOTHING
-    | decisions.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
-    | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+    SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | mutation_options.MASK_AXES | mutation_options.NOTHING
+    | mutation_options.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
+    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
                      "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum")
-    | decisions.TURNS | decisions.AFTER
+    | mutation_options.TURNS | mutation_options.AFTER
     | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
 )  # fmt: skip
-WORDS = decisions.HINTS | {
+WORDS = mutation_options.HINTS | {
     "residual-added": "What does the docstring add to the output?",
     "weights-of-head-0-for-all": "Are the weights that you give back each head's own?",
     "keys-of-head-0-for-all": "Which columns of W_K make the keys of head 1?",
@@ -134,5 +134,5 @@ def in_heads(
     **options,
 ):  # fmt: skip
     heads = [split(x, h) for x in sources(Q, K, V)]
-    found, weights = decisions.attend(xp, *heads, allowed, more={"h": h, "d_model": d_model}, **options)
+    found, weights = mutation_options.attend(xp, *heads, allowed, more={"h": h, "d_model": d_model}, **options)
     return project(join(found)), weights

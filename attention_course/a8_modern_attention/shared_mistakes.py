@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ..hidden import decisions
+from ..hidden import mutation_options
 
-NUMPY = decisions.numpy_ways()
+NUMPY = mutation_options.numpy_ways()
 
 
 def right_speeds(x, base):
@@ -58,7 +58,7 @@ def grouped(Q, K, V, num_kv_heads, mask=None, *, keys=neighbours, values=neighbo
     if error and h % num_kv_heads:
         raise ValueError("no groups of one size")
     more = {"num_heads": h, "num_kv_heads": num_kv_heads}
-    return decisions.attend(NUMPY, Q, keys(K, h), values(V, h), mask, more=more, **options)
+    return mutation_options.attend(NUMPY, Q, keys(K, h), values(V, h), mask, more=more, **options)
 
 
 WHOLE = {

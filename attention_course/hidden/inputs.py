@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.suites import note
+from autograder.testing import note
 
 
 def normal(seed: int, *shape: int, dtype: Any = np.float64) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.suites import Function, Gradients, Raised, expect
+from autograder.testing import Function, Gradients, Raised, expect
 
 from .inputs import normal, tensor
 from .parameter_names import Shapes, expect_names, own_names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from autograder.suites import expect
+from autograder.testing import expect
 
 Shapes = Mapping[str, Sequence[int]]
 

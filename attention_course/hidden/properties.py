@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.suites import Gradients, expect
+from autograder.testing import Gradients, expect
 
 Call = Callable[..., Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.suites import Gradients, Raised
+from autograder.testing import Gradients, Raised
 
 
 class Unbatched:

@@ -11,7 +11,7 @@
 The function's (or class's) name is the exercise. Where one implementation with an option for each decision makes many
 mistakes, a recipe makes them, from a row for each:
 
-    @mistake.recipe({
+    @mistake.mutants({
         "one-too-many": mistake.known({"more": 1}, hint="What does your function give for an empty list?"),
         "two-too-many": mistake.slip({"more": 2}, hint="What does your function give for an empty list?"),
     })
@@ -68,14 +68,14 @@ Options = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Slip:
+class Mutant:
     """One wrong decision: the options that make it, in several ways if people make it in several ways.
 
     hint: a question or a place to look; empty if it stands elsewhere
     is_known: is its first way a known mistake? All else that comes of it are hypotheses.
     """
 
-    ways: tuple[Options, ...]
+    accepted_submissions: tuple[Options, ...]
     hint: str = ""
     is_known: bool = False
 
@@ -103,21 +103,21 @@ class Catalogue:
         return enter
 
     @staticmethod
-    def slip(*ways: Options, hint: str = "") -> Slip:
+    def mutant(*accepted_submissions: Options, hint: str = "") -> Mutant:
         """A row of a recipe, for diagnosis alone."""
-        return Slip(ways, hint)
+        return Mutant(accepted_submissions, hint)
 
     @staticmethod
-    def known(*ways: Options, hint: str = "") -> Slip:
+    def known(*accepted_submissions: Options, hint: str = "") -> Mutant:
         """A row of a recipe that the suites are held against."""
-        return Slip(ways, hint, is_known=True)
+        return Mutant(accepted_submissions, hint, is_known=True)
 
-    def recipe(
+    def mutants(
         self,
-        slips: Mapping[str, Slip | Sequence[Options]],
+        mutants: Mapping[str, Mutant | Sequence[Options]],
         styles: Sequence[tuple[str, Options]] = (("", {}),),
         hints: Mapping[str, str] = MappingProxyType({}),
-        held: Collection[str] = (),
+        catalogued: Collection[str] = (),
     ) -> Callable[[Any], Any]:
         """Enter hypotheses: what comes of one wrong decision, and of two.
 
@@ -134,23 +134,23 @@ class Catalogue:
         """
 
         def enter(make: Callable[..., Any]) -> Callable[..., Any]:
-            for name in held:
-                if name not in slips:
+            for name in catalogued:
+                if name not in mutants:
                     where = f"{inspect.getfile(make)}: {make.__name__}"
                     raise CourseError(f"{where}: {name!r} is held, and is no slip of its recipe")
-            rows = {name: row if isinstance(row, Slip) else Slip(tuple(row)) for name, row in slips.items()}
+            rows = {name: row if isinstance(row, Mutant) else Mutant(tuple(row)) for name, row in mutants.items()}
             own = {name: row.hint for name, row in rows.items() if row.hint}
             asks = {**hints, **own, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
             _, plain = styles[0]
             for name, row in rows.items():
-                for number, (options, (also, style)) in enumerate(product(row.ways, styles)):
-                    is_known = (row.is_known or name in held) and number == 0
+                for number, (options, (also, style)) in enumerate(product(row.accepted_submissions, styles)):
+                    is_known = (row.is_known or name in catalogued) and number == 0
                     code = functools.partial(make, **{**style, **options})
                     made = Mistake(name, make.__name__, asks[name], code, is_known, also)
                     (self.mistakes if is_known else self.variants).append(made)
             for (one, first), (other, second) in combinations(rows.items(), 2):
-                if not first.ways[0].keys() & second.ways[0].keys():
-                    code = functools.partial(make, **{**plain, **first.ways[0], **second.ways[0]})
+                if not first.accepted_submissions[0].keys() & second.accepted_submissions[0].keys():
+                    code = functools.partial(make, **{**plain, **first.accepted_submissions[0], **second.accepted_submissions[0]})
                     both = Cause(one, asks[one]), Cause(other, asks[other])
                     name, hint = joined_names(both), joined_hints(both)
                     self.pairs.append(Mistake(name, make.__name__, hint, code, both=both))

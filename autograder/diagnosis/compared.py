@@ -14,11 +14,11 @@ import numpy as np
 from autograder.diagnosis.catalogue import Mistake
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.hypotheses import TELLING, Hypotheses, takes_large_numbers
-from autograder.diagnosis.prints import alike, apart, print_of
+from autograder.diagnosis.fingerprints import alike, apart, fingerprint_of
 from autograder.sandbox.protocol.calls import Answer, Reply
-from autograder.suites.alike import arrays, same_answer, same_array, same_value
-from autograder.suites.rehearsal import Heard
-from autograder.suites.student import Recorded, has_chance, parts_of
+from autograder.testing.comparing import arrays, same_answer, same_array, same_value
+from autograder.testing.recording import RecordedCall
+from autograder.testing.student import Recorded, has_chance, parts_of
 
 Stands = Callable[[Mistake], bool]  # whatever else is asked of who gives the same answers
 NO_DOUBT = 3  # wrong answers whose prints agree; fewer are compared in full
@@ -32,7 +32,7 @@ class Compared:
     wrong: the columns where the student's answer is wrong
     """
 
-    def __init__(self, hypotheses: Hypotheses, exercise: str, calls: Sequence[Recorded | Heard]) -> None:
+    def __init__(self, hypotheses: Hypotheses, exercise: str, calls: Sequence[Recorded | RecordedCall]) -> None:
         self._hypotheses, self._known = hypotheses, hypotheses.known(exercise)
         self.calls = hypotheses.with_keys(calls)
         self.asked = [ComparedCall(one.call, one.answer, hypotheses.answer(None, one)) for one in self.calls]
@@ -45,7 +45,7 @@ class Compared:
         right = self._known.right[self._places]
         self._own = np.array([_own_print(one, right[i]) for i, one in enumerate(self.asked)]).reshape(-1, 2)
         # Of singles it is asked one by one: is it the student's answer, in its value alone, and the right one?
-        singles = self._prints(slice(0, self._known.singles), range(len(self.calls)))
+        singles = self._fingerprints(slice(0, self._known.singles), range(len(self.calls)))
         like = alike(singles, self._own)
         self._gives, self._gives_value = np.logical_and.reduce(like, axis=-1), like[..., 0]
         self._is_right = np.logical_and.reduce(alike(singles, right), axis=-1)
@@ -87,31 +87,31 @@ class Compared:
     def singles_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
         """Those that give the student's answers to all of `calls`, and stand; one a name, a known one if any."""
         rows = slice(0, self._known.singles)
-        looked_up = self._foreseen(rows, [i for i in calls if self.calls[i].is_whole or not where_finite])
+        looked_up = self._planned(rows, [i for i in calls if self.calls[i].is_whole or not where_finite])
         return self._giving(rows, looked_up, calls, stands, where_finite)
 
     def pairs_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
         """Two in one function that do; none if what was foreseen was not heard, for they are too many to ask each."""
         rows = slice(self._known.singles, None)
-        looked_up = self._foreseen(rows, [i for i in calls if self.calls[i].is_whole])
+        looked_up = self._planned(rows, [i for i in calls if self.calls[i].is_whole])
         if self._known.columns and not looked_up:
             return []
         return self._giving(rows, looked_up, calls, stands, where_finite)
 
-    def _prints(self, rows: slice, calls: Sequence[int]) -> np.ndarray:
+    def _fingerprints(self, rows: slice, calls: Sequence[int]) -> np.ndarray:
         """Of the table, (rows, calls, 2)."""
-        return self._known.prints[rows][:, self._places[calls]]
+        return self._known.fingerprints[rows][:, self._places[calls]]
 
-    def _foreseen(self, rows: slice, calls: Sequence[int]) -> list[int]:
+    def _planned(self, rows: slice, calls: Sequence[int]) -> list[int]:
         """Calls to which the answers of these hypotheses are known beforehand; what one row has, all of a kind have."""
         first = slice(rows.start, rows.start + 1)
-        return [i for i in calls if not np.isnan(self._prints(first, [i])).any()]
+        return [i for i in calls if not np.isnan(self._fingerprints(first, [i])).any()]
 
     def _giving(
         self, rows: slice, looked_up: Sequence[int], calls: Sequence[int], stands: Stands, where_finite: bool
     ) -> list[Mistake]:
         """Look up who gives the answers to some calls, and ask those for the rest."""
-        like = alike(self._prints(rows, looked_up), self._own[looked_up])
+        like = alike(self._fingerprints(rows, looked_up), self._own[looked_up])
         given = like[..., 0] if where_finite else np.logical_and.reduce(like, axis=-1)
         found = compress(self._known.mistakes[rows], np.logical_and.reduce(given, axis=1))
         rest = sorted(set(calls).difference(looked_up), key=lambda i: (i not in self.wrong, i))
@@ -144,7 +144,7 @@ class Compared:
 
 def _own_print(one: ComparedCall, right: np.ndarray) -> np.ndarray | tuple[float, float]:
     """Of the student's answer, if it is looked up; an answer that was found to be the reference's has its print."""
-    return right if one.got is one.wanted or np.isnan(right[0]) else print_of(one.got)
+    return right if one.got is one.wanted or np.isnan(right[0]) else fingerprint_of(one.got)
 
 
 def _same_where_finite(one: Answer, other: Answer) -> bool:

@@ -17,8 +17,8 @@ from autograder.diagnosis.differences import (
     parts,
 )
 from autograder.sandbox.protocol.calls import Failure, Reply
-from autograder.suites.alike import allclose, numbers, same_value
-from autograder.suites.student import parts_of
+from autograder.testing.comparing import allclose, numbers, same_value
+from autograder.testing.student import parts_of
 
 IN_PLACE = re.compile("by an in-?place operation|in an in-?place operation")  # autograd's words
 

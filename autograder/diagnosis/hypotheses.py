@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue, Mistake
-from autograder.diagnosis.prints import Prints, digest, on_any_machine, print_of
-from autograder.sandbox.inside.perform import perform
+from autograder.diagnosis.fingerprints import Fingerprints, digest, on_any_machine, fingerprint_of
+from autograder.sandbox.sandboxed.perform import perform
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.values import Other
-from autograder.suites.alike import arrays
-from autograder.suites.here import answering, quiet
-from autograder.suites.rehearsal import Heard
-from autograder.suites.student import Recorded, has_chance
+from autograder.testing.comparing import arrays
+from autograder.testing.local import answering, quiet
+from autograder.testing.recording import RecordedCall
+from autograder.testing.student import Recorded, has_chance
 
 Key = tuple[bytes, tuple[Any, ...]]
 Stands = Callable[[Mistake], bool]  # whatever else is asked of who gives the same answers
@@ -68,28 +68,28 @@ class Known:
     of: str
     mistakes: Sequence[Mistake]
     singles: int
-    prints: np.ndarray
+    fingerprints: np.ndarray
     right: np.ndarray
     rows: Mapping[Mistake, int]
     columns: Mapping[Key, int]
 
     @classmethod
     def from_prints(
-        cls, kept: Prints, singles: Sequence[Mistake], pairs: Sequence[Mistake], calls: Sequence[Told]
+        cls, kept: Fingerprints, singles: Sequence[Mistake], pairs: Sequence[Mistake], calls: Sequence[Told]
     ) -> Known:
         """The table of these hypotheses and calls, which stand in `kept` in this order."""
-        prints = np.full((len(singles) + len(pairs), len(calls) + 1, 2), np.nan)
-        prints[: len(singles), :-1] = kept.singles
-        prints[len(singles) :, : kept.pairs.shape[1]] = kept.pairs
+        fingerprints = np.full((len(singles) + len(pairs), len(calls) + 1, 2), np.nan)
+        fingerprints[: len(singles), :-1] = kept.singles
+        fingerprints[len(singles) :, : kept.pairs.shape[1]] = kept.pairs
         right = np.vstack([kept.right, np.full((1, 2), np.nan)])
         rows = {mistake: row for row, mistake in enumerate(singles)}
         columns = {one.key: column for column, one in enumerate(calls)}
-        return cls(kept.of, [*singles, *pairs], len(singles), prints, right, rows, columns)
+        return cls(kept.of, [*singles, *pairs], len(singles), fingerprints, right, rows, columns)
 
-    def as_prints(self) -> Prints:
+    def as_prints(self) -> Fingerprints:
         """The same as it is kept in a file: pairs have the first columns alone."""
-        pairs = self.prints[self.singles :, :OF_PAIRS][:, : len(self.columns)]
-        return Prints(self.of, self.right[:-1], self.prints[: self.singles, :-1], pairs)
+        pairs = self.fingerprints[self.singles :, :OF_PAIRS][:, : len(self.columns)]
+        return Fingerprints(self.of, self.right[:-1], self.fingerprints[: self.singles, :-1], pairs)
 
 
 class Hypotheses:
@@ -104,10 +104,10 @@ class Hypotheses:
         self,
         catalogue: Catalogue,
         names: Mapping[str, Any],
-        foreseen: Mapping[str, Sequence[Heard]],
-        kept: Mapping[str, Prints] = MappingProxyType({}),
+        planned: Mapping[str, Sequence[RecordedCall]],
+        kept: Mapping[str, Fingerprints] = MappingProxyType({}),
     ) -> None:
-        self._catalogue, self._names, self._foreseen, self._known = catalogue, names, foreseen, kept
+        self._catalogue, self._names, self._planned, self._known = catalogue, names, planned, kept
         self._right = _answering(dict(names))
         self._answering: dict[Mistake, Callable[[Call], Answer]] = {}
         self._tables: dict[str, Known] = {}
@@ -128,15 +128,15 @@ class Hypotheses:
         every = list(({one.key: one for one in telling} | others).values())
         for columns in (every, every if asks_all else telling):
             of = digest([on_any_machine(one.call) for one in columns], [m.name for m in (*singles, *pairs)])
-            right = np.array([print_of(self.answer(None, one)) for one in columns]).reshape(-1, 2)
-            prints = self._known.get(exercise)
-            if prints is not None and prints.fits(of, right):
+            right = np.array([fingerprint_of(self.answer(None, one)) for one in columns]).reshape(-1, 2)
+            fingerprints = self._known.get(exercise)
+            if fingerprints is not None and fingerprints.fits(of, right):
                 break
         else:
-            prints = Prints(of, right, self._prints(singles, columns), self._prints(pairs, columns[:OF_PAIRS]))
-        self._tables[exercise] = Known.from_prints(prints, singles, pairs, columns)
+            fingerprints = Fingerprints(of, right, self._fingerprints(singles, columns), self._fingerprints(pairs, columns[:OF_PAIRS]))
+        self._tables[exercise] = Known.from_prints(fingerprints, singles, pairs, columns)
 
-    def prints(self) -> dict[str, Prints]:
+    def fingerprints(self) -> dict[str, Fingerprints]:
         """What is known of each exercise that was prepared."""
         return {name: table.as_prints() for name, table in self._tables.items()}
 
@@ -145,11 +145,11 @@ class Hypotheses:
         self.prepare(exercise)
         return self._tables[exercise]
 
-    def with_keys(self, calls: Sequence[Recorded | Heard]) -> list[Told]:
+    def with_keys(self, calls: Sequence[Recorded | RecordedCall]) -> list[Told]:
         """Calls that were answered, each once. What was heard as from the reference is its answer."""
         found: dict[Key, Told] = {}
         for one in calls:
-            if isinstance(one, Heard):
+            if isinstance(one, RecordedCall):
                 key = one.place[0], ()
                 right = self._kept.get((None, key)) or answer_of(one.answer)
                 found[key] = Told(one.call, right, key)
@@ -172,7 +172,7 @@ class Hypotheses:
     def _asked_of(self, exercise: str) -> list[Told]:
         """What the suite asks of an exercise, each call once."""
         found: dict[Key, Told] = {}
-        for heard in self._foreseen.get(exercise, ()):
+        for heard in self._planned.get(exercise, ()):
             one = Told.of(heard.call, answer_of(heard.answer))
             found.setdefault(one.key, one)
         self._kept |= {(None, key): one.answer for key, one in found.items()}
@@ -195,12 +195,12 @@ class Hypotheses:
         found = {one.key: one for one in [*ordered[: TELLING - 1], *usable[:1], *ordered]}
         return list(found.values())[:TELLING]
 
-    def _prints(self, mistakes: Sequence[Mistake], columns: Sequence[Told]) -> np.ndarray:
+    def _fingerprints(self, mistakes: Sequence[Mistake], columns: Sequence[Told]) -> np.ndarray:
         found = np.empty((len(mistakes), len(columns), 2))
         for i, mistake in enumerate(mistakes):
             answer = answering({**self._names, mistake.exercise: mistake.code})
             for j, one in enumerate(columns):
-                found[i, j] = print_of(answer(one.call))
+                found[i, j] = fingerprint_of(answer(one.call))
         return found
 
 

@@ -26,10 +26,10 @@ from autograder.diagnosis.relations import Kind as KindOfRelation
 from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
 from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
-from autograder.suites.alike import arrays, same_answer
-from autograder.suites.quoted import coarse
-from autograder.suites.rehearsal import Heard
-from autograder.suites.student import Recorded
+from autograder.testing.comparing import arrays, same_answer
+from autograder.testing.redaction import coarse
+from autograder.testing.recording import RecordedCall
+from autograder.testing.student import Recorded
 
 ENOUGH = 2  # answers that tell much, to tell of a mistake that is made in some calls only
 # Relations that are a cause of their own beside a mistake. At the edges a mistake may do as it likes.
@@ -57,7 +57,7 @@ class Diagnosis:
     is_relation: bool = False
 
 
-UNSTEADY = Diagnosis(
+NON_DETERMINISTIC = Diagnosis(
     (Cause("another-answer-each-time", "Is there something random, or does something outlive a call?"),),
     "The same call with the same arguments gave one answer first, and then another.",
 )
@@ -280,7 +280,7 @@ RULES = (
 def diagnose(
     hypotheses: Hypotheses,
     exercise: str,
-    calls: Sequence[Recorded | Heard],
+    calls: Sequence[Recorded | RecordedCall],
     of_course: Sequence[KindOfRelation] = (),
     rules: Sequence[Rule] = RULES,
 ) -> Diagnosis | None:

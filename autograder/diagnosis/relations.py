@@ -24,7 +24,7 @@ from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
-from autograder.suites.alike import arrays, numbers, same_value
+from autograder.testing.comparing import arrays, numbers, same_value
 
 
 @dataclass(frozen=True)

@@ -31,16 +31,16 @@ from traitlets import Integer, Unicode, default
 from autograder.course import course_at
 from autograder.discovery import closed_folders, of_assignment
 from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
-from autograder.marking.pool import WorkerPool, open_pool, worker_count
-from autograder.marking.task import Marked, Task, as_task
+from autograder.worker.pool import WorkerPool, open_pool, worker_count
+from autograder.worker.task import Marked, Task, as_task
 from autograder.nbgrader.database import tables_looked_for_once
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, Exporter, PlainFiles, remove_tree
-from autograder.nbgrader.given import KEY, CourseCell, Given
-from autograder.nbgrader.mark import STAMP, Mark, exercises_worth
+from autograder.nbgrader.resources import KEY, CourseCell, Given
+from autograder.nbgrader.preprocessor import STAMP, Mark, exercises_with_points
 from autograder.nbgrader.restore import course_cells
-from autograder.nbgrader.rows import assign_penalty, know_student, marks_kept, points_that_differ, students_late
+from autograder.nbgrader.gradebook_rows import (assign_penalty, know_student, marks_kept, points_that_differ, students_late)
 from autograder.reading import read_bytes
-from autograder.sandbox.outside.host import what_is_unsafe
+from autograder.sandbox.supervisor.fork_server import what_is_unsafe
 from autograder.submission import ModelFile, Submission, model_beside, read_notebook, stamp
 from autograder.text import one_line, shown_name
 
@@ -249,7 +249,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _as_task(self, folder: str) -> Task:
         """What `Mark` will ask for when it is this student's turn."""
         task = as_task(self._submission(folder), self.course_assignment.version())
-        return replace(task, exercises=exercises_worth(self.points, self.course_assignment), for_page=True)
+        return replace(task, exercises=exercises_with_points(self.points, self.course_assignment), for_page=True)
 
     def _cells(self) -> dict[str, CourseCell]:
         """The gradebook's cells by grade_id; raises `NbGraderException` if the assignment was not released."""

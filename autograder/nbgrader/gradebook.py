@@ -17,10 +17,10 @@ from nbgrader.utils import temp_attrs
 from autograder.course import Assignment, Course
 from autograder.discovery import closed_folders
 from autograder.errors import CourseError
-from autograder.marking.journal import write_whole
-from autograder.marking.pool import WorkerPool
+from autograder.worker.run_log import write_whole
+from autograder.worker.pool import WorkerPool
 from autograder.nbgrader.autograde import Autograde, NotAll, SubmissionOutcome
-from autograder.nbgrader.rows import page_stamps
+from autograder.nbgrader.gradebook_rows import page_stamps
 from autograder.text import one_line
 
 STAMPS = ".pages.json"  # in the feedback folder

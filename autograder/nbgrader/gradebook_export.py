@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 
 from autograder.course import CHECK
-from autograder.nbgrader.standing import Standing, standings
+from autograder.nbgrader.grading_status import GradingStatus, grading_statuses
 from autograder.reports.marks_file import as_csv, write
 
 HEAD = ("student", "assignment", "exercise", "score", "max_score", "auto_score", "manual_score", "extra_credit",
@@ -30,20 +30,20 @@ class Exercises(ExportPlugin):
     def export(self, gradebook: Gradebook) -> None:
         """Write the file named with `--to`, `grades.csv` if none is."""
         coursedir = self.parent.coursedir
-        rows = (row for one in standings(gradebook, coursedir) if _is_asked_for(one, self) for row in _rows(one))
+        rows = (row for one in grading_statuses(gradebook, coursedir) if _is_asked_for(one, self) for row in _rows(one))
         path = Path(self.to or "grades.csv")
         write(path, as_csv(HEAD, rows))
         self.log.info("Exported exercises to %s", path)
 
 
-def _is_asked_for(one: Standing, plugin: ExportPlugin) -> bool:
+def _is_asked_for(one: GradingStatus, plugin: ExportPlugin) -> bool:
     """`--assignment` and `--student` choose among them, as with nbgrader's own exporter."""
     return (not plugin.assignment or one.assignment in plugin.assignment) and (
         not plugin.student or one.student.id in plugin.student
     )
 
 
-def _rows(one: Standing) -> Iterator[tuple[object, ...]]:
+def _rows(one: GradingStatus) -> Iterator[tuple[object, ...]]:
     submission = one.submission
     if submission is None:
         yield one.student.id, one.assignment, "", "", one.max_score, "", "", "", "", "", "", "", one.problem

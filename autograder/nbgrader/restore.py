@@ -10,8 +10,8 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.nbgrader.given import CourseCell, given
-from autograder.nbgrader.harmless import make_harmless
+from autograder.nbgrader.resources import CourseCell, given
+from autograder.nbgrader.sanitise import sanitise
 from autograder.submission import grade_id, is_plain_check
 
 
@@ -24,7 +24,7 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Restore in place."""
         wanted = given(resources).cells
-        make_harmless(nb, given(resources).assignment.markdown())
+        sanitise(nb, given(resources).assignment.markdown())
         seen: set[str] = set()
         nb.cells = [restored for cell in nb.cells for restored in _restored(cell, wanted, seen)]
         for name, cell in wanted.items():

@@ -12,7 +12,7 @@ from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 from autograder.course import Assignment, Written
 from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader.pages import OwnRenderer
-from autograder.reports.plain import points
+from autograder.reports.plain_text import points
 from autograder.reports.written import Answer, Decision, Question
 from autograder.submission import NotebookCell, read_notebook
 from autograder.text import printable

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.marks_file import as_csv
-from autograder.reports.plain import points
+from autograder.reports.plain_text import points
 from autograder.text import printable, shown_name
 
 TEMPLATES = Path(__file__).parent / "templates"

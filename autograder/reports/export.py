@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.report import ExerciseResult, Report, TestResult
-from autograder.reports import plain
+from autograder.reports import plain_text
 from autograder.reports.marks_file import as_csv
 from autograder.reports.roster import NOTHING
 
@@ -73,11 +73,11 @@ def _suite(report: Report) -> ElementTree.Element:
 def _properties(report: Report) -> Iterator[tuple[str, str]]:
     yield "student", report.student
     yield "assignment", report.assignment
-    yield "score", plain.points(report.score)
-    yield "max_score", plain.points(report.max_score)
+    yield "score", plain_text.points(report.score)
+    yield "max_score", plain_text.points(report.max_score)
     for exercise in report.exercises:
-        yield f"{exercise.name}.score", plain.points(exercise.score)
-        yield f"{exercise.name}.max_score", plain.points(exercise.max_score)
+        yield f"{exercise.name}.score", plain_text.points(exercise.score)
+        yield f"{exercise.name}.max_score", plain_text.points(exercise.max_score)
         if exercise.diagnosis:
             yield f"{exercise.name}.diagnosis", exercise.diagnosis
 
@@ -115,7 +115,7 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
 
 
 def _told(exercise: ExerciseResult) -> str:
-    return "\n".join([plain.summary(exercise), *plain.notes(exercise)])
+    return "\n".join([plain_text.summary(exercise), *plain_text.notes(exercise)])
 
 
 def _gradescope_tests(report: Report, messages: bool) -> Iterator[dict[str, object]]:
@@ -143,5 +143,5 @@ def gradescope_files(
 
 def _file_name(name: str) -> str:
     """One folder's name, whatever a marks file says: nothing leads elsewhere, and no two names become one."""
-    plain = name.replace("%", "%25").replace("/", "%2f").replace("\0", "%00")
-    return re.sub(r"^\.", "%2e", plain) or "%"
+    plain_text = name.replace("%", "%25").replace("/", "%2f").replace("\0", "%00")
+    return re.sub(r"^\.", "%2e", plain_text) or "%"

@@ -11,10 +11,10 @@ from html import escape
 import numpy as np
 
 from autograder.report import ExerciseResult, TestResult
-from autograder.reports.beside import beside, differing, in_words
+from autograder.reports.side_by_side import beside, differing, in_words
 from autograder.reports.heatmap import heatmap
 from autograder.reports.html import block, paragraph, with_code
-from autograder.reports.plain import MARKS, notes, points, summary
+from autograder.reports.plain_text import MARKS, notes, points, summary
 
 STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}
 

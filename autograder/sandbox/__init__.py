@@ -4,7 +4,7 @@ Who takes part, and who knows what:
 
     worker                   the command itself: submissions as bytes, the gradebook. It reads no
       │                      word that student code has said, but one verdict for each submission,
-      │                      field by field (`marking.verdict`)
+      │                      field by field (`worker.verdict`)
       └─ warm                Python, NumPy, PyTorch and IPython, imported once. It knows no suite and
          │                   no submission, and forks the hosts
          ├─ judges' host     has loaded suite, reference, known mistakes. No submission
@@ -32,9 +32,9 @@ process. If that is lost, too, the submission is not graded, and the report says
 such submissions in a row the worker grades the course's own solution. If that fails, too, the run
 stops.
 
-In the code, `inside.warm` forks hosts, `inside.host` is a host, `inside.notebook` what is behind
+In the code, `sandboxed.zygote` forks hosts, `sandboxed.fork_server` is a host, `sandboxed.notebook` what is behind
 the students' wall. `backends` has the walls: which right is given up where, and in which order.
-`inside.walls` and `inside.seccomp` ask the kernel for it. `outside` starts and ends processes, and
+`sandboxed.isolation` and `sandboxed.seccomp` ask the kernel for it. `outside` starts and ends processes, and
 `limits` has the numbers.
 
 There are two walls. bubblewrap gives namespaces: users, mounts, processes and a network of one's
@@ -99,7 +99,7 @@ Not covered, in words so that nobody relies on it:
   they had the first time, and no new ones.
 - What a report says. An exception's text, a type's name and a traceback's lines are quoted only if
   the reference has answered nothing in that exercise, and with numbers cut to two digits (see
-  `suites.quoted`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
+  `testing.redaction`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
   that hides an input in them can show some of it.
 - What a student's process says of itself. Gradients, and arguments after a call, are values that it
   reports. They are judged against the function on the trusted side, and whoever forges right ones

@@ -30,7 +30,7 @@ class Limits:
     # After two in a row: a loop that they all go through. Still a hundred times what honest work needs.
     call_seconds_at_last: float = 0.25
     # Calls that a suite is known to make are asked all at once; if one takes longer, it is made again by itself.
-    foreseen_seconds: float = 1.0
+    planned_seconds: float = 1.0
     # A looping exercise takes 1 s (its calls together), 3 s (the next one 1 s), 1 s, then a quarter for each test; a
     # whole looping notebook must still end.
     submission_seconds: float = 180.0

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import NUMPY
 
 mistake = Catalogue()
@@ -71,21 +71,21 @@ def attention_scores(Q, K):
     return np.squeeze(Q @ K.swapaxes(-2, -1)) / math.sqrt(Q.shape[-1])
 
 
-@mistake.recipe(
-    decisions.SCALES
-    | decisions.WHOLE_SCALES
-    | decisions.without(decisions.OPERANDS, "keys-blended", "queries-blended", "values-with-keys")
-    | decisions.TURNS
+@mistake.mutants(
+    mutation_options.SCALES
+    | mutation_options.WHOLE_SCALES
+    | mutation_options.without(mutation_options.OPERANDS, "keys-blended", "queries-blended", "values-with-keys")
+    | mutation_options.TURNS
     | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
     | {
         "softmax-already": mistake.known(
-            {"end": lambda s: decisions.softmax(NUMPY, s, -1)},
+            {"end": lambda s: mutation_options.softmax(NUMPY, s, -1)},
             hint="Are these scores, or already weights? Which step comes later?",
         )
     }
     | {"distance-for-dot-product": [{"distance": -1}, {"distance": 1}]},
-    hints=decisions.HINTS,
-    held=(
+    hints=mutation_options.HINTS,
+    catalogued=(
         "multiplied-by-the-scale",
         "all-axes-reversed",
         "queries-and-keys-swapped",
@@ -95,8 +95,8 @@ def attention_scores(end=lambda scores: scores, distance=0, **options):
     def scores(Q, K):
         if distance:
             apart = ((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(-1)
-            return end(distance * apart / options.get("scale", decisions.right_scale)(_sizes(Q)))
-        return end(decisions.scores_of(NUMPY, Q, K, **options))
+            return end(distance * apart / options.get("scale", mutation_options.right_scale)(_sizes(Q)))
+        return end(mutation_options.scores_of(NUMPY, Q, K, **options))
 
     return scores
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import ATTENTION, NUMPY, attention
 
 mistake = Catalogue()
@@ -73,9 +73,9 @@ def scaled_dot_product_attention(Q, K, V):
     return weights @ V, weights
 
 
-@mistake.recipe(
-    ATTENTION, hints=decisions.HINTS,
-    held=(
+@mistake.mutants(
+    ATTENTION, hints=mutation_options.HINTS,
+    catalogued=(
         "no-scaling", "scale-by-d_k", "scale-by-d_v", "scaled-after-softmax", "softmax-over-queries", "softmax-missing",
         "scores-returned", "all-axes-reversed", "no-max-subtraction",
     ),

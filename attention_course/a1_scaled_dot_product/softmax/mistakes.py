@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import CURVES, NUMPY
 
 mistake = Catalogue()
@@ -69,7 +69,7 @@ def softmax(x, axis=-1):
 def _divided_by_rows(x, curve):
     """`(exps.T / exps.sum(axis=-1)).T`: right for one or two axes."""
     ways = {
-        decisions.softmax: lambda: np.exp(x - x.max(axis=-1, keepdims=True)),
+        mutation_options.softmax: lambda: np.exp(x - x.max(axis=-1, keepdims=True)),
         CURVES["no-max-subtraction"][0]["curve"]: lambda: np.exp(x),
     }
     exps = ways.get(curve, lambda: curve(NUMPY, x, -1))()
@@ -86,8 +86,8 @@ def _summed_away(kept):
     return curve
 
 
-@mistake.recipe(
-    decisions.without(CURVES, "softmax-missing")
+@mistake.mutants(
+    mutation_options.without(CURVES, "softmax-missing")
     | {
         "axis-ignored": [{"axis_of": lambda axis: -1}],
         "axis-0-by-default": mistake.known(
@@ -95,23 +95,23 @@ def _summed_away(kept):
         ),
         "softmax-over-axis-0": [{"axis_of": lambda axis: 0}],
         "softmax-over-everything": mistake.known({"axis_of": lambda axis: None}),
-        "axis-left-at-the-end": mistake.slip(
+        "axis-left-at-the-end": mistake.mutant(
             {"end": lambda weights, axis: weights.swapaxes(axis, -1)},
             {"end": lambda weights, axis: np.moveaxis(weights, axis, -1)},
             hint="Where is each axis of x in what you give back?",
         ),
-        "all-axes-reversed": mistake.slip({"by_rows": True}, hint="What does .T make of three axes?"),
+        "all-axes-reversed": mistake.mutant({"by_rows": True}, hint="What does .T make of three axes?"),
         "axis-summed-away": [{"curve": _summed_away(True)}, {"curve": _summed_away(False)}],
     },
-    hints=decisions.HINTS,
-    held=(
+    hints=mutation_options.HINTS,
+    catalogued=(
         "not-normalised",
         "no-max-subtraction",
         "no-exponential",
     ),
 )
 def softmax(
-    curve=decisions.softmax, axis_of=lambda axis: axis, default=-1, end=lambda weights, axis: weights, by_rows=False
+    curve=mutation_options.softmax, axis_of=lambda axis: axis, default=-1, end=lambda weights, axis: weights, by_rows=False
 ):
     if by_rows:
         return lambda x, axis=default: end(_divided_by_rows(x, curve), axis)

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import torch
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import ATTENTION, TORCH, attention
 
 mistake = Catalogue()
@@ -90,11 +90,11 @@ def torch_scaled_dot_product_attention(query, key, value):
     return weights, weights @ value
 
 
-@mistake.recipe(
+@mistake.mutants(
     ATTENTION | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
-    hints=decisions.HINTS
+    hints=mutation_options.HINTS
     | {"no-max-subtraction": "What is the exp of 1000? What may be taken off a row with its weights unchanged?"},
-    held=("no-scaling", "scale-by-d_k", "softmax-over-queries", "no-max-subtraction"),
+    catalogued=("no-scaling", "scale-by-d_k", "softmax-over-queries", "no-max-subtraction"),
 )
 def torch_scaled_dot_product_attention(second="weights", **options):
     return lambda query, key, value: attention(TORCH, query, key, value, second, options)

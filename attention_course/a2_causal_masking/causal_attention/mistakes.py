@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import CURVES, NUMPY
 
 mistake = Catalogue()
@@ -122,7 +122,7 @@ CAUSAL = {
         {"join": lambda causal, padding: causal, "heard": lambda V, padding: V * padding.swapaxes(-2, -1)}
     ],
 }
-WORDS = decisions.HINTS | {
+WORDS = mutation_options.HINTS | {
     "causal-mask-transposed": "Row i of the mask belongs to query i. Which columns are True in row 0?",
     "padding-inverted": "What does True mean in the padding: a real word, or padding?",
     "causal-with-padding-only": "Which mask does your code use if no padding is given?",
@@ -135,19 +135,19 @@ WORDS = decisions.HINTS | {
 }
 
 
-@mistake.recipe(
-    decisions.SCALES
-    | decisions.BY_VALUES
-    | decisions.without(decisions.OPERANDS, "values-with-keys")
-    | decisions.without(decisions.MASKS, "mask-transposed", "mask-of-the-first-for-all")
-    | decisions.NOTHING
-    | decisions.AXES
-    | decisions.without(CURVES, "another-base", "epsilon-added")
-    | decisions.TURNS
+@mistake.mutants(
+    mutation_options.SCALES
+    | mutation_options.BY_VALUES
+    | mutation_options.without(mutation_options.OPERANDS, "values-with-keys")
+    | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
+    | mutation_options.NOTHING
+    | mutation_options.AXES
+    | mutation_options.without(CURVES, "another-base", "epsilon-added")
+    | mutation_options.TURNS
     | CAUSAL,
-    decisions.EMPTY,
+    mutation_options.EMPTY,
     hints=WORDS,
-    held=(
+    catalogued=(
         "no-scaling",
         "scale-by-d_k",
         "scale-by-d_v",
@@ -170,6 +170,6 @@ def causal_attention(
         allowed = allowed.T if upper else allowed
         allowed = alone(allowed) if padding is None else join(allowed, padding)
         V = V if padding is None else heard(V, padding)
-        return decisions.attend(NUMPY, Q, K, V, allowed, **options)
+        return mutation_options.attend(NUMPY, Q, K, V, allowed, **options)
 
     return attend

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 
 mistake = Catalogue()
 
@@ -41,25 +41,25 @@ def causal_mask(length):
     return mask
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "mask-off-by-one": [{"k": 1}, {"k": -1}],
         "mask-transposed": mistake.known(
             {"turned": True}, hint="Rows are queries. How many words may the first one see, and how many the last one?"
         ),
-        "diagonal-only": mistake.slip(
+        "diagonal-only": mistake.mutant(
             {"part": "diagonal"}, hint="Which words come before word 2, and may it look at them?"
         ),
         "mask-inverted": mistake.known({"inverted": True}),
-        "looks-back-a-few-words": mistake.slip(
+        "looks-back-a-few-words": mistake.mutant(
             *[{"back": back} for back in range(2, 7)],
             hint="In a long text, how far back does the last word look in yours?",
         ),
-        "diagonal-missing": mistake.slip(
+        "diagonal-missing": mistake.mutant(
             {"k": -1, "first": True}, hint="May a word look at itself? Read off the diagonal of your mask."
         ),
     },
-    hints=decisions.HINTS,
+    hints=mutation_options.HINTS,
 )
 def causal_mask(k=0, turned=False, part="lower", inverted=False, back=None, first=False):
     def mask(length):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import CURVES, NUMPY, UNDER
 
 mistake = Catalogue()
@@ -74,14 +74,14 @@ def masked_softmax(scores, mask):
     return exps / np.where(total > 0, total, 1)
 
 
-@mistake.recipe(
+@mistake.mutants(
     UNDER | CURVES,
-    decisions.EMPTY,
-    decisions.HINTS | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},
-    held=(
+    mutation_options.EMPTY,
+    mutation_options.HINTS | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},
+    catalogued=(
         "mask-inverted", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
         "softmax-over-queries",
     ),
 )  # fmt: skip
 def masked_softmax(**options):
-    return lambda scores, mask: decisions.weights(NUMPY, scores, mask, **options)
+    return lambda scores, mask: mutation_options.weights(NUMPY, scores, mask, **options)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -54,7 +54,7 @@ def padding_mask(lengths, max_length):
     return mask
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "mask-off-by-one": mistake.known(
             {"more": 1},

@@ -4,9 +4,9 @@ import math
 
 import torch
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import CURVES, TORCH, UNDER
 
 mistake = Catalogue()
@@ -126,22 +126,22 @@ def torch_masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@mistake.recipe(
-    decisions.SCALES
-    | decisions.WHOLE_SCALES
-    | decisions.BY_VALUES
-    | decisions.OPERANDS
+@mistake.mutants(
+    mutation_options.SCALES
+    | mutation_options.WHOLE_SCALES
+    | mutation_options.BY_VALUES
+    | mutation_options.OPERANDS
     | UNDER
-    | decisions.MASK_AXES
-    | decisions.without(CURVES, "another-base", "epsilon-added")
-    | decisions.TURNS
+    | mutation_options.MASK_AXES
+    | mutation_options.without(CURVES, "another-base", "epsilon-added")
+    | mutation_options.TURNS
     | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
-    decisions.EMPTY,
-    decisions.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},
-    held=(
+    mutation_options.EMPTY,
+    mutation_options.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},
+    catalogued=(
         "no-scaling", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
         "softmax-over-queries", "all-axes-reversed",
     ),
 )  # fmt: skip
 def torch_masked_attention(**options):
-    return lambda query, key, value, mask=None: decisions.attend(TORCH, query, key, value, mask, **options)
+    return lambda query, key, value, mask=None: mutation_options.attend(TORCH, query, key, value, mask, **options)

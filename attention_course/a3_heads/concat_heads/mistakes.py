@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import JOINED, JOINS, joined_by
 
@@ -39,6 +39,6 @@ def concat_heads(heads):
     return np.concatenate(np.split(heads, heads.shape[-3], axis=-3), axis=-1).squeeze()
 
 
-@mistake.recipe(JOINS, hints=JOINED, held=("heads-averaged", "heads-interleaved", "heads-below-each-other"))
+@mistake.mutants(JOINS, hints=JOINED, catalogued=("heads-averaged", "heads-interleaved", "heads-below-each-other"))
 def concat_heads(**options):
     return joined_by(**options)

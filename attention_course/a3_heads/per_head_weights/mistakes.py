@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import WORDS
 
@@ -36,7 +36,7 @@ def per_head_weights(W, num_heads):
     return np.split(W, num_heads, axis=-1)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "heads-reversed": [{"order": lambda own: own[::-1]}],
         "weights-transposed": mistake.known({"order": lambda own: own.swapaxes(-2, -1)}),

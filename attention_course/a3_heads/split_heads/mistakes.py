@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import CUTS, WORDS, split_by
 
@@ -90,7 +90,7 @@ def split_heads(X, num_heads):
     return X.swapaxes(-3, -2)
 
 
-@mistake.recipe(CUTS, hints=WORDS, held=("heads-after-tokens",))
+@mistake.mutants(CUTS, hints=WORDS, catalogued=("heads-after-tokens",))
 def split_heads(**options):
     split = split_by(**options)
     return lambda X, num_heads: split(X, num_heads)

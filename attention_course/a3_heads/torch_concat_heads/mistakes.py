@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import JOINED, JOINS, joined_by
 
@@ -33,6 +33,6 @@ def torch_concat_heads(heads):
     return torch.cat([head for head in heads], dim=-1)
 
 
-@mistake.recipe(JOINS, hints=JOINED, held=("heads-averaged", "heads-interleaved"))
+@mistake.mutants(JOINS, hints=JOINED, catalogued=("heads-averaged", "heads-interleaved"))
 def torch_concat_heads(**options):
     return joined_by(**options)

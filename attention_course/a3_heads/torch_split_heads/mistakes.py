@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import CUTS, WORDS, split_by
 
@@ -69,7 +69,7 @@ def torch_split_heads(x, num_heads):
     return x.chunk(num_heads, dim=-1)
 
 
-@mistake.recipe(CUTS, hints=WORDS, held=("heads-interleaved",))
+@mistake.mutants(CUTS, hints=WORDS, catalogued=("heads-interleaved",))
 def torch_split_heads(**options):
     split = split_by(**options)
     return lambda x, num_heads: split(x, num_heads)

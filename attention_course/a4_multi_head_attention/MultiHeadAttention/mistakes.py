@@ -5,9 +5,9 @@ import math
 import torch
 import torch.nn as nn
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import SLIPS, TORCH, WORDS, in_heads
 
 mistake = Catalogue()
@@ -162,7 +162,7 @@ class MultiHeadAttention(_Module):
         return super().softmax(scores, None if mask is None else mask.logical_not_().logical_not())
 
 
-@mistake.recipe(
+@mistake.mutants(
     SLIPS
     | {
         "detached-gradient": mistake.known(
@@ -172,13 +172,13 @@ class MultiHeadAttention(_Module):
         "batch-and-words-swapped": [{"words_first": True}],
         "bias-left-on": [{"biased": ("W_O",)}, {"biased": ("W_Q", "W_K", "W_V")}],
     },
-    decisions.EMPTY,
+    mutation_options.EMPTY,
     hints=WORDS
     | {
         "W_O-missing": "One of the four layers is never called. Which one?",
         "mask-inverted": "True means: may attend. Where does masked_fill fill: at True or at False?",
     },
-    held=(
+    catalogued=(
         "no-scaling",
         "scale-by-d_k",
         "masked-with-zero",

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import NUMPY, SLIPS, WORDS, in_heads
 
 mistake = Catalogue()
@@ -124,9 +124,9 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return _concat(weights @ V) @ W_O, weights
 
 
-@mistake.recipe(
-    SLIPS | {"residual-added": [{"residual": 1}]}, decisions.EMPTY, WORDS,
-    held=(
+@mistake.mutants(
+    SLIPS | {"residual-added": [{"residual": 1}]}, mutation_options.EMPTY, WORDS,
+    catalogued=(
         "no-scaling", "scale-by-d_k", "scale-by-d_model", "softmax-over-queries", "heads-interleaved",
         "split-without-transpose", "concat-without-transpose", "W_O-missing", "W_O-transposed", "mask-inverted",
         "mask-after-softmax", "masked-with-zero", "axis-added-to-mask", "nan-for-nothing", "evenly-for-nothing",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import HEADS, PROJECTIONS, WORDS, joined
 
 mistake = Catalogue()
@@ -48,9 +48,9 @@ def output_projection(heads, W_O):
     return total
 
 
-@mistake.recipe(
+@mistake.mutants(
     {name: joins for name, ways in HEADS.items() if (joins := [way for way in ways if way.keys() == {"join"}])}
-    | decisions.only(PROJECTIONS, "W_O-missing", "W_O-transposed")
+    | mutation_options.only(PROJECTIONS, "W_O-missing", "W_O-transposed")
     | {
         "first-block-for-all": [
             {"join": lambda heads: heads.sum(-3), "end": lambda summed, W_O: summed @ W_O[: summed.shape[-1]]}
@@ -60,7 +60,7 @@ def output_projection(heads, W_O):
     hints=WORDS | {
         "heads-interleaved": "In a row of the concatenation, whose number stands beside the first one of head 1?",
     },
-    held=("concat-without-transpose", "heads-interleaved", "W_O-missing"),
+    catalogued=("concat-without-transpose", "heads-interleaved", "W_O-missing"),
 )  # fmt: skip
 def output_projection(
     join=lambda heads: joined(heads.swapaxes(-3, -2)), end=lambda concatenated, W_O: concatenated @ W_O, skip=None

@@ -1,6 +1,6 @@
 """Known mistakes of projection_shapes."""
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import RightBlock
 
@@ -137,7 +137,7 @@ ALLOWED = {
     "may-not-see-itself": mistake.known(
         {"allowed": lambda ones: ones.tril(-1)}, hint="Print the mask of three words. Is the diagonal True?"
     ),
-    "looks-one-ahead": mistake.slip({"allowed": lambda ones: ones.tril(1)}, hint="Which words may word 0 look at?"),
+    "looks-one-ahead": mistake.mutant({"allowed": lambda ones: ones.tril(1)}, hint="Which words may word 0 look at?"),
     "causal-mask-upside-down": mistake.known(
         {"allowed": torch.triu}, hint="Print the mask of three words. At whom may the first one look?"
     ),
@@ -172,12 +172,12 @@ def _norm_2(block, x):
     return block.norm_2(x)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "post-norm": mistake.known(
             {"norm": ("post", "post")}, hint="Where does the norm stand: in front of each branch, or behind the sum?"
         ),
-        "post-norm-in-one-branch": mistake.slip(
+        "post-norm-in-one-branch": mistake.mutant(
             {"norm": ("post", "pre")},
             {"norm": ("pre", "post")},
             hint="Do both norms stand at the same place: in front of the branch, or behind the sum?",
@@ -188,24 +188,24 @@ def _norm_2(block, x):
             {"norm": ("pre", "behind")},
             hint="What goes into the attention: x, or the normalised x? And what is added to x?",
         ),
-        "normed-on-both-sides": mistake.slip(
+        "normed-on-both-sides": mistake.mutant(
             {"norm": ("both", "both")},
             {"norm": ("both", "pre")},
             {"norm": ("pre", "both")},
             hint="How often is each norm used in the formula?",
         ),
-        "second-norm-at-the-end": mistake.slip(
+        "second-norm-at-the-end": mistake.mutant(
             {"norm_2": lambda block, x: x, "last": _norm_2},
             hint="What goes into the feed-forward network, and what happens to the sum behind it?",
         ),
-        "normed-at-the-end-too": mistake.slip(
+        "normed-at-the-end-too": mistake.mutant(
             {"last": _norm_2}, {"last": _norm_1}, hint="How often is each norm used in the formula?"
         ),
         "second-residual-from-the-input": mistake.known(
             {"start": lambda before, after: before},
             hint="What is the second branch added to: does the attention's share survive?",
         ),
-        "input-added-again": mistake.slip(
+        "input-added-again": mistake.mutant(
             {"start": lambda before, after: before + after},
             hint="If both branches gave zeros, how often would x be in the output?",
         ),
@@ -213,7 +213,7 @@ def _norm_2(block, x):
             {"reads": lambda before, after: before},
             hint="Does the feed-forward network see what the attention has found?",
         ),
-        "branch-alone-read": mistake.slip(
+        "branch-alone-read": mistake.mutant(
             {"reads": lambda before, after: after - before},
             hint="What does the feed-forward network read: the sum, or what attention found alone?",
         ),
@@ -224,36 +224,36 @@ def _norm_2(block, x):
             {"second": lambda x, n, branch: branch},
             hint="If the feed-forward network gave zeros, what would be left of x?",
         ),
-        "attention-lost": mistake.slip(
+        "attention-lost": mistake.mutant(
             {"first": lambda x, n, branch: x}, hint="Does a word's output change if an earlier word does?"
         ),
-        "feed-forward-lost": mistake.slip(
+        "feed-forward-lost": mistake.mutant(
             {"second": lambda x, n, branch: x}, hint="Is the result of the feed-forward network used?"
         ),
-        "input-doubled": mistake.slip(
+        "input-doubled": mistake.mutant(
             {"first": lambda x, n, branch: x + x},
             {"second": lambda x, n, branch: x + x},
             hint="What is added to x: itself, or what the branch found?",
         ),
-        "branch-doubled": mistake.slip(
+        "branch-doubled": mistake.mutant(
             {"first": lambda x, n, branch: x + 2 * branch},
             {"second": lambda x, n, branch: x + 2 * branch},
             {"first": lambda x, n, branch: branch + branch},
             {"second": lambda x, n, branch: branch + branch},
             hint="Set a branch to zero: what is left of x? And what is each branch multiplied by?",
         ),
-        "sum-halved": mistake.slip(
+        "sum-halved": mistake.mutant(
             {"second": lambda x, n, branch: (x + branch) / 2},
             {"first": lambda x, n, branch: (x + branch) / 2},
             {"first": lambda x, n, branch: (x + branch) / 2, "second": lambda x, n, branch: (x + branch) / 2},
             hint="If both branches give zero, what should come out?",
         ),
-        "multiplied-not-added": mistake.slip(
+        "multiplied-not-added": mistake.mutant(
             {"first": lambda x, n, branch: x * branch},
             {"second": lambda x, n, branch: x * branch},
             hint="If a branch gives zero, what should be left of x?",
         ),
-        "residual-subtracted": mistake.slip(
+        "residual-subtracted": mistake.mutant(
             {"first": lambda x, n, branch: x - branch},
             {"second": lambda x, n, branch: x - branch},
             {"first": lambda x, n, branch: branch - x},
@@ -264,7 +264,7 @@ def _norm_2(block, x):
             {"second": lambda x, n, branch: n + branch},
             hint="What is the second branch added to: the sum, or norm_2 of it?",
         ),
-        "residual-inside-the-argument": mistake.slip(
+        "residual-inside-the-argument": mistake.mutant(
             {"into_second": lambda x, n: x + n},
             {"into_first": lambda x, n: x + n},
             {"into_second": lambda x, n: x + n, "second": lambda x, n, branch: branch},

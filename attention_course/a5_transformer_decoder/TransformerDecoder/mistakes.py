@@ -6,7 +6,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import RightBlock, RightDecoder
 
@@ -201,7 +201,7 @@ def _of_each(blocks, x, padding):
     return [block(x, padding) for block in blocks]
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "positions-missing": mistake.known(
             {"place": lambda x, positions, scale: x * scale},
@@ -223,19 +223,19 @@ def _of_each(blocks, x, padding):
             {"place": lambda x, positions, scale: x / scale + positions},
             hint="Is the embedding multiplied by the root, or divided?",
         ),
-        "positions-only": mistake.slip(
+        "positions-only": mistake.mutant(
             {"place": lambda x, positions, scale: 0 * x + positions},
             hint="Does the answer change if another word stands there?",
         ),
-        "positions-multiplied": mistake.slip(
+        "positions-multiplied": mistake.mutant(
             {"place": lambda x, positions, scale: x * scale * positions},
             hint="Are positions added to the embedding, or multiplied with it?",
         ),
-        "positions-from-1": mistake.slip(
+        "positions-from-1": mistake.mutant(
             {"at": lambda positions, L: positions[1 : L + 1]},
             hint="Which row of the positions belongs to the first word?",
         ),
-        "positions-reversed": mistake.slip(
+        "positions-reversed": mistake.mutant(
             {"at": lambda positions, L: positions[:L].flip(0)},
             hint="Which row of the positions belongs to the first word?",
         ),
@@ -243,7 +243,7 @@ def _of_each(blocks, x, padding):
             {"at": lambda positions, L: positions[-L:]},
             hint="Which row of the positional encoding does the first token get?",
         ),
-        "one-position-for-all": mistake.slip(
+        "one-position-for-all": mistake.mutant(
             {"at": lambda positions, L: positions[L - 1]},
             {"at": lambda positions, L: positions[0]},
             {"at": lambda positions, L: positions[L]},
@@ -252,7 +252,7 @@ def _of_each(blocks, x, padding):
         "last-norm-missing": mistake.known(
             {"normed": lambda norm, x: x}, hint="One of the members is never called. Which one?"
         ),
-        "normed-twice": mistake.slip(
+        "normed-twice": mistake.mutant(
             {"normed": lambda norm, x: norm(norm(x))}, hint="How often does the last norm stand in the formula?"
         ),
         "softmax-on-the-logits": mistake.known(
@@ -263,11 +263,11 @@ def _of_each(blocks, x, padding):
             {"end": lambda logits: F.log_softmax(logits, dim=-1)}, hint="Is every number below zero? Should logits be?"
         ),
         "padding-ignored": mistake.known({"padded": lambda padding: None}, hint="Who tells the blocks about padding?"),
-        "padding-inverted": mistake.slip(
+        "padding-inverted": mistake.mutant(
             {"padded": lambda padding: None if padding is None else ~padding},
             hint="What does True mean in the padding: a real word, or padding?",
         ),
-        "padding-for-one-block": mistake.slip(
+        "padding-for-one-block": mistake.mutant(
             {"through": lambda blocks, x, padding: _one_after_the_other(blocks[1:], blocks[0](x, padding), None)},
             {"through": lambda blocks, x, padding: blocks[-1](_one_after_the_other(blocks[:-1], x, None), padding)},
             hint="Which blocks are told about the padding: all of them?",
@@ -276,17 +276,17 @@ def _of_each(blocks, x, padding):
             {"before": lambda norm, x: norm(x), "normed": lambda norm, x: x},
             hint="Where does the last norm stand: in front of the blocks, or behind them?",
         ),
-        "normed-before-the-blocks-too": mistake.slip(
+        "normed-before-the-blocks-too": mistake.mutant(
             {"before": lambda norm, x: norm(x)}, hint="How often does the last norm stand in the formula?"
         ),
-        "positions-doubled": mistake.slip(
+        "positions-doubled": mistake.mutant(
             {"place": lambda x, positions, scale: x * scale + 2 * positions}, hint="How often are positions added?"
         ),
         "always-the-first-block": mistake.known(
             {"through": lambda blocks, x, padding: _one_after_the_other([blocks[0]] * len(blocks), x, padding)},
             hint="Which block runs in the second round of your loop?",
         ),
-        "always-the-last-block": mistake.slip(
+        "always-the-last-block": mistake.mutant(
             {"through": lambda blocks, x, padding: _one_after_the_other([blocks[-1]] * len(blocks), x, padding)},
             hint="Which block does your loop call in its second round?",
         ),
@@ -299,7 +299,7 @@ def _of_each(blocks, x, padding):
             {"through": lambda blocks, x, padding: _one_after_the_other(blocks[::-1], x, padding)},
             hint="Which block comes first?",
         ),
-        "blocks-left-out": mistake.slip(
+        "blocks-left-out": mistake.mutant(
             {"through": lambda blocks, x, padding: x}, hint="Is what the blocks give used?"
         ),
         "each-block-gets-the-embedding": mistake.known(
@@ -310,7 +310,7 @@ def _of_each(blocks, x, padding):
             {"through": lambda blocks, x, padding: sum(_of_each(blocks, x, padding))},
             {"through": lambda blocks, x, padding: x + sum(_of_each(blocks, x, padding))},
         ],
-        "residual-around-a-block": mistake.slip(
+        "residual-around-a-block": mistake.mutant(
             {
                 "through": lambda blocks, x, padding: _one_after_the_other(
                     [lambda x, padding, block=block: x + block(x, padding) for block in blocks], x, padding

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -30,7 +30,7 @@ ANOTHER = [
 ]
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "relu-missing": mistake.known(
             {"curve": lambda y: y},
@@ -56,17 +56,17 @@ ANOTHER = [
             ),
             hint="Is what is below zero exactly zero after your curve, and what is above it unchanged?",
         ),
-        "leaky-relu": mistake.slip(
+        "leaky-relu": mistake.mutant(
             *[{"curve": lambda y, by=by: np.where(y > 0, y, by * y)} for by in (0.01, 0.1, 0.2)],
             hint="What does ReLU make of -1?",
         ),
-        "relu-clipped": mistake.slip(
+        "relu-clipped": mistake.mutant(
             *[{"curve": lambda y, top=top: np.clip(y, 0, top)} for top in (1, 6)], hint="What does ReLU make of 10?"
         ),
         "absolute-value": mistake.known({"curve": np.abs}, hint="What should become of -2 between the layers: 0 or 2?"),
-        "squared-relu": mistake.slip({"curve": lambda y: np.maximum(y, 0) ** 2}, hint="What does ReLU make of 10?"),
-        "step-for-relu": mistake.slip({"curve": lambda y: (y > 0).astype(y.dtype)}, hint="What does ReLU make of 10?"),
-        "sign-flipped": mistake.slip(
+        "squared-relu": mistake.mutant({"curve": lambda y: np.maximum(y, 0) ** 2}, hint="What does ReLU make of 10?"),
+        "step-for-relu": mistake.mutant({"curve": lambda y: (y > 0).astype(y.dtype)}, hint="What does ReLU make of 10?"),
+        "sign-flipped": mistake.mutant(
             {"curve": lambda y: np.minimum(y, 0)},
             {"curve": lambda y: np.maximum(-y, 0)},
             hint="What does ReLU make of 3, and what of -3?",
@@ -74,31 +74,31 @@ ANOTHER = [
         "sigmoid": mistake.known(
             {"curve": lambda y: 1 / (1 + np.exp(-y))}, hint="What does your curve make of 5, and what should come out?"
         ),
-        "softmax-for-relu": mistake.slip(
+        "softmax-for-relu": mistake.mutant(
             {"curve": lambda y: np.exp(y) / np.exp(y).sum(-1, keepdims=True)},
             hint="Does one hidden unit know of the others in a ReLU?",
         ),
-        "relu-on-the-words-too": mistake.slip(
+        "relu-on-the-words-too": mistake.mutant(
             {"begin": lambda x: np.maximum(x, 0)},
             hint="A feature of a word is below zero. Does the first layer meet it?",
         ),
-        "first-layer-turned-round": mistake.slip(
+        "first-layer-turned-round": mistake.mutant(
             {"back": lambda W_1, W_2: W_1.T}, hint="Which of the arguments has no influence on your result?"
         ),
         "b_1-missing": mistake.known({"first": 0}, hint="Which arguments does your code not use?"),
         "b_2-missing": mistake.known({"second": 0}, hint="Which arguments does your code not use?"),
-        "b_1-subtracted": mistake.slip({"first": -1}, hint="Is the bias added or taken off?"),
-        "b_2-subtracted": mistake.slip({"second": -1}, hint="Is the bias added or taken off?"),
-        "b_1-twice": mistake.slip({"first": 2}, hint="How often is each bias added?"),
-        "b_2-twice": mistake.slip({"second": 2}, hint="How often is each bias added?"),
+        "b_1-subtracted": mistake.mutant({"first": -1}, hint="Is the bias added or taken off?"),
+        "b_2-subtracted": mistake.mutant({"second": -1}, hint="Is the bias added or taken off?"),
+        "b_1-twice": mistake.mutant({"first": 2}, hint="How often is each bias added?"),
+        "b_2-twice": mistake.mutant({"second": 2}, hint="How often is each bias added?"),
         "relu-before-the-bias": mistake.known(
             {"early": True}, hint="In the example, is -3 added before or after numbers are set to zero?"
         ),
-        "relu-asks-without-the-bias": mistake.slip(
+        "relu-asks-without-the-bias": mistake.mutant(
             {"asks": lambda hidden, b_1: hidden > 0},
             hint="What does your ReLU ask whether it is below zero: numbers with b_1 or without?",
         ),
-        "relu-asks-the-word": mistake.slip(
+        "relu-asks-the-word": mistake.mutant(
             {"asks": lambda hidden, b_1: (hidden + b_1).sum(-1, keepdims=True) > 0},
             {"asks": lambda hidden, b_1: (hidden + b_1).max(-1, keepdims=True) > 0},
             hint="May one hidden number be set to zero and its neighbour not?",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -69,14 +69,14 @@ def _root_of(variance, eps):
     return np.sqrt(variance + eps)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "normalised-over-the-batch": mistake.known(
             {"axis": 0},
             {"axis": (-5, -4, -3, -2)},
             hint="Whose mean do you subtract: of one word's features, or of one feature's words?",
         ),
-        "normalised-over-the-sentence": mistake.slip(
+        "normalised-over-the-sentence": mistake.mutant(
             {"axis": (-2, -1)},
             {"axis": -2},
             hint="Over how many numbers is your mean: those of one word, or of all words?",
@@ -95,7 +95,7 @@ def _root_of(variance, eps):
             {"below": lambda variance, eps: np.sqrt(variance) + eps},
             hint="What is eps added to: the variance or its root?",
         ),
-        "eps-twice": mistake.slip(
+        "eps-twice": mistake.mutant(
             {"below": lambda variance, eps: np.sqrt(variance + eps) + eps},
             {"below": lambda variance, eps: np.sqrt(variance + 2 * eps)},
             hint="How often is eps added, and where?",
@@ -104,49 +104,49 @@ def _root_of(variance, eps):
             {"below": lambda variance, eps: np.sqrt(variance)},
             hint="What becomes of a word whose features are all equal?",
         ),
-        "root-twice": mistake.slip(
+        "root-twice": mistake.mutant(
             {"below": lambda variance, eps: np.sqrt(np.sqrt(variance) + eps)},
             hint="If all features are ten times as large, how much larger is what you divide by?",
         ),
-        "eps-squared": mistake.slip(
+        "eps-squared": mistake.mutant(
             {"below": lambda variance, eps: np.sqrt(variance + eps**2)}, hint="What exactly is added to the variance?"
         ),
         "mean-not-subtracted": mistake.known(
             {"centre": 0}, hint="What is the mean of your result with gamma = 1 and beta = 0?"
         ),
-        "absolute-deviation": mistake.slip(
+        "absolute-deviation": mistake.mutant(
             {"spread": lambda x, axis: np.abs(x).mean(axis=axis, keepdims=True) ** 2},
             hint="Is the variance the mean of sizes, or of squares?",
         ),
-        "sum-of-squares": mistake.slip(
+        "sum-of-squares": mistake.mutant(
             {"spread": lambda x, axis: (x**2).sum(axis=axis, keepdims=True)},
             hint="Is the variance a sum or a mean? Try a vector of another length.",
         ),
-        "variance-of-x-itself": mistake.slip(
+        "variance-of-x-itself": mistake.mutant(
             {"of": lambda x, mean: x},
             hint="Of what do you take squares for the variance: of x, or of what is left of it?",
         ),
-        "variance-over-everything": mistake.slip(
+        "variance-over-everything": mistake.mutant(
             {"spread_axis": None}, hint="How many means do you have for five words, and how many variances?"
         ),
-        "variance-over-the-batch": mistake.slip(
+        "variance-over-the-batch": mistake.mutant(
             {"spread_axis": 0}, hint="Over which axis is your mean, and over which one your variance?"
         ),
-        "median-for-mean": mistake.slip(
+        "median-for-mean": mistake.mutant(
             {"middle": np.median},
             {"middle": np.median, "of": _from_the_mean},
             hint="Which of the two is a mean: the middle one, or the sum divided by how many there are?",
         ),
-        "largest-for-mean": mistake.slip(
+        "largest-for-mean": mistake.mutant(
             {"middle": np.max},
             {"middle": np.max, "of": _from_the_mean},
             hint="What is taken off each feature: the mean, or the largest?",
         ),
-        "eps-as-a-floor": mistake.slip(
+        "eps-as-a-floor": mistake.mutant(
             {"below": lambda variance, eps: np.sqrt(np.maximum(variance, eps))},
             hint="Does eps change a large variance, too?",
         ),
-        "range-for-spread": mistake.slip(
+        "range-for-spread": mistake.mutant(
             {"spread": lambda x, axis: np.ptp(x, axis=axis, keepdims=True) ** 2},
             hint="Is it the distance from the smallest to the largest that you divide by?",
         ),
@@ -157,13 +157,13 @@ def _root_of(variance, eps):
         "shifted-before-scaled": mistake.known(
             {"affine": lambda y, gamma, beta: gamma * (y + beta)}, hint="Does gamma scale beta, too?"
         ),
-        "gamma-missing": mistake.slip(
+        "gamma-missing": mistake.mutant(
             {"affine": lambda y, gamma, beta: y + beta}, hint="Which of gamma and beta is in your formula?"
         ),
-        "beta-missing": mistake.slip(
+        "beta-missing": mistake.mutant(
             {"affine": lambda y, gamma, beta: gamma * y}, hint="Which of gamma and beta is in your formula?"
         ),
-        "gamma-added": mistake.slip(
+        "gamma-added": mistake.mutant(
             {"affine": lambda y, gamma, beta: (1 + gamma) * y + beta}, hint="What is left of a vector if gamma is 0?"
         ),
     }

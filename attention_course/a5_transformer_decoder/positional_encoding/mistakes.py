@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -46,7 +46,7 @@ def _pairs(column, d_model):
     return 2 * (column // 2) / d_model
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "sine-and-cosine-swapped": mistake.known(
             {"order": "swapped"}, hint="At position 0, what should stand in column 0: the sine of 0 or its cosine?"
@@ -56,7 +56,7 @@ def _pairs(column, d_model):
             hint="In which columns do the cosines stand: every second one, or all at the end?",
         ),
         "sines-only": mistake.known({"order": "sines"}, hint="What stands in the odd columns?"),
-        "cosines-only": mistake.slip({"order": "cosines"}, hint="What stands in the even columns?"),
+        "cosines-only": mistake.mutant({"order": "cosines"}, hint="What stands in the even columns?"),
         "a-wave-length-for-each-column": mistake.known(
             {"exponent": lambda column, d: column / d},
             hint="In the formula, does the cosine of a pair have another angle than its sine?",
@@ -75,19 +75,19 @@ def _pairs(column, d_model):
             {"exponent": lambda column, d: 2 * (column // 2) / max(d - 1, 1)},
             {"exponent": lambda column, d: column / max(d - 1, 1)},
         ],
-        "exponent-off-by-one": mistake.slip(
+        "exponent-off-by-one": mistake.mutant(
             {"exponent": lambda column, d: 2 * ((column + 1) // 2) / d},
             {"exponent": lambda column, d: 2 * (column // 2 + 1) / d},
             hint="Columns 0 and 1 are a pair. Which exponent has each of them in yours?",
         ),
-        "exponent-rounded-down": mistake.slip(
+        "exponent-rounded-down": mistake.mutant(
             {"exponent": lambda column, d: 2 * (column // 2) // d}, hint="What is 2 // 6 in Python, and what is 2 / 6?"
         ),
         "positions-from-1": mistake.known(
             {"first": 1}, hint="Which position has the first word, and what is the sine of that?"
         ),
         "base-1000": [{"base": 1000}],
-        "another-base": mistake.slip(
+        "another-base": mistake.mutant(
             *[{"base": base} for base in (10, 100, 1e5, 1e6, math.e, 2)],
             hint="Which number is raised to a power in the formula, and which one in yours?",
         ),
@@ -99,28 +99,28 @@ def _pairs(column, d_model):
             {"place": lambda at, length: at / max(length - 1, 1)},
             hint="Does the angle of position 1 depend on how long the text is?",
         ),
-        "positions-backwards": mistake.slip(
+        "positions-backwards": mistake.mutant(
             {"place": lambda at, length: at[::-1]}, hint="Which row of your table is that of position 0?"
         ),
-        "turns-for-angles": mistake.slip(
+        "turns-for-angles": mistake.mutant(
             {"unit": 2 * math.pi}, hint="By how much does the angle in column 0 grow from one position to the next?"
         ),
-        "degrees-for-angles": mistake.slip(
+        "degrees-for-angles": mistake.mutant(
             {"unit": math.pi / 180}, hint="By how much does the angle in column 0 grow from one position to the next?"
         ),
-        "power-of-the-whole": mistake.slip(
+        "power-of-the-whole": mistake.mutant(
             {"whole": True}, hint="What is raised to the power: 10000 alone, or the position, too?"
         ),
-        "angles-of-whole-numbers": mistake.slip(
+        "angles-of-whole-numbers": mistake.mutant(
             {"rounded": np.floor}, {"rounded": np.round}, hint="What is 3 / 4 in yours, as an angle?"
         ),
-        "exponent-by-length": mistake.slip(
+        "exponent-by-length": mistake.mutant(
             {"width": lambda length, d: length}, hint="By what is the number of the column divided in the exponent?"
         ),
-        "cosine-of-the-sine": mistake.slip(
+        "cosine-of-the-sine": mistake.mutant(
             {"order": "twice"}, hint="Of what is the cosine taken in yours: of the angle?"
         ),
-        "transposed": mistake.slip(
+        "transposed": mistake.mutant(
             {"end": np.transpose}, hint="Which axis does the docstring name first: positions, or columns?"
         ),
     }

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import WORDS
 
@@ -128,24 +128,24 @@ def ablate(weights, layer, head, num_heads):
     return weights | {_name(layer): W_O}
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
-        "rows-instead-of-columns": mistake.slip(
+        "rows-instead-of-columns": mistake.mutant(
             {"rows": True}, hint="nn.Linear keeps its matrix turned round. Does a row meet one head, or all of them?"
         ),
         "heads-counted-from-1": mistake.known({"shift": -1}, hint="Where do the columns of head 0 begin?"),
-        "next-head": mistake.slip({"shift": 1}, hint="Where do the columns of head 0 begin?"),
-        "another-matrix": mistake.slip(
+        "next-head": mistake.mutant({"shift": 1}, hint="Where do the columns of head 0 begin?"),
+        "another-matrix": mistake.mutant(
             *[{"matrix": name, "rows": rows} for name in ("W_Q", "W_K", "W_V") for rows in (False, True)],
             hint="Which matrix brings a head's values back to the width of the model?",
         ),
-        "layers-counted-from-1": mistake.slip({"layer_shift": -1}, hint="Which layer has the name blocks.0?"),
+        "layers-counted-from-1": mistake.mutant({"layer_shift": -1}, hint="Which layer has the name blocks.0?"),
         "others-made-louder": [{"value": lambda W: W * 2}],
         "average-in-place-of-zero": [{"value": lambda W: 0 * W + W.mean()}],
         "heads-interleaved": mistake.known(
             {"strided": True}, hint="Are a head's columns neighbours, or every h-th one?"
         ),
-        "set-to-one": mistake.slip(
+        "set-to-one": mistake.mutant(
             {"value": lambda W: 0 * W + 1}, hint="By what must a number be multiplied to have no effect?"
         ),
     },

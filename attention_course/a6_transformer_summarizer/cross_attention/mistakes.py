@@ -4,12 +4,12 @@ import math
 
 import torch
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 
 mistake = Catalogue()
-TORCH = decisions.torch_ways()
+TORCH = mutation_options.torch_ways()
 
 
 def _cut(projected, h):
@@ -193,8 +193,8 @@ def _onto(real, size):
     return real.transpose(-2, -1)[..., :size, :]
 
 
-@mistake.recipe(
-    decisions.SCALES
+@mistake.mutants(
+    mutation_options.SCALES
     | {"scale-by-d_model": mistake.known({"scale": lambda size: math.sqrt(size.d_model)})}
     | {"scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.num_heads * size.d_k)}]}
     | {"scale-by-num_heads": [{"scale": lambda size: math.sqrt(size.num_heads)}]}
@@ -204,11 +204,11 @@ def _onto(real, size):
             {"texts": lambda x, m: (m, m, m)}, hint="Which of the two texts asks? How many rows have the weights then?"
         ),
         "x-and-memory-swapped": [{"texts": lambda x, m: (m, x, x)}],
-        "keys-from-x": mistake.slip(
+        "keys-from-x": mistake.mutant(
             {"texts": lambda x, m: (x, x, m)},
             hint="A score compares a word of x with what? Which text are the keys made from?",
         ),
-        "values-from-x": mistake.slip(
+        "values-from-x": mistake.mutant(
             {"texts": lambda x, m: (x, m, x)},
             hint="The weights say how much of each word of memory. Which text are the values made from?",
         ),
@@ -219,11 +219,11 @@ def _onto(real, size):
         "W_Q-and-W_K-swapped": mistake.known(
             {"matrices": lambda Q, K, V: (K, Q, V)}, hint="Which matrix belongs to the text that asks?"
         ),
-        "values-from-W_K": mistake.slip(
+        "values-from-W_K": mistake.mutant(
             {"matrices": lambda Q, K, V: (Q, K, K)},
             hint="Which matrix makes the values? Is each of the four used once?",
         ),
-        "keys-from-W_Q": mistake.slip(
+        "keys-from-W_Q": mistake.mutant(
             {"matrices": lambda Q, K, V: (Q, Q, V)}, hint="Which matrix makes the keys? Is each of the four used once?"
         ),
         "heads-interleaved": mistake.known(
@@ -238,14 +238,14 @@ def _onto(real, size):
             {"join": lambda z: z.reshape(*z.shape[:-3], z.shape[-2], -1)},
             hint="Row 0 is the first word's. From which heads are your row 0's numbers?",
         ),
-        "heads-reversed": mistake.slip(
+        "heads-reversed": mistake.mutant(
             {"join": lambda z: _side_by_side(z.flip(-3))}, hint="Which head's numbers stand first in a row of yours?"
         ),
-        "heads-averaged": mistake.slip(
+        "heads-averaged": mistake.mutant(
             {"join": lambda z: _side_by_side(z.mean(-3, keepdim=True).expand_as(z))},
             hint="Side by side, or added up: what is lost when heads are averaged?",
         ),
-        "heads-summed": mistake.slip(
+        "heads-summed": mistake.mutant(
             {"join": lambda z: _side_by_side(z.sum(-3, keepdim=True).expand_as(z))},
             hint="Side by side, or added up: what is lost when heads are added?",
         ),
@@ -253,7 +253,7 @@ def _onto(real, size):
             {"end": lambda joined, W_O: joined},
             hint="What happens to the concatenated heads before they are given back?",
         ),
-        "W_O-transposed": mistake.slip(
+        "W_O-transposed": mistake.mutant(
             {"end": lambda joined, W_O: joined @ W_O.T}, hint="Which axis of W_O meets the concatenated heads?"
         ),
         "causal-mask-put-in": mistake.known(
@@ -270,11 +270,11 @@ def _onto(real, size):
         "padding-of-the-first-for-all": [{"seen": lambda real, size: real[:1]}],
         "softmax-over-heads": mistake.known({"axis": -3}),
     }
-    | decisions.without(decisions.MASKS, "mask-transposed", "mask-of-the-first-for-all")
-    | decisions.NOTHING
-    | decisions.AXES
-    | decisions.only(
-        decisions.CURVES,
+    | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
+    | mutation_options.NOTHING
+    | mutation_options.AXES
+    | mutation_options.only(
+        mutation_options.CURVES,
         "softmax-missing",
         "softmax-twice",
         "no-exponential",
@@ -284,14 +284,14 @@ def _onto(real, size):
         "sign-flipped",
         "hard-maximum",
     )
-    | decisions.AFTER,
-    decisions.EMPTY,
-    hints=decisions.HINTS
+    | mutation_options.AFTER,
+    mutation_options.EMPTY,
+    hints=mutation_options.HINTS
     | {
         "mask-ignored": "Where does memory_padding go in, and is the result of that line used?",
         "mask-inverted": "What does True mean in memory_padding: a real word, or padding?",
     },
-    held=(
+    catalogued=(
         "no-scaling",
         "softmax-over-queries",
         "mask-ignored",
@@ -321,7 +321,7 @@ def cross_attention(
             stairs = torch.ones(L, S, dtype=torch.bool).tril(causal)
             allowed = stairs if allowed is None else stairs & allowed
         more = {"d_model": x.shape[-1], "num_heads": num_heads}
-        heads, weights = decisions.attend(TORCH, query, key, value, allowed, more=more, **options)
+        heads, weights = mutation_options.attend(TORCH, query, key, value, allowed, more=more, **options)
         return end(join(heads), W_O), weights
 
     return attend

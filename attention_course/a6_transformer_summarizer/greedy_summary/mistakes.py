@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import CONTEXTS, WORDS, logits_of
 
@@ -152,7 +152,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
     return summary
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "end-returned": mistake.known(
             {"with_end": True}, hint="The end says that the summary is over. Is it a word of it?"
@@ -160,22 +160,22 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
         "never-stops-at-the-end": mistake.known(
             {"stop": lambda token, separator, end: False}, hint="What does your loop do when the model says end?"
         ),
-        "separator-for-end": mistake.slip(
+        "separator-for-end": mistake.mutant(
             {"stop": lambda token, separator, end: token == separator}, hint="Which id ends the summary?"
         ),
-        "stops-at-the-separator-too": mistake.slip(
+        "stops-at-the-separator-too": mistake.mutant(
             {"stop": lambda token, separator, end: token in (separator, end)}, hint="Which id ends the summary?"
         ),
-        "stops-at-a-word-it-has-written": mistake.slip(
+        "stops-at-a-word-it-has-written": mistake.mutant(
             {"over": lambda token, words, article, most: token in words},
             {"over": lambda token, words, article, most: words[-1:] == [token]},
             hint="May a summary say a word twice? What does your code do then?",
         ),
-        "stops-at-a-word-of-the-article": mistake.slip(
+        "stops-at-a-word-of-the-article": mistake.mutant(
             {"over": lambda token, words, article, most: token in article},
             hint="May a summary say a word of the article? What does your code do then?",
         ),
-        "stops-where-the-article-is-as-long": mistake.slip(
+        "stops-where-the-article-is-as-long": mistake.mutant(
             {"over": lambda token, words, article, most: len(words) >= len(article)},
             hint="May a summary be longer than its article? What ends yours?",
         ),
@@ -206,11 +206,11 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
             {"back": lambda article, separator, words: words[1:]},
             hint="Is the first word that the model says part of the summary?",
         ),
-        "last-word-lost": mistake.slip(
+        "last-word-lost": mistake.mutant(
             {"back": lambda article, separator, words: words[:-1]},
             hint="Is the last word of your list a word of the summary?",
         ),
-        "repeated-words-taken-out": mistake.slip(
+        "repeated-words-taken-out": mistake.mutant(
             {"back": lambda article, separator, words: list(dict.fromkeys(words))},
             hint="May a summary say a word twice? What does your code do then?",
         ),
@@ -219,7 +219,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
             {"read": lambda article, separator, words: [*article, *words]},
             hint="How does the model know that the article is over?",
         ),
-        "separator-last": mistake.slip(
+        "separator-last": mistake.mutant(
             {"read": lambda article, separator, words: [*article, *words, separator]},
             hint="Where does the separator stand once the first word is written?",
         ),

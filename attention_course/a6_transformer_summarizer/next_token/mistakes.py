@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import CONTEXTS, WORDS, logits_of
 
@@ -46,7 +46,7 @@ def next_token(model, token_ids):
     return int(torch.exp(logits_of(model, token_ids)[-1].float()).argmax())
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "first-position": mistake.known(
             {"place": lambda x: x[0]}, hint="The logits at place 0 have read one word. Which place has read them all?"
@@ -70,10 +70,10 @@ def next_token(model, token_ids):
         "size-instead-of-sign": mistake.known(
             {"pick": lambda x: x.abs().argmax()}, hint="Is a word with a logit of -5 likelier than one with 3?"
         ),
-        "maximum-instead-of-its-place": mistake.slip(
+        "maximum-instead-of-its-place": mistake.mutant(
             {"pick": lambda x: x.max()}, hint="Is the result an id, or a logit?"
         ),
-        "second-likeliest": mistake.slip(
+        "second-likeliest": mistake.mutant(
             {"pick": lambda x: x.argsort()[-2]}, hint="Sort the logits of one place: which one do you take?"
         ),
         "only-the-last-word-read": mistake.known({"read": lambda ids: ids[-1:]}),

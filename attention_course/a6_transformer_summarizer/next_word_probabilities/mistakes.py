@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -95,7 +95,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return result
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "temperature-multiplied": mistake.known(
             {"heat": lambda logits, T: logits * T},
@@ -122,7 +122,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
             {"most": lambda k: None if k is None else k + 1},
             hint="With top_k 1, how many words have a probability above zero in yours?",
         ),
-        "one-word-less-than-k": mistake.slip(
+        "one-word-less-than-k": mistake.mutant(
             {"most": lambda k: None if k is None else max(1, k - 1)},
             hint="With top_k 3, how many words have a probability above zero in yours?",
         ),
@@ -148,15 +148,15 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         "top-p-of-all-words": mistake.known(
             {"among": False}, hint="Is top_p a share of all words, or of those that top_k has left?"
         ),
-        "cut-in-another-order": mistake.slip(
+        "cut-in-another-order": mistake.mutant(
             {"cut": "what top_k has left"},
             {"cut": "all"},
             hint="You know how many of the sorted words are left. Which words of logits are they?",
         ),
-        "not-sorted": mistake.slip(
+        "not-sorted": mistake.mutant(
             {"ordered": False}, hint="Which words come first in yours: the likeliest, or those with the smallest ids?"
         ),
-        "order-not-undone": mistake.slip(
+        "order-not-undone": mistake.mutant(
             {"back": "turned"}, hint="Take three words, the last the likeliest. Which number stands last in yours?"
         ),
     }

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import WORDS
 
@@ -90,7 +90,7 @@ def _log_softmax(logits):
     return torch.log_softmax(logits, dim=-1)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "no-shift": [{"cut": lambda x, t, m: (x, t, m)}],
         "shift-the-wrong-way": [{"cut": lambda x, t, m: (x[:, 1:], t[:, :-1], m[:, :-1])}],
@@ -98,7 +98,7 @@ def _log_softmax(logits):
             {"cut": lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, :-1])},
             hint="The mask stands at tokens. After the shift, does it still stand at the same ones?",
         ),
-        "logits-of-the-target": mistake.slip(
+        "logits-of-the-target": mistake.mutant(
             {"cut": lambda x, t, m: (x[:, 1:], t[:, 1:], m[:, 1:])},
             hint="The logits at place t predict the token at which place?",
         ),
@@ -106,7 +106,7 @@ def _log_softmax(logits):
             {"counted": lambda m, t: torch.ones_like(m)}, hint="Which argument has no influence on your loss?"
         ),
         "loss-mask-inverted": mistake.known({"counted": lambda m, t: ~m}),
-        "id-0-ignored": mistake.slip(
+        "id-0-ignored": mistake.mutant(
             {"counted": lambda m, t: m & (t != 0)},
             hint="Is 0 a word like others here? Which tokens count is said by the loss mask alone.",
         ),
@@ -128,7 +128,7 @@ def _log_softmax(logits):
             {"mean": lambda losses, m: losses[m].sum() / len(m)},
             hint="By how many tokens is the sum divided? Is B a number of tokens?",
         ),
-        "first-text-only": mistake.slip(
+        "first-text-only": mistake.mutant(
             {"mean": lambda losses, m: losses[0][m[0]].mean()},
             hint="How many texts has the batch, and how many reach your sum?",
         ),
@@ -141,12 +141,12 @@ def _log_softmax(logits):
             {"log": lambda x: torch.log_softmax(torch.softmax(x, dim=-1), dim=-1)},
             hint="What does F.cross_entropy do with its input first?",
         ),
-        "log-softmax-twice": mistake.slip(
+        "log-softmax-twice": mistake.mutant(
             {"log": lambda x: torch.log_softmax(torch.log_softmax(x, dim=-1) * 2, dim=-1)},
             hint="How often does a logit go through a softmax on its way into the loss?",
         ),
         "softmax-over-places": [{"log": lambda x: torch.log_softmax(x, dim=1)}],
-        "logits-instead-of-log": mistake.slip(
+        "logits-instead-of-log": mistake.mutant(
             {"log": lambda x: x}, hint="Are logits logarithms of probabilities? Which step is missing?"
         ),
         "probability-instead-of-log": [{"log": lambda x: torch.softmax(x, dim=-1)}],
@@ -154,7 +154,7 @@ def _log_softmax(logits):
             {"log": lambda x: -torch.log_softmax(x, dim=-1)},
             hint="The log of a probability is below zero. Should training make it smaller or larger?",
         ),
-        "another-base": mistake.slip(
+        "another-base": mistake.mutant(
             *[{"log": lambda x: torch.log_softmax(x, dim=-1) / by} for by in (0.6931471805599453, 2.302585)],
             hint="Which logarithm is in the docstring's cross-entropy?",
         ),
@@ -164,27 +164,27 @@ def _log_softmax(logits):
             {"masked": lambda x, m: x * m[..., None]},
             {"masked": lambda x, m: x * m[..., None], "mean": lambda losses, m: losses.mean()},
         ],
-        "mask-on-the-ids": mistake.slip(
+        "mask-on-the-ids": mistake.mutant(
             {"aimed": lambda t, m: t * m, "counted": lambda m, t: torch.ones_like(m)},
             hint="Which word is id 0, and what does a place cost at which you ask for it?",
         ),
-        "label-smoothing": mistake.slip(
+        "label-smoothing": mistake.mutant(
             *[{"smoothed": by} for by in (0.1, 0.05, 0.2)],
             hint="If the model is all but sure of the right word, is your loss near 0?",
         ),
-        "perplexity": mistake.slip(
+        "perplexity": mistake.mutant(
             {"mean": lambda losses, m: losses[m].mean().exp()},
             hint="By hand: two words of probability 0.5 each cost 0.693. What does yours make of them?",
         ),
-        "divided-by-one-more": mistake.slip(
+        "divided-by-one-more": mistake.mutant(
             {"mean": lambda losses, m: losses[m].sum() / (m.sum() + 1)},
             hint="A single counted token: by how many is its loss divided?",
         ),
-        "largest-for-mean": mistake.slip(
+        "largest-for-mean": mistake.mutant(
             {"mean": lambda losses, m: losses[m].max()},
             hint="Does each counted token have a say in your loss, or one of them alone?",
         ),
-        "weighted-by-probability": mistake.slip(
+        "weighted-by-probability": mistake.mutant(
             {"weigh": lambda losses: losses * (1 - torch.exp(-losses))},
             {"weigh": lambda losses: losses * (1 - torch.exp(-losses)) ** 2},
             hint="Does a sure guess count for less than an unsure one? What is a mean?",

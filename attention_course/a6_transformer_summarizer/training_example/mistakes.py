@@ -1,6 +1,6 @@
 """Known mistakes of training_example."""
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import WORDS
 
@@ -47,7 +47,7 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
     return token_ids, [False] * (len(article_ids) + 1) + [True] * (len(summary_ids) + 1)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "loss-on-the-article-too": mistake.known(
             {"first": -(10**6)}, hint="Which of these words does the model get, and which has it to write?"
@@ -55,7 +55,7 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
         "separator-counted": mistake.known(
             {"first": 0}, hint="Who writes the separator: the model, or the one who asks it for a summary?"
         ),
-        "first-word-not-counted": mistake.slip(
+        "first-word-not-counted": mistake.mutant(
             {"first": 2}, hint="Who is to learn to write the first word of the summary?"
         ),
         "end-not-counted": mistake.known(
@@ -70,10 +70,10 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
             {"counts": lambda i, token, a, s, sep: token in s},
             hint="A word may stand in the article and in the summary. Do you ask for its place, or its id?",
         ),
-        "mask-without-its-first": mistake.slip(
+        "mask-without-its-first": mistake.mutant(
             {"whole": lambda mask: mask[1:]}, hint="Does each token id have its entry in the mask, the first one, too?"
         ),
-        "separator-on-both-sides": mistake.slip(
+        "separator-on-both-sides": mistake.mutant(
             {"ids": lambda a, s, sep, end: [sep, *a, sep, *s, end], "first": 2},
             hint="How many separators does a text have, and where?",
         ),
@@ -84,15 +84,15 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
             {"ids": lambda a, s, sep, end: [*a, *s, end], "first": 0},
             hint="How is the model to see where the article ends?",
         ),
-        "article-with-an-end": mistake.slip(
+        "article-with-an-end": mistake.mutant(
             {"ids": lambda a, s, sep, end: [*a, end, sep, *s, end], "first": 2},
             hint="How often does a text say that it is over?",
         ),
-        "article-backwards": mistake.slip(
+        "article-backwards": mistake.mutant(
             {"ids": lambda a, s, sep, end: [*a[::-1], sep, *s, end]},
             hint="In which order does the model read the article?",
         ),
-        "summary-backwards": mistake.slip(
+        "summary-backwards": mistake.mutant(
             {"ids": lambda a, s, sep, end: [*a, sep, *s[::-1], end]},
             hint="In which order is the model to write the summary?",
         ),

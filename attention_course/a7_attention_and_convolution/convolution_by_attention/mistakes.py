@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import MIRRORED, ORDERS, WORDS, filled, from_the_end, nearest, rule, shifted, softmaxed, wrapped
 
@@ -88,7 +88,7 @@ def convolution_by_attention(X, kernel):
     return output, weights.sum(axis=0)
 
 
-@mistake.recipe(
+@mistake.mutants(
     ORDERS
     | {
         "heads-averaged": mistake.known({"mean": True}, {"mean": "those that hear"}),
@@ -106,7 +106,7 @@ def convolution_by_attention(X, kernel):
         ),
         "itself-at-the-border": [{"reach": filled(np.eye)}],
         "softmax-taken": [{"reach": softmaxed}],
-        "one-matrix-for-all-taps": mistake.slip(
+        "one-matrix-for-all-taps": mistake.mutant(
             {"matrices": lambda kernel: kernel.sum(axis=0)},
             {"matrices": lambda kernel: kernel.mean(axis=0)},
             {"matrices": lambda kernel: kernel[(len(kernel) - 1) // 2]},
@@ -117,13 +117,13 @@ def convolution_by_attention(X, kernel):
         "offset-of-the-wrong-sign": [{"sign": -1}],
         "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}],
         "one-tap-too-few": [{"some": lambda k: k - 1}],
-        "first-tap-only": mistake.slip(
+        "first-tap-only": mistake.mutant(
             {"some": lambda k: 1}, hint="How many taps has the kernel, and how many reach your sum?"
         ),
         "concat-without-transpose": [{"mixed": True}],
     },
     hints=WORDS,
-    held=(
+    catalogued=(
         "kernel-flipped",
         "even-off-by-one",
         "offsets-from-0",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import ORDERS, WORDS, rule
 
@@ -69,16 +69,16 @@ def _stacked(eye, k):
     return np.tile(eye, (k, 1))
 
 
-@mistake.recipe(
+@mistake.mutants(
     {name: ways for name, ways in ORDERS.items() if name != "kernel-flipped"}
     | {
         "kernel-flipped": mistake.known({"taps": -1}, {"order": -1}, {"sign": -1}),
         "heads-averaged": mistake.known({"out": lambda eye, k: np.tile(eye, (k, 1)) / k}),
-        "identity-rows-repeated": mistake.slip(
+        "identity-rows-repeated": mistake.mutant(
             {"out": lambda eye, k: np.repeat(eye, k, axis=0)},
             hint="Print W_O. Which rows are head 0's, and what do they make of its first number?",
         ),
-        "W_O-of-one-head": mistake.slip(
+        "W_O-of-one-head": mistake.mutant(
             {"out": lambda eye, k: eye},
             {"out": lambda eye, k: np.eye(k * len(eye), len(eye), dtype=eye.dtype)},
             hint="How many rows has W_O, whose are they, and what do those of the second head do?",
@@ -92,11 +92,11 @@ def _stacked(eye, k):
             hint="Which tap's matrix does each of your heads have?",
         ),
         "one-tap-too-few": [{"some": lambda k: k - 1}],
-        "kernel-transposed": mistake.slip({"turned": True}, hint="Which axis of a tap meets the columns of X?"),
+        "kernel-transposed": mistake.mutant({"turned": True}, hint="Which axis of a tap meets the columns of X?"),
     },
     (("", {}), ("", {"listed": np.array}), ("", {"in_W_O": True}), ("", {"in_W_O": True, "listed": np.array})),
     hints=WORDS,
-    held=(
+    catalogued=(
         "offsets-from-0",
         "looks-back-only",
         "even-off-by-one",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import MIRRORED, WORDS, filled, from_the_end, nearest, shifted, softmaxed, wrapped
 
@@ -60,12 +60,12 @@ def offset_attention(length, offset):
     return place == place[:, None] + offset
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "offset-of-the-wrong-sign": [{"sign": -1}],
         "one-further": mistake.known({"more": 1}, hint="Try offset 0: which word should each word look at?"),
         "one-back": mistake.known({"more": -1}, hint="Try offset 0: which word should each word look at?"),
-        "offset-doubled": mistake.slip(
+        "offset-doubled": mistake.mutant(
             {"sign": 2}, hint="How far does a query look at offset 1, and how far at offset 2?"
         ),
         "wraps-around": mistake.known(
@@ -82,22 +82,22 @@ def offset_attention(length, offset):
         ),
         "itself-at-the-border": [{"reach": filled(np.eye)}],
         "softmax-taken": [{"reach": softmaxed}],
-        "first-word-at-the-border": mistake.slip(
+        "first-word-at-the-border": mistake.mutant(
             {"reach": filled(lambda length: np.eye(length)[0])},
             hint="A query whose key lies outside: does it look at another word in its place?",
         ),
-        "offset-without-its-sign": mistake.slip(
+        "offset-without-its-sign": mistake.mutant(
             {"of": abs}, {"of": lambda offset: -abs(offset)}, hint="Is offset -2 the same as 2?"
         ),
-        "last-key-missing": mistake.slip(
+        "last-key-missing": mistake.mutant(
             {"end": lambda weights: np.pad(weights[:, :-1], ((0, 0), (0, 1)))},
             hint="May a query look at the last word? Where does your comparison end?",
         ),
-        "first-key-missing": mistake.slip(
+        "first-key-missing": mistake.mutant(
             {"end": lambda weights: np.pad(weights[:, 1:], ((0, 0), (1, 0)))},
             hint="May a query look at the first word? Where does your comparison begin?",
         ),
-        "both-sides": mistake.slip(
+        "both-sides": mistake.mutant(
             {"end": lambda weights: np.maximum(weights, weights.T)},
             hint="With offset 1, how many keys may a query look at?",
         ),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -99,7 +99,7 @@ def translation_test(layer, X, shift, margin):
     return _near(before[i], layer(X)[i + shift])
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "borders-compared": mistake.known({"inside": 0}, hint="Which rows does the margin leave out?"),
         "border-on-one-side": mistake.known(
@@ -112,19 +112,19 @@ def translation_test(layer, X, shift, margin):
             {"pairs": "rows of the second"},
             hint="Row i lies inside the margins. Does row i + shift, too?",
         ),
-        "what-came-in-compared": mistake.slip(
+        "what-came-in-compared": mistake.mutant(
             {"pairs": "round the end"},
             {"pairs": "round the beginning"},
             hint="Which rows of the moved X came in at the other end? Do you compare them?",
         ),
-        "margin-grows-with-the-shift": mistake.slip(
+        "margin-grows-with-the-shift": mistake.mutant(
             {"inside": 2}, hint="Which is the first row that you leave out, and is it inside the margins?"
         ),
-        "order-of-rows-lost": mistake.slip(
+        "order-of-rows-lost": mistake.mutant(
             {"alike": lambda a, b: _near(np.sort(a, axis=0), np.sort(b, axis=0))},
             hint="Two outputs of the same rows in another order: are they the same?",
         ),
-        "difference-with-a-sign": mistake.slip(
+        "difference-with-a-sign": mistake.mutant(
             {"alike": lambda a, b: bool((a - b < 1e-6).all())},
             {"alike": lambda a, b: bool((b - a < 1e-6).all())},
             hint="Is -3 a difference, too? What does your comparison make of it?",
@@ -147,7 +147,7 @@ def translation_test(layer, X, shift, margin):
         "output-not-moved": mistake.known(
             {"back": 0}, hint="The input has moved. At which row should the same numbers be in the second output?"
         ),
-        "output-moved-the-wrong-way": mistake.slip(
+        "output-moved-the-wrong-way": mistake.mutant(
             {"back": -1}, hint="Row i of the first output: at which row of the second is it found again?"
         ),
         "to-the-last-bit": mistake.known(
@@ -161,7 +161,7 @@ def translation_test(layer, X, shift, margin):
             {"alike": lambda a, b: any(_near(x, y) for x, y in zip(a, b, strict=True))},
             hint="Is it enough that some numbers are equal?",
         ),
-        "answer-turned-round": mistake.slip(
+        "answer-turned-round": mistake.mutant(
             {"alike": lambda a, b: not _near(a, b)}, hint="For which of the two does your function say True?"
         ),
     }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import at_the_end
 
@@ -118,7 +118,7 @@ FORGETTING = {
         {"left": _windows(lambda window, sinks: (window, min(sinks, 1)))},
         hint="With two sinks, how many of the first words are kept?",
     ),
-    "one-sink-too-many": mistake.slip(
+    "one-sink-too-many": mistake.mutant(
         {"left": _windows(lambda window, sinks: (window, sinks + 1))},
         hint="With one sink, which words are left of nine, and is word 1 one of them?",
     ),
@@ -146,11 +146,11 @@ JOINING = {
         {"joined": lambda old, new: np.concatenate([old, new], axis=-3)},
         hint="With two heads, which shape has K after three words? Which axis has grown in yours?",
     ),
-    "along-the-width": mistake.slip(
+    "along-the-width": mistake.mutant(
         {"joined": lambda old, new: np.concatenate([old, new], axis=-1)},
         hint="How wide is a key after three words? Which axis has grown in yours?",
     ),
-    "added-up": mistake.slip(
+    "added-up": mistake.mutant(
         {"joined": lambda old, new: old + new}, hint="Do the keys stand one behind the other, or have they become one?"
     ),
 }
@@ -166,7 +166,7 @@ GIVING = {
     "values-first": mistake.known(
         {"back": lambda K, V, before: (V, K)}, hint="In which order does the docstring name what comes back?"
     ),
-    "keys-for-both": mistake.slip(
+    "keys-for-both": mistake.mutant(
         {"back": lambda K, V, before: (K, K)}, hint="What comes in beside the key, and where does it come out?"
     ),
     "keys-alone-forgotten": mistake.known(
@@ -180,7 +180,7 @@ COUNTING = {
     "heads-counted": mistake.known(
         {"count": lambda K, number: 0 if K is None else len(K)}, hint="What is len of an array of shape (2, 9, 4)?"
     ),
-    "width-counted": mistake.slip(
+    "width-counted": mistake.mutant(
         {"count": lambda K, number: 0 if K is None else K.shape[-1]},
         hint="What is it that len counts: words, or numbers in a key?",
     ),
@@ -190,6 +190,6 @@ COUNTING = {
 }
 
 
-@mistake.recipe(FORGETTING | JOINING | GIVING | COUNTING)
+@mistake.mutants(FORGETTING | JOINING | GIVING | COUNTING)
 def KeyValueCache(**options):
     return _keeping(**options)

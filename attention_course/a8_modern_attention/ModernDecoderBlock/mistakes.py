@@ -6,7 +6,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import right_turn
 
@@ -184,7 +184,7 @@ class ModernDecoderBlock(_Block):
         return result
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "positions-missing": mistake.known(
             {"turned": ()}, hint="Shuffle the words before the last one. Does the last one notice?"
@@ -227,24 +227,24 @@ class ModernDecoderBlock(_Block):
             {"second": lambda x, branch, normed: normed + branch},
             hint="The way past a branch: does it begin before the norm or behind it?",
         ),
-        "norm-behind-each-branch": mistake.slip(
+        "norm-behind-each-branch": mistake.mutant(
             {"post": True}, hint="What is brought to size one: what goes into a branch, or the sum behind it?"
         ),
-        "first-norm-for-both": mistake.slip(
+        "first-norm-for-both": mistake.mutant(
             {"norms": ("norm_1", "norm_1")},
             hint="How many norms does the table of members name, and how many do you use?",
         ),
-        "second-norm-for-both": mistake.slip(
+        "second-norm-for-both": mistake.mutant(
             {"norms": ("norm_2", "norm_2")},
             hint="How many norms does the table of members name, and how many do you use?",
         ),
-        "turned-by-heads": mistake.slip(
+        "turned-by-heads": mistake.mutant(
             {"turn": _by_heads}, hint="By what is a query turned: by its word's place, or by its head's number?"
         ),
-        "mask-missing-with-a-window": mistake.slip(
+        "mask-missing-with-a-window": mistake.mutant(
             {"may_see": _window_alone}, hint="With a window, may word 0 see what comes later?"
         ),
-        "another-eps": mistake.slip(
+        "another-eps": mistake.mutant(
             *[{"normed": _another_eps(eps, outside)} for eps in (1e-6, 1e-8) for outside in (False, True)],
             hint="To what is epsilon added, and how large is it?",
         ),
@@ -256,47 +256,47 @@ class ModernDecoderBlock(_Block):
             {"input_of_second": lambda before, after: before},
             hint="What does the feed-forward network work on: what went in, or what attention gave?",
         ),
-        "second-residual-from-the-input": mistake.slip(
+        "second-residual-from-the-input": mistake.mutant(
             {"start_of_second": lambda before, after: before},
             hint="What is the second branch added to: does what attention gave survive?",
         ),
-        "branch-alone-read": mistake.slip(
+        "branch-alone-read": mistake.mutant(
             {"input_of_second": lambda before, after: after - before},
             hint="What does the feed-forward network read: the sum, or what attention found alone?",
         ),
-        "input-added-again": mistake.slip(
+        "input-added-again": mistake.mutant(
             {"start_of_second": lambda before, after: before + after},
             hint="If both branches gave zeros, how often would x be in the output?",
         ),
-        "first-norm-missing": mistake.slip(
+        "first-norm-missing": mistake.mutant(
             {"plain": ("W_Q", "W_K", "W_V")}, hint="What goes into the attention: x, or x brought to size one?"
         ),
-        "second-norm-missing": mistake.slip(
+        "second-norm-missing": mistake.mutant(
             {"plain": ("W_gate", "W_up")},
             hint="What goes into the feed-forward network: its words, or its words brought to size one?",
         ),
-        "plain-words-read": mistake.slip(
+        "plain-words-read": mistake.mutant(
             *[
                 {"plain": layers}
                 for layers in (("W_up",), ("W_gate",), ("W_V",), ("W_K",), ("W_Q",), ("W_K", "W_V"), ("W_Q", "W_K"))
             ],
             hint="Go through the layers: which read the words behind a norm, and which as they came?",
         ),
-        "attention-lost": mistake.slip(
+        "attention-lost": mistake.mutant(
             {"first": lambda x, branch, normed: x}, hint="Does a word's output change if an earlier word does?"
         ),
-        "feed-forward-lost": mistake.slip(
+        "feed-forward-lost": mistake.mutant(
             {"second": lambda x, branch, normed: x}, hint="Is the result of the feed-forward network used?"
         ),
-        "branch-doubled": mistake.slip(
+        "branch-doubled": mistake.mutant(
             {"first": lambda x, branch, normed: x + 2 * branch},
             {"second": lambda x, branch, normed: x + 2 * branch},
             hint="Set a branch to zero: what is left of x? And what is each branch multiplied by?",
         ),
-        "normed-at-the-end-too": mistake.slip(
+        "normed-at-the-end-too": mistake.mutant(
             {"last": lambda block, x: block.normed(x, block.norm_2)}, hint="How often is each norm used?"
         ),
-        "second-norm-at-the-end": mistake.slip(
+        "second-norm-at-the-end": mistake.mutant(
             {"plain": ("W_gate", "W_up"), "last": lambda block, x: block.normed(x, block.norm_2)},
             hint="What goes into the feed-forward network, and what happens to the sum behind it?",
         ),
@@ -308,8 +308,8 @@ class ModernDecoderBlock(_Block):
             hint="How wide is a query of one head, and is that the number below your square root?",
         ),
         "relu-for-silu": mistake.known({"curve": F.relu}, hint="What does your curve make of -1: exactly 0?"),
-        "gelu-for-silu": mistake.slip({"curve": F.gelu}, hint="Which curve does the formula name?"),
-        "sigmoid-for-silu": mistake.slip(
+        "gelu-for-silu": mistake.mutant({"curve": F.gelu}, hint="Which curve does the formula name?"),
+        "sigmoid-for-silu": mistake.mutant(
             {"curve": torch.sigmoid}, hint="What does SiLU make of 10: about 1, or about 10?"
         ),
         "gate-and-up-swapped": mistake.known(

@@ -1,6 +1,6 @@
 """Known mistakes of cache_bytes."""
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -49,7 +49,7 @@ def _counting(
     return cache_bytes
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "keys-only": mistake.known({"factor": 1}, hint="What is kept of a word beside its key?"),
         "queries-too": mistake.known(
@@ -71,21 +71,21 @@ def _counting(
             hint="Of how many words are keys and values kept?",
         ),
         "weights-kept": [{"numbers": lambda layers, heads, d, length: layers * heads * length**2}],
-        "caches-of-all-steps": mistake.slip(
+        "caches-of-all-steps": mistake.mutant(
             {"numbers": lambda layers, heads, d, length: layers * heads * d * length * (length + 1) // 2},
             {"numbers": lambda layers, heads, d, length: layers * heads * d * length * (length - 1) // 2},
             {"numbers": lambda layers, heads, d, length: layers * heads * d * length**2},
             hint="After the last word, how many caches are there: one, or one from each step?",
         ),
-        "one-word-more": mistake.slip(
+        "one-word-more": mistake.mutant(
             {"numbers": lambda layers, heads, d, length: layers * heads * d * (length + 1)},
             hint="Try one word. How many keys are kept of it in each head?",
         ),
-        "one-word-less": mistake.slip(
+        "one-word-less": mistake.mutant(
             {"numbers": lambda layers, heads, d, length: layers * heads * d * (length - 1)},
             hint="Try one word. How many keys are kept of it in each head?",
         ),
-        "layers-for-heads": mistake.slip(
+        "layers-for-heads": mistake.mutant(
             {"numbers": lambda layers, heads, d, length: layers**2 * d * length},
             {"numbers": lambda layers, heads, d, length: heads**2 * d * length},
             hint="Which of the arguments has no influence on your result?",
@@ -102,12 +102,12 @@ def _counting(
             {"size": lambda bytes_per_number: 8 * bytes_per_number}, hint="Is bytes_per_number a count of bits?"
         ),
         "kibibytes": mistake.known({"end": lambda count: count / 1024}, hint="Is it bytes that are asked for?"),
-        "megabytes": mistake.slip(
+        "megabytes": mistake.mutant(
             {"end": lambda count: count / 1e6},
             {"end": lambda count: count / 1024**2},
             hint="Is it bytes that are asked for?",
         ),
-        "gigabytes": mistake.slip(
+        "gigabytes": mistake.mutant(
             {"end": lambda count: count / 1e9},
             {"end": lambda count: count / 1024**3},
             hint="Is it bytes that are asked for?",

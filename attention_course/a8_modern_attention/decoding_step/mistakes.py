@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import WHOLE, at_the_end, grouped, in_turn, neighbours, rotation
 
 mistake = Catalogue()
@@ -97,15 +97,15 @@ TURNED = {
         {"query_at": lambda S: max(S - 1, 0), "key_at": lambda S: max(S - 1, 0)},
         hint="With five words in the cache, at the positions 0 to 4, where does the next one stand?",
     ),
-    "query-one-place-back": mistake.slip(
+    "query-one-place-back": mistake.mutant(
         {"query_at": lambda S: max(S - 1, 0)},
         {"query_at": lambda S: S - 1},
         hint="At which positions do the newest word's query and its key stand?",
     ),
-    "query-one-place-on": mistake.slip(
+    "query-one-place-on": mistake.mutant(
         {"query_at": lambda S: S + 1}, hint="At which positions do the newest word's query and its key stand?"
     ),
-    "turned-before-the-split": mistake.slip(
+    "turned-before-the-split": mistake.mutant(
         {"early": True}, hint="Does each head have a fast pair, or only the first one? When do you turn?"
     ),
     "cache-turned-again": mistake.known(
@@ -138,13 +138,13 @@ KEPT = {
         {"kept": lambda old, new: old},
         hint="What will the next step know of this word?",
     ),
-    "repeated-keys-kept": mistake.slip(
+    "repeated-keys-kept": mistake.mutant(
         {"cached": lambda words, group: np.repeat(words, group, axis=-3)},
         hint="How many heads has the cache that came in, and how many the one that goes out?",
     ),
     "scale-by-d_model": [{"width": lambda x, d_head: x.shape[-1]}],
     "W_O-missing": mistake.known({"end": lambda heads, W_O: heads}, hint="What happens to what the heads have found?"),
-    "W_O-transposed": mistake.slip(
+    "W_O-transposed": mistake.mutant(
         {"end": lambda heads, W_O: heads @ W_O.reshape(W_O.shape[::-1]).T},
         hint="Which axis of W_O meets what the heads have found?",
     ),
@@ -159,21 +159,21 @@ CACHED = {
 }
 
 
-@mistake.recipe(
+@mistake.mutants(
     TURNED
     | KEPT
-    | decisions.only(decisions.SCALES, "no-scaling", "scale-by-d_k")
-    | decisions.only(decisions.CURVES, "softmax-missing", "not-normalised")
-    | decisions.only(decisions.AXES, "softmax-over-queries")
+    | mutation_options.only(mutation_options.SCALES, "no-scaling", "scale-by-d_k")
+    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "not-normalised")
+    | mutation_options.only(mutation_options.AXES, "softmax-over-queries")
     | {
         "heads-in-turn": mistake.known(
             {"keys": in_turn, "values": in_turn},
             hint="With 6 query heads and 2 of keys, do heads 0 and 1 share, or heads 0 and 2?",
         )
     }
-    | decisions.only(WHOLE, "scale-by-length"),
-    hints=decisions.HINTS | CACHED,
-    held=("no-scaling",),
+    | mutation_options.only(WHOLE, "scale-by-length"),
+    hints=mutation_options.HINTS | CACHED,
+    catalogued=("no-scaling",),
 )
 def decoding_step(**options):
     return _stepping(**options)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -93,17 +93,17 @@ CURVES = {
         {"curve": lambda z: z * _sigmoid(-z)},
         hint="In the sigmoid, e is raised to which power: z or -z? What does yours make of 10?",
     ),
-    "softplus-for-silu": mistake.slip(
+    "softplus-for-silu": mistake.mutant(
         {"curve": lambda z: np.log1p(np.exp(z))}, hint="What does SiLU make of 0: 0, or 0.69?"
     ),
-    "softmax-for-silu": mistake.slip(
+    "softmax-for-silu": mistake.mutant(
         {"curve": lambda z: np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)},
         hint="Do the numbers of a gate share something, or does each open and close on its own?",
     ),
 }
 
 
-@mistake.recipe(
+@mistake.mutants(
     CURVES
     | {
         "gate-and-up-swapped": mistake.known({"swap": True}, hint="Through which of the two layers does SiLU go?"),

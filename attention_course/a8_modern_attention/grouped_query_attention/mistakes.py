@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import WHOLE, grouped, in_turn, neighbours
 
 mistake = Catalogue()
@@ -112,7 +112,7 @@ GROUPS = {
         {"keys": _first_only, "values": _first_only},
         hint="How many heads of keys are there, and how many does your code look at?",
     ),
-    "last-head-for-all": mistake.slip(
+    "last-head-for-all": mistake.mutant(
         {"keys": _last_only, "values": _last_only},
         hint="How many heads of keys are there, and how many does your code look at?",
     ),
@@ -127,10 +127,10 @@ GROUPS = {
         {"keys": _by_size, "values": _by_size},
         hint="How many query heads are in a group: num_kv_heads, or another number?",
     ),
-    "values-of-the-first": mistake.slip(
+    "values-of-the-first": mistake.mutant(
         {"values": _first_only}, hint="Do a head's keys and its values come from the same head?"
     ),
-    "keys-of-the-first": mistake.slip(
+    "keys-of-the-first": mistake.mutant(
         {"keys": _first_only}, hint="Do a head's keys and its values come from the same head?"
     ),
 }
@@ -139,23 +139,23 @@ SHARING = {
 }
 
 
-@mistake.recipe(
+@mistake.mutants(
     GROUPS
     | WHOLE
-    | decisions.without(decisions.SCALES, "scale-by-length", "scale-by-half-d_k")
-    | decisions.BY_VALUES
-    | decisions.only(decisions.CURVES, "softmax-missing", "softmax-twice", "not-normalised", "sign-flipped")
-    | decisions.only(decisions.AXES, "softmax-over-queries", "softmax-over-everything")
-    | decisions.without(decisions.MASKS, "mask-of-the-first-for-all", "mask-transposed")
-    | decisions.NOTHING
+    | mutation_options.without(mutation_options.SCALES, "scale-by-length", "scale-by-half-d_k")
+    | mutation_options.BY_VALUES
+    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "softmax-twice", "not-normalised", "sign-flipped")
+    | mutation_options.only(mutation_options.AXES, "softmax-over-queries", "softmax-over-everything")
+    | mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all", "mask-transposed")
+    | mutation_options.NOTHING
     | {
-        "causal-mask-put-in": mistake.slip(
+        "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},
             hint="May the first query look at the last key? Who says that it must not?",
         )
     },
-    hints=decisions.HINTS | SHARING,
-    held=(
+    hints=mutation_options.HINTS | SHARING,
+    catalogued=(
         "no-scaling",
         "scale-by-whole-width",
         "softmax-over-queries",

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import ones, online, zeros
 
@@ -112,7 +112,7 @@ def online_softmax_attention(Q, K, V, block_size):
     return _blockwise()(Q, K, V, block_size).astype(np.float64)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "not-divided-at-the-end": mistake.known(
             {"end": lambda total, mixed: mixed}, hint="What is left to do after the last block? What have you not used?"
@@ -126,7 +126,7 @@ def online_softmax_attention(Q, K, V, block_size):
             {"starts": lambda S, size: range(0, S - size + 1, size)},
             hint="With 9 keys in blocks of 4, how many blocks are there?",
         ),
-        "first-block-left-out": mistake.slip(
+        "first-block-left-out": mistake.mutant(
             {"starts": lambda S, size: range(size, S, size)}, hint="Where does the first block begin?"
         ),
         "first-block-only": mistake.known(
@@ -145,39 +145,39 @@ def online_softmax_attention(Q, K, V, block_size):
             {"beginning": 0.0},
             hint="If all scores are far below zero, what is the largest, and what do you begin with?",
         ),
-        "no-max-subtraction": mistake.slip(
+        "no-max-subtraction": mistake.mutant(
             {"beginning": 0.0, "step": online(new=lambda old, block: old)},
             hint="What is np.exp(1000.0)? From what are the scores of a block measured in yours?",
         ),
-        "largest-of-the-first-block": mistake.slip(
+        "largest-of-the-first-block": mistake.mutant(
             {"step": online(new=lambda old, block: np.where(np.isinf(old), block, old))},
             hint="A later block has a score that is larger by thousands. What goes into np.exp?",
         ),
-        "nothing-shrunk": mistake.slip(
+        "nothing-shrunk": mistake.mutant(
             {"step": online(shrink_total=ones, shrink_mixed=ones)},
             hint="A larger score turns up. What was summed up before: from which score was it measured?",
         ),
-        "total-not-shrunk": mistake.slip(
+        "total-not-shrunk": mistake.mutant(
             {"step": online(shrink_total=ones)},
             hint="You shrink what was mixed before. What else was measured from the old largest score?",
         ),
-        "mixed-not-shrunk": mistake.slip(
+        "mixed-not-shrunk": mistake.mutant(
             {"step": online(shrink_mixed=ones)},
             hint="You shrink the old total. What else was measured from the old largest score?",
         ),
-        "old-total-forgotten": mistake.slip(
+        "old-total-forgotten": mistake.mutant(
             {"step": online(shrink_total=zeros)},
             hint="What was summed up before a block: is it in both of the new sums?",
         ),
-        "old-mixed-forgotten": mistake.slip(
+        "old-mixed-forgotten": mistake.mutant(
             {"step": online(shrink_mixed=zeros)}, hint="What was mixed before a block: is it in both of the new sums?"
         ),
-        "largest-of-the-block": mistake.slip(
+        "largest-of-the-block": mistake.mutant(
             {"step": online(new=lambda old, block: block)},
             hint="The largest score so far: may it become smaller with a new block?",
         ),
-        "no-scaling": mistake.slip({"step": online(scale=lambda d: 1.0)}, hint="What are the dot products divided by?"),
-        "divided-in-each-step": mistake.slip(
+        "no-scaling": mistake.mutant({"step": online(scale=lambda d: 1.0)}, hint="What are the dot products divided by?"),
+        "divided-in-each-step": mistake.mutant(
             {"after": lambda state: (*state[:2], state[2] / state[1][..., None])},
             hint="When is what is mixed divided by the total: in each step, or once at the very end?",
         ),

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
-from ...hidden import decisions
+from ...hidden import mutation_options
 from ..shared_mistakes import ones, online, zeros
 
 mistake = Catalogue()
@@ -82,7 +82,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
     return tuple(np.zeros(part.shape) + part for part in online()(largest, total, mixed, Q, K, V))
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "nothing-shrunk": mistake.known(
             {"shrink_total": ones, "shrink_mixed": ones},
@@ -98,11 +98,11 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
         "grown-for-shrunk": [
             {"shrink_total": lambda old, new: np.exp(new - old), "shrink_mixed": lambda old, new: np.exp(new - old)}
         ],
-        "total-grown": mistake.slip(
+        "total-grown": mistake.mutant(
             {"shrink_total": lambda old, new: np.exp(new - old)},
             hint="A larger score turns up. Does the old total count for more now, or for less?",
         ),
-        "mixed-grown": mistake.slip(
+        "mixed-grown": mistake.mutant(
             {"shrink_mixed": lambda old, new: np.exp(new - old)},
             hint="A larger score turns up. Does the old mixture count for more now, or for less?",
         ),
@@ -120,22 +120,22 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
             {"new": lambda old, block: np.maximum(old, block.max(axis=-1, keepdims=True))},
             hint="How many queries are there, and how many largest scores?",
         ),
-        "old-largest-given-back": mistake.slip(
+        "old-largest-given-back": mistake.mutant(
             {"given_back": lambda old, new: old},
             {"given_back": lambda old, new: np.maximum(old, -1e30)},
             hint="What is the largest score after a block that holds a larger one?",
         ),
-        "old-total-forgotten": mistake.slip(
+        "old-total-forgotten": mistake.mutant(
             {"shrink_total": zeros}, hint="What was summed up before this block: is it in both of your new sums?"
         ),
-        "old-mixed-forgotten": mistake.slip(
+        "old-mixed-forgotten": mistake.mutant(
             {"shrink_mixed": zeros}, hint="What was mixed before this block: is it in both of your new sums?"
         ),
         "what-came-before-forgotten": mistake.known(
             {"shrink_total": zeros, "shrink_mixed": zeros},
             hint="What was summed up before this block: is it in your new sums?",
         ),
-        "difference-for-power": mistake.slip(
+        "difference-for-power": mistake.mutant(
             {"shrink_total": _difference, "shrink_mixed": _difference},
             hint="By what is e ** (s - 2) multiplied to become e ** (s - 5)?",
         ),
@@ -146,7 +146,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
                 "shrink_mixed": lambda old, new: np.exp2(old - new),
             }
         ],
-        "own-largest-subtracted": mistake.slip(
+        "own-largest-subtracted": mistake.mutant(
             {"exps": lambda scores, largest: np.exp(scores - scores.max(axis=-1, keepdims=True))},
             hint="From what are the block's scores measured, and from what the old sums?",
         ),
@@ -166,7 +166,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
         "scale-by-d_k": mistake.known({"scale": lambda d: d}),
         "multiplied-by-the-scale": [{"scale": lambda d: 1 / math.sqrt(d)}],
     },
-    hints=decisions.HINTS,
+    hints=mutation_options.HINTS,
 )
 def online_softmax_step(**options):
     return online(**options)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -68,7 +68,7 @@ def rms_norm(x, gamma, eps=1e-5):
     return np.zeros(x.shape) + _normed()(x, gamma, eps)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "mean-subtracted": mistake.known(
             {"before": lambda x: x - x.mean(axis=-1, keepdims=True)},
@@ -103,7 +103,7 @@ def rms_norm(x, gamma, eps=1e-5):
             hint="How many sizes are there for five words, and how many do you have?",
         ),
         "sizes-of-features": [{"size": lambda x, eps: np.sqrt(_mean_square(x, 0 if x.ndim == 1 else -2) + eps)}],
-        "divided-by-n-minus-1": mistake.slip(
+        "divided-by-n-minus-1": mistake.mutant(
             {"size": lambda x, eps: np.sqrt((x**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1) + eps)},
             hint="In the example 84 is divided by a number. By which, and by which in yours?",
         ),
@@ -117,7 +117,7 @@ def rms_norm(x, gamma, eps=1e-5):
         "gamma-added": mistake.known(
             {"scaled": lambda x, size, gamma: x / size + gamma}, hint="Is gamma multiplied or added?"
         ),
-        "gamma-divided": mistake.slip(
+        "gamma-divided": mistake.mutant(
             {"scaled": lambda x, size, gamma: x / (size * gamma)}, hint="Is gamma multiplied, or do you divide by it?"
         ),
         "eps-missing": mistake.known(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import right_speeds, right_turn, rotation, side_by_side, woven
 
@@ -96,15 +96,15 @@ def _half_turned(x, positions, base=10000.0):
     return np.concatenate([rotation()(x[..., :half], positions, base), x[..., half:]], axis=-1)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
-        "angles-of-other-pairs": mistake.slip(
+        "angles-of-other-pairs": mistake.mutant(
             {"code": _angles_of_other_pairs(True)},
             {"code": _angles_of_other_pairs(False)},
             hint="Do the two numbers of a pair turn by one angle, or by two?",
         ),
         "added-not-turned": [{"code": _added}],
-        "half-of-the-width-turned": mistake.slip(
+        "half-of-the-width-turned": mistake.mutant(
             {"code": _half_turned}, hint="How many pairs has a vector of width 8, and how many of them does yours turn?"
         ),
     }
@@ -127,7 +127,7 @@ TURNS = {
         {"turn": lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos)},
         hint="Of the four entries of the matrix, which one has a minus? Does a vector keep its length?",
     ),
-    "two-minuses": mistake.slip(
+    "two-minuses": mistake.mutant(
         {"turn": lambda a, b, cos, sin: (a * cos - b * sin, a * sin - b * cos)},
         hint="Of the four entries of the matrix, which one has a minus?",
     ),
@@ -135,7 +135,7 @@ TURNS = {
         {"turn": lambda a, b, cos, sin: right_turn(a, b, sin, cos)},
         hint="At position 0 nothing is turned. What does yours make of (1, 0) there?",
     ),
-    "first-of-a-pair-unturned": mistake.slip(
+    "first-of-a-pair-unturned": mistake.mutant(
         {"turn": lambda a, b, cos, sin: (a, a * sin + b * cos)},
         hint="How many numbers of a pair change when it is turned?",
     ),
@@ -143,7 +143,7 @@ TURNS = {
         {"turn": lambda a, b, cos, sin: (a * cos - b * sin, b)},
         hint="How many numbers of a pair change when it is turned?",
     ),
-    "pair-swapped": mistake.slip(
+    "pair-swapped": mistake.mutant(
         {"turn": lambda a, b, cos, sin: right_turn(a, b, cos, sin)[::-1]},
         hint="At position 0 nothing is turned. What does yours make of (1, 0) there?",
     ),
@@ -157,11 +157,11 @@ SPEEDS = {
         {"speeds": lambda x, base: base ** (-np.arange(x.shape[-1] // 2) / x.shape[-1])},
         hint="The second pair of d = 4: what is 2i / d there, and what is yours?",
     ),
-    "exponent-doubled": mistake.slip(
+    "exponent-doubled": mistake.mutant(
         {"speeds": lambda x, base: base ** (-2 * np.arange(0, x.shape[-1], 2) / x.shape[-1])},
         hint="Which number is i for columns 2 and 3: is it 2, or the number of the pair?",
     ),
-    "exponent-up-to-1": mistake.slip(
+    "exponent-up-to-1": mistake.mutant(
         {"speeds": lambda x, base: base ** -np.linspace(0, 1, x.shape[-1] // 2)},
         hint="The exponent is 2i / d. Does the last pair reach 1?",
     ),
@@ -173,7 +173,7 @@ SPEEDS = {
         {"speeds": lambda x, base: right_speeds(x, base)[::-1]},
         hint="Which pair turns by the position itself: the first or the last?",
     ),
-    "speeds-from-the-second": mistake.slip(
+    "speeds-from-the-second": mistake.mutant(
         {"speeds": lambda x, base: base ** (-(np.arange(0, x.shape[-1], 2) + 2) / x.shape[-1])},
         hint="How fast is the first pair: what is base to the power of 0?",
     ),
@@ -186,12 +186,12 @@ PAIRS = {
     "put-together-in-halves": mistake.known(
         {"joined": _behind}, hint="The pairs are turned. In which columns should the two numbers of a pair stand?"
     ),
-    "taken-apart-in-halves": mistake.slip(
+    "taken-apart-in-halves": mistake.mutant(
         {"pairs": _in_halves}, hint="Which column is turned together with column 0: its neighbour, or one far away?"
     ),
 }
 PLACES = {
-    "positions-from-1": mistake.slip(
+    "positions-from-1": mistake.mutant(
         {"angle": lambda positions, speed: (positions[:, None] + 1) * speed},
         hint="By how much is the word at position 0 turned?",
     ),
@@ -199,24 +199,24 @@ PLACES = {
         {"angle": lambda positions, speed: np.arange(len(positions))[:, None] * speed},
         hint="A vector's angle comes from its entry in positions. Does yours?",
     ),
-    "positions-from-the-first": mistake.slip(
+    "positions-from-the-first": mistake.mutant(
         {"angle": lambda positions, speed: (positions - positions[0])[:, None] * speed},
         hint="By how much is a word turned that stands alone, at position 5?",
     ),
-    "degrees": mistake.slip(
+    "degrees": mistake.mutant(
         {"angle": lambda positions, speed: np.deg2rad(positions[:, None] * speed)}, hint="Does np.cos take degrees?"
     ),
-    "divided-by-length": mistake.slip(
+    "divided-by-length": mistake.mutant(
         {"angle": lambda positions, speed: positions[:, None] / len(positions) * speed},
         hint="Does the angle of position 1 depend on how many words there are?",
     ),
-    "whole-turns": mistake.slip(
+    "whole-turns": mistake.mutant(
         {"angle": lambda positions, speed: 2 * np.pi * positions[:, None] * speed},
         hint="By how much does the first pair turn from one word to the next: by 1?",
     ),
 }
 
 
-@mistake.recipe(TURNS | SPEEDS | PAIRS | PLACES)
+@mistake.mutants(TURNS | SPEEDS | PAIRS | PLACES)
 def rotate(**options):
     return rotation(**options)

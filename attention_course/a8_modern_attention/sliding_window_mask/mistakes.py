@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 mistake = Catalogue()
 
@@ -96,12 +96,12 @@ LOOKING = {
     "both-sides": [
         {"near": lambda i, j, window: abs(i - j) < window, "past": lambda i, j: i > -1, "first": _sinks_behind},
     ],
-    "half-on-each-side": mistake.slip(
+    "half-on-each-side": mistake.mutant(
         {"near": lambda i, j, window: abs(i - j) <= window // 2, "past": lambda i, j: i > -1, "first": _sinks_behind},
         hint="May a word see what comes later, if it is near?",
     ),
     "window-and-sinks": [{"join": np.logical_and}],
-    "numbers-that-hide": mistake.slip(
+    "numbers-that-hide": mistake.mutant(
         {"end": lambda mask: np.where(mask, 0.0, -np.inf)},
         hint="What is to be at a place that may be attended to: True, or a number to add?",
     ),
@@ -109,7 +109,7 @@ LOOKING = {
         {"near": lambda i, j, window: (j < i) & (i - j <= window)}, hint="Is the word itself one of the window's words?"
     ),
     "itself-left-out": mistake.known({"past": lambda i, j: j < i}, hint="Does a word see itself?"),
-    "looks-ahead": mistake.slip(
+    "looks-ahead": mistake.mutant(
         {"past": lambda i, j: (j <= i) | (j > i)}, hint="May a word see what comes later, if it is near?"
     ),
     "window-ahead": mistake.known(
@@ -118,11 +118,11 @@ LOOKING = {
     "in-blocks": mistake.known(
         {"near": lambda i, j, window: i // window == j // window}, hint="Does the window move with each word, or jump?"
     ),
-    "full-windows-only": mistake.slip(
+    "full-windows-only": mistake.mutant(
         {"near": lambda i, j, window: (i - j < window) & (i >= window - 1)},
         hint="Whom does word 0 see through a window of 3?",
     ),
-    "one-key-only": mistake.slip(
+    "one-key-only": mistake.mutant(
         {"near": lambda i, j, window: i - j == window - 1}, hint="How many words does a window of 3 hold?"
     ),
     "inverted": mistake.known({"end": lambda mask: ~mask}, hint="What does True mean: may attend, or must not?"),
@@ -144,13 +144,13 @@ SINKING = {
         hint="How many columns stay dark in the last row, far from the diagonal?",
     ),
     "one-sink-too-many": [{"first": lambda i, j, sinks, length: j <= sinks}],
-    "last-sink-only": mistake.slip(
+    "last-sink-only": mistake.mutant(
         {"first": lambda i, j, sinks, length: j == sinks - 1},
         hint="How many columns stay dark in the last row, far from the diagonal?",
     ),
 }
 
 
-@mistake.recipe(LOOKING | SINKING)
+@mistake.mutants(LOOKING | SINKING)
 def sliding_window_mask(**options):
     return lambda length, window, sinks=0: _windowed(length, window, sinks, **options)

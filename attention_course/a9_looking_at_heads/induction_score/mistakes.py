@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import ENDS, HINTS, mean, over_all, picked
 
@@ -59,7 +59,7 @@ def induction_score(weights, period):
     return weights[:, query, query - period + 1].mean(axis=-1).astype(np.float64)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         **ENDS,
         "the-same-word": mistake.known(
@@ -88,7 +88,7 @@ def induction_score(weights, period):
             {"end": lambda x: x[:, -1]},
             hint="How many words are in the second round? Does each of them count in yours?",
         ),
-        "all-of-the-first-round": mistake.slip(
+        "all-of-the-first-round": mistake.mutant(
             {"all_of_it": True},
             hint="Which word of the first round is looked for: any, or the one after the same word?",
         ),
@@ -103,7 +103,7 @@ def induction_score(weights, period):
         "head-0-for-all": "Whose weights are in the score of head 1?",
         "largest-for-mean": "Does one word that looks there make a head that always does?",
     },
-    held=(
+    catalogued=(
         "sum-for-mean",
         "rows-and-columns-swapped",
         "one-number-for-all-heads",

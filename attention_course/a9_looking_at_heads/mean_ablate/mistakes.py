@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import HINTS
 
@@ -47,7 +47,7 @@ def mean_ablate(found, head):
     return without
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "mean-over-places": mistake.known(
             {"said": lambda own: own.mean(axis=1, keepdims=True)},
@@ -66,12 +66,12 @@ def mean_ablate(found, head):
             {"of": lambda found, head: np.delete(found, head, axis=1).mean(axis=1)},
             hint="Which axis is the mean over: is it this head in other texts, or other heads?",
         ),
-        "mean-over-texts-and-heads": mistake.slip(
+        "mean-over-texts-and-heads": mistake.mutant(
             {"of": lambda found, head: found.mean(axis=(0, 1))},
             {"of": lambda found, head: np.delete(found, head, axis=1).mean(axis=(0, 1))},
             hint="Which numbers are in your mean: those of this head alone?",
         ),
-        "another-head-copied": mistake.slip(
+        "another-head-copied": mistake.mutant(
             {"of": lambda found, head: found[:, (head + 1) % found.shape[1]]},
             {"of": lambda found, head: found[:, head - 1]},
             {"of": lambda found, head: found[:, head - 1].mean(axis=0)},
@@ -90,18 +90,18 @@ def mean_ablate(found, head):
         ),
         "sum-for-mean": mistake.known({"said": lambda own: own.sum(axis=0)}, hint="By how many is the sum divided?"),
         "median-for-mean": mistake.known({"said": lambda own: np.median(own, axis=0)}),
-        "divided-by-one-more": mistake.slip(
+        "divided-by-one-more": mistake.mutant(
             {"said": lambda own: own.sum(axis=0) / (len(own) + 1)},
             hint="How many texts are in your sum, and by how many is it divided?",
         ),
-        "divided-by-one-less": mistake.slip(
+        "divided-by-one-less": mistake.mutant(
             {"said": lambda own: own.sum(axis=0) / max(len(own) - 1, 1)},
             hint="How many texts are in your sum, and by how many is it divided?",
         ),
-        "largest-for-mean": mistake.slip(
+        "largest-for-mean": mistake.mutant(
             {"said": lambda own: own.max(axis=0)}, hint="Which number does the text ask for: the largest, or the mean?"
         ),
-        "of-another-text": mistake.slip(
+        "of-another-text": mistake.mutant(
             {"said": lambda own: np.roll(own, 1, axis=0)},
             {"said": lambda own: np.roll(own, -1, axis=0)},
             hint="Does the head still tell of one text, if of another one? Over which axis is the mean?",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import BY_H, HINTS, PRODUCTS, columns_of, strided
 
@@ -49,7 +49,7 @@ def _rows(W, h):
     return W.reshape(h, -1, W.shape[1])
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         **PRODUCTS,
         "heads-averaged": mistake.known(
@@ -72,7 +72,7 @@ def _rows(W, h):
         "first-rows-for-all": mistake.known(
             {"rows": lambda W, h: _rows(W, h)[:1]}, hint="Through whose rows of W_O does head 1 speak?"
         ),
-        "values-of-all-heads": mistake.slip(
+        "values-of-all-heads": mistake.mutant(
             {"columns": lambda W, h: columns_of(W, h).sum(axis=0)},
             hint="Whose columns of W_V go with a head's rows of W_O?",
         ),
@@ -89,7 +89,7 @@ def _rows(W, h):
         "head-0-for-all": "Which columns go into the matrix of head 1?",
         "scaled": "Where does the square root belong: to the scores, or to what is copied?",
     },
-    held=(
+    catalogued=(
         "all-heads-together",
         "heads-summed",
         "heads-reversed",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import HINTS
 
@@ -78,7 +78,7 @@ def patch_head(found, other, head, place):
     return patched.astype(np.float64)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         "every-place": mistake.known(
             {"places": lambda place: slice(None)}, hint="At how many places does the head say something else?"
@@ -86,11 +86,11 @@ def patch_head(found, other, head, place):
         "from-the-place-on": mistake.known(
             {"places": lambda place: slice(place, None)}, hint="At how many places does the head say something else?"
         ),
-        "one-place-late": mistake.slip(
+        "one-place-late": mistake.mutant(
             {"places": lambda place: slice(place + 1, place + 2)},
             hint="Places are counted from 0. Which one has changed in your answer?",
         ),
-        "one-place-early": mistake.slip(
+        "one-place-early": mistake.mutant(
             {"places": lambda place: slice(max(place - 1, 0), max(place, 1))},
             hint="Places are counted from 0. Which one has changed in your answer?",
         ),
@@ -107,7 +107,7 @@ def patch_head(found, other, head, place):
         "head-0-always": mistake.known(
             {"heads": lambda head: slice(0, 1)}, hint="Which argument has no influence on your result?"
         ),
-        "from-the-head-on": mistake.slip(
+        "from-the-head-on": mistake.mutant(
             {"heads": lambda head: slice(head, None)}, hint="How many heads say something else?"
         ),
         "the-wrong-way-round": mistake.known(
@@ -125,14 +125,14 @@ def patch_head(found, other, head, place):
         "silenced": mistake.known(
             {"said": lambda here, there: 0 * there}, hint="What does the other run have to do with your result?"
         ),
-        "difference-of-runs": mistake.slip(
+        "difference-of-runs": mistake.mutant(
             {"said": lambda here, there: there - here},
             hint="Is the new vector that of the other run, or the step from the one to the other?",
         ),
         "one-number-only": mistake.known(
             {"width": slice(0, 1)}, hint="What a head finds for a word is a vector. How much of it have you replaced?"
         ),
-        "axes-from-the-front": mistake.slip(
+        "axes-from-the-front": mistake.mutant(
             {"front": 1},
             {"front": 0},
             hint="With texts of texts in front, which index of yours still counts from the first axis?",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import ENDS, HINTS, mean, over_all, picked
 
@@ -50,7 +50,7 @@ def previous_token_score(weights):
     return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).mean(axis=-1).astype(np.float64)
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         **ENDS,
         "the-word-itself": [{"back": 0}],
@@ -78,7 +78,7 @@ def previous_token_score(weights):
         "head-0-for-all": "Whose weights are in the score of head 1?",
         "largest-for-mean": "Does one word that looks back make a head that always does?",
     },
-    held=(
+    catalogued=(
         "rows-and-columns-swapped",
         "sum-for-mean",
         "one-number-for-all-heads",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.suites import Catalogue
+from autograder.testing import Catalogue
 
 from ..shared_mistakes import BY_H, HINTS, PRODUCTS, columns_of, strided
 
@@ -32,7 +32,7 @@ def qk_circuit(W_Q, W_K, num_heads):
     return list(Q @ K.swapaxes(-2, -1))
 
 
-@mistake.recipe(
+@mistake.mutants(
     {
         **PRODUCTS,
         "averaged": mistake.known(BY_H, hint="Is anything divided on the way from a word to its score?"),
@@ -61,7 +61,7 @@ def qk_circuit(W_Q, W_K, num_heads):
         "scaled": "Is the square root part of the matrix here? Look at what the docstring promises.",
         "head-0-for-all": "Which columns go into the matrix of head 1?",
     },
-    held=(
+    catalogued=(
         "all-heads-together",
         "heads-summed",
         "scaled",

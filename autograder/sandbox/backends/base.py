@@ -16,8 +16,8 @@ from typing import ClassVar
 
 from autograder.sandbox import landlock
 from autograder.sandbox.backends.promises import PROMISES, Promise
-from autograder.sandbox.inside import seccomp, walls
-from autograder.sandbox.inside.exercises import InOwnGroup
+from autograder.sandbox.sandboxed import seccomp, isolation
+from autograder.sandbox.sandboxed.exercises import InOwnGroup
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.messages import Policy
 
@@ -41,8 +41,8 @@ class Confined(ABC):
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self._held = walls.Held()
-        self._removed = walls.Removed()
+        self._held = isolation.Held()
+        self._removed = isolation.Removed()
 
     def enter(self) -> None:
         """First of all, in the fork server's process: it loses sight of what is not for it."""
@@ -50,9 +50,9 @@ class Confined(ABC):
     def before_imports(self) -> None:
         """Before the fork server loads what its children need."""
 
-    def before_first_fork(self, removed: walls.Removed) -> None:
+    def before_first_fork(self, removed: isolation.Removed) -> None:
         """Once all is loaded. removed: files that no child may read."""
-        self._held, self._removed = walls.held(), removed
+        self._held, self._removed = isolation.held(), removed
 
     def fork(self) -> int:
         """A child, as `os.fork` does. Raises `OSError`."""
@@ -91,14 +91,14 @@ class Students(Confined):
         """Lose sight first, then rights, then system calls; limits last, for the steps before need some room."""
         tasks = self.tasks_of_user()  # as long as /proc can be read
         os.setsid()  # a group and a session of its own, by which all that it starts is ended
-        walls.die_with_parent()
-        walls.first_to_go()
+        isolation.die_with_parent()
+        isolation.first_to_go()
         self.change_view(limits)
         landlock.no_new_privileges()  # Landlock and seccomp ask for it, and no program gains a right by being started
         self.restrict()
         seccomp.apply(self.filter())
         seccomp.keep_from_ending_itself()
-        walls.set_limits(limits, self._held, tasks)
+        isolation.set_limits(limits, self._held, tasks)
 
     def tasks_of_user(self) -> int:
         """How many tasks the kernel counts for this user already, if limits on processes come on top of them."""
@@ -122,20 +122,20 @@ class Students(Confined):
 class Judges(Confined):
     """A fork server of judges: it reads the course, which may be readable to root alone, so children give up root."""
 
-    def before_first_fork(self, removed: walls.Removed) -> None:
+    def before_first_fork(self, removed: isolation.Removed) -> None:
         """Lose sight first, then rights. What is kept is what children need to give root up, and to be ended."""
         super().before_first_fork(removed)
         self.restrict()
-        walls.keep_private()  # judges are of one user, and get at nothing of the fork server
+        isolation.keep_private()  # judges are of one user, and get at nothing of the fork server
         self.drop_rights()
 
     def in_child(self, limits: Limits) -> None:
         """Root first, since the steps after it are no root's to undo."""
         self.leave_root()
         landlock.no_new_privileges()
-        walls.keep_private()  # becoming another user has made it readable again
+        isolation.keep_private()  # becoming another user has made it readable again
         seccomp.apply(self.filter())
-        walls.set_limits(replace(limits, open_files=walls.most_open_files()), self._held, 0)
+        isolation.set_limits(replace(limits, open_files=isolation.most_open_files()), self._held, 0)
 
     def restrict(self) -> None:
         """Keep this process and its children to the files that they may have."""

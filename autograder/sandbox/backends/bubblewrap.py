@@ -27,22 +27,22 @@ from autograder.sandbox.backends.places import (
     python_places,
     with_its_name,
 )
-from autograder.sandbox.inside import walls
-from autograder.sandbox.inside.exercises import Alone
+from autograder.sandbox.sandboxed import isolation
+from autograder.sandbox.sandboxed.exercises import Alone
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.messages import Policy
 
 # To give hosts namespaces of their own; to give root up; to read a course that only its owner may read; to end hosts.
 ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_READ_SEARCH", "CAP_KILL")
 # Of root's: to give it up in the forks, to read a course that only its owner may read, to end the forks.
-JUDGES_HOST_KEEPS = walls.CAP_DAC_READ_SEARCH | walls.CAP_KILL | walls.CAP_SETGID | walls.CAP_SETUID
+JUDGES_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isolation.CAP_SETGID | isolation.CAP_SETUID
 OWN_PLACES = (("/tmp", landlock.WRITE), ("/dev/shm", landlock.WRITE), ("/proc", landlock.READ))  # noqa: S108
 
 
 class _InNamespaces(Confined):
     def enter(self) -> None:
         """What a student's fork server must not see is covered; judges write nowhere, so that none finds anything."""
-        walls.narrow(self.policy.hidden, self.policy.read_only)
+        isolation.narrow(self.policy.hidden, self.policy.read_only)
 
 
 class StudentsInNamespaces(_InNamespaces, Students):
@@ -50,22 +50,22 @@ class StudentsInNamespaces(_InNamespaces, Students):
 
     def before_imports(self) -> None:
         """It runs as nobody from the start: what its children are loaded with is read by every user."""
-        walls.leave_root(self.policy.user)
-        walls.drop_capabilities()
+        isolation.leave_root(self.policy.user)
+        isolation.drop_capabilities()
 
-    def before_first_fork(self, removed: walls.Removed) -> None:
+    def before_first_fork(self, removed: isolation.Removed) -> None:
         """The fork server goes without Landlock, for its children have mounts to make."""
         super().before_first_fork(removed)
         self._rules = [*landlock.reading(self.policy.readable), *landlock.DEVICES.items(), *OWN_PLACES]
 
     def fork(self) -> int:
         """The first process of its own pid namespace."""
-        return walls.fork_into_namespaces()
+        return isolation.fork_into_namespaces()
 
     def change_view(self, limits: Limits) -> None:
         """Mounts of its own; then the rights that it took to make them are given up."""
-        walls.private_places(int(limits.scratch), self._removed)
-        walls.drop_capabilities()
+        isolation.private_places(int(limits.scratch), self._removed)
+        isolation.drop_capabilities()
 
     def restrict(self) -> None:
         """Landlock's rules, if the kernel has them."""
@@ -82,7 +82,7 @@ class JudgesInNamespaces(_InNamespaces, Judges):
 
     def restrict(self) -> None:
         """They see no process, neither of each other nor of students; Landlock, if the kernel has it."""
-        walls.cover("/proc")
+        isolation.cover("/proc")
         if self.policy.abi:
             rules = [*landlock.reading(self.policy.readable), *landlock.DEVICES.items(), ("/proc", landlock.READ)]
             landlock.no_new_privileges()
@@ -90,11 +90,11 @@ class JudgesInNamespaces(_InNamespaces, Judges):
 
     def drop_rights(self) -> None:
         """Root keeps what its children need; an ordinary user nothing of the namespace's rights."""
-        walls.drop_capabilities(JUDGES_HOST_KEEPS if os.getuid() == 0 else 0)
+        isolation.drop_capabilities(JUDGES_SERVER_KEEPS if os.getuid() == 0 else 0)
 
     def leave_root(self) -> None:
         """Become the fork server's own user, without a capability."""
-        walls.leave_root(self.policy.user)
+        isolation.leave_root(self.policy.user)
 
 
 class Bubblewrap(Backend):
@@ -135,7 +135,7 @@ class Bubblewrap(Backend):
 
     def fork(self) -> int:
         """A process with namespaces of its own. Root keeps its users, to read a course that root alone may read."""
-        return walls.fork_into_namespaces(own_user=os.getuid() != 0)
+        return isolation.fork_into_namespaces(own_user=os.getuid() != 0)
 
 
 def arguments(places: Sequence[Path] = ()) -> list[str]:
@@ -182,8 +182,8 @@ def _why_not() -> str | None:
         return "bubblewrap is not installed (on Debian or Ubuntu: apt-get install bubblewrap)"
     own = ["/usr/bin/unshare", "--fork", "--pid", "--mount", "--net", "--ipc"]
     # A host has namespaces of its own, and so has a notebook in it, once root has been left behind.
-    host = [*own, *(["--user", "--map-current-user"] if os.getuid() else [])]
-    probe = [*arguments(), *host, *own, "--user", "true"]
+    server = [*own, *(["--user", "--map-current-user"] if os.getuid() else [])]
+    probe = [*arguments(), *server, *own, "--user", "true"]
     done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=20)
     if done.returncode:
         return f"bubblewrap does not work here ({done.stderr.strip()[:200]})"

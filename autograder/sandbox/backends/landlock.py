@@ -29,31 +29,31 @@ from autograder.sandbox import landlock
 from autograder.sandbox.backends.base import Backend, Child, Judges, Students
 from autograder.sandbox.backends.places import KIT, SYSTEM, open_to_all, python_places
 from autograder.sandbox.backends.process import plain_python, remove_scratch
-from autograder.sandbox.inside import scratch_watch, seccomp, walls
-from autograder.sandbox.inside.exercises import ByDescriptor, InOwnGroup, InScope
+from autograder.sandbox.sandboxed import scratch_watch, seccomp, isolation
+from autograder.sandbox.sandboxed.exercises import ByDescriptor, InOwnGroup, InScope
 from autograder.sandbox.protocol.messages import Policy
 
 BECOME_ANOTHER = {0, 6, 7}  # capabilities: CHOWN, SETGID, SETUID
 READ_ALL = {1, 2}  # DAC_OVERRIDE, DAC_READ_SEARCH
 STOP_SECONDS = 5.0  # for the zygote to end what it has forked
-HOST_STOP_SECONDS = 4.0  # for a host to do so
+SERVER_STOP_SECONDS = 4.0  # for a host to do so
 
 
-class StudentsBehindLandlock(Students):
+class StudentsUnderLandlock(Students):
     """Each child writes in a folder of its own, which the fork server watches and clears away."""
 
     def enter(self) -> None:
         """Its own folder is where it writes."""
         _write_in(self.policy.scratch)
 
-    def before_first_fork(self, removed: walls.Removed) -> None:
+    def before_first_fork(self, removed: isolation.Removed) -> None:
         """It looks at what its children hold, and runs nobody's code; they get none of these rules."""
         super().before_first_fork(removed)
         self._rules = [*landlock.reading(self.policy.readable), *landlock.DEVICES.items()]
         own = [*landlock.reading(self.policy.readable, removed.paths), *landlock.DEVICES.items()]
         own += [("/proc", landlock.READ | landlock.WRITE_FILE), (self.policy.scratch, landlock.WRITE)]
         self.leave_nothing()  # of warming up, while it is still root's
-        walls.adopt_orphans()
+        isolation.adopt_orphans()
         _leave_root(self.policy)
         _stand_for(removed.emptied)
         landlock.no_new_privileges()
@@ -119,7 +119,7 @@ class StudentsBehindLandlock(Students):
         return self.policy.abi >= landlock.SCOPE_ABI
 
 
-class JudgesBehindLandlock(Judges):
+class JudgesUnderLandlock(Judges):
     """They read the course, and write nowhere."""
 
     def restrict(self) -> None:
@@ -142,8 +142,8 @@ class Landlock(Backend):
 
     name = "landlock"
     title = "Landlock"
-    students = StudentsBehindLandlock
-    judges = JudgesBehindLandlock
+    students = StudentsUnderLandlock
+    judges = JudgesUnderLandlock
 
     def why_not(self) -> str | None:
         """Tried once in a run."""
@@ -186,7 +186,7 @@ class Landlock(Backend):
         """Nothing but a host ends what it has forked, so it is asked first."""
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGTERM)
-            until = time.monotonic() + HOST_STOP_SECONDS
+            until = time.monotonic() + SERVER_STOP_SECONDS
             while time.monotonic() < until:
                 if os.waitpid(pid, os.WNOHANG)[0]:
                     return
@@ -274,9 +274,9 @@ def _leave_root(policy: Policy) -> None:
         os.chown(policy.scratch, policy.user, policy.user)
     reachable = all(map(open_to_all, (sys.prefix, sys.base_prefix, os.path.dirname(policy.scratch))))
     # Docker's root lacks the right to read what others may not; it has the wider one, and Landlock says what is opened.
-    has_it = walls.permitted_capabilities() & walls.CAP_DAC_READ_SEARCH
-    look_up = walls.CAP_DAC_READ_SEARCH if has_it else walls.CAP_DAC_OVERRIDE
-    walls.leave_root(policy.user, keep=0 if reachable else look_up)
+    has_it = isolation.permitted_capabilities() & isolation.CAP_DAC_READ_SEARCH
+    look_up = isolation.CAP_DAC_READ_SEARCH if has_it else isolation.CAP_DAC_OVERRIDE
+    isolation.leave_root(policy.user, keep=0 if reachable else look_up)
 
 
 def _cannot_signal(pid: int) -> None:

@@ -21,7 +21,7 @@ class Process(Backend):
     name = "process"
     title = "none"
     isolates = False
-    keeps: ClassVar[tuple[Promise, ...]] = tuple(one for one in PROMISES if one.without_wall)
+    keeps: ClassVar[tuple[Promise, ...]] = tuple(one for one in PROMISES if one.without_sandbox)
     means = "student code can read the suites and what you can read, and use the network"
 
     def why_not(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What the sandbox promises. A test in `tests/test_sandbox.py` has each promise's name."""
+"""What the sandbox promises. A test in `tests/sandbox/test_sandbox.py` has each promise's name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Promise:
 
     name: str
     text: str
-    without_wall: bool = False
+    without_sandbox: bool = False
 
 
 PROMISES = (
@@ -48,12 +48,12 @@ PROMISES = (
     Promise(
         "data only",
         "it gives back plain values and arrays; dtype, shape and size are checked before anything is made of them",
-        without_wall=True,
+        without_sandbox=True,
     ),
     Promise(
         "size of what comes back",
         "a message, all messages together, and what they become in memory have limits",
-        without_wall=True,
+        without_sandbox=True,
     ),
     Promise(
         "one cause, one loss",
@@ -62,13 +62,13 @@ PROMISES = (
     Promise(
         "deadlines are kept by the trusted side",
         "it waits for no reply, no reader and no end of a stream past them",
-        without_wall=True,
+        without_sandbox=True,
     ),
     Promise(
         "no state",
         "each exercise is judged in a process of its own, with what the cells have left and nothing of an earlier "
         "one's memory; some calls are made twice, and must give the same answer",
-        without_wall=True,
+        without_sandbox=True,
     ),
     Promise(
         "nothing ready made",
@@ -82,6 +82,6 @@ PROMISES = (
     Promise(
         "questions cost little",
         "how often and how much student code may ask of the reference is limited on the trusted side",
-        without_wall=True,
+        without_sandbox=True,
     ),
 )

@@ -1,6 +1,6 @@
 """What is asked across the wall and what comes back: a `Call`, and `Reply`, `Failure` or `NoAnswer`.
 
-The same four serve in both directions: a suite calls student code, and student code may ask (see `inside.stand_in`).
+The same four serve in both directions: a suite calls student code, and student code may ask (see `sandboxed.proxy`).
 This is the one place where they become bytes.
 """
 
@@ -19,7 +19,7 @@ from msgspec import UNSET, UnsetType
 
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.frames import WireError
-from autograder.sandbox.protocol.messages import StandIn as StandIn
+from autograder.sandbox.protocol.messages import Proxy as Proxy
 from autograder.sandbox.protocol.values import Handle, decode, encode
 
 MAX_WORDS = 400  # characters of an exception's text
@@ -33,7 +33,7 @@ class Kind(Enum):
     NOT_STARTED = "not started"  # NotImplementedError: a stub
     MISSING = "missing"  # there is no such name
     NO_PARAMETER = "no parameter"  # the module has no parameter of a name that weights came for
-    READY_MADE = "ready made"  # it called what it should write; the text is the name
+    FORBIDDEN = "ready made"  # it called what it should write; the text is the name
     REFUSED = "refused"  # a question that is not answered
     MEMORY = "memory"  # it held more at once than it may; the text is how many bytes
 

@@ -1,7 +1,7 @@
 """How a process of a submission ended, and whose fault that is.
 
 A mark may be lowered only if the end is the student's: the code's own exit, a signal of its own, a limit that it met.
-`inside.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, by which the kernel short of memory, its
+`sandboxed.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, by which the kernel short of memory, its
 helpers and people end processes. So these two signals are the machine's, unless the submission's own memory limit was
 met.
 """

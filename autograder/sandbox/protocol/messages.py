@@ -1,7 +1,7 @@
 """What crosses a process: typed messages, encoded and checked by msgspec.
 
 The supervisor controls the zygote and the fork servers with the first two groups. A judge and a notebook's process
-speak the third, in which whatever comes from the notebook may be forged: see `judging.notebook`. What they ask each
+speak the third, in which whatever comes from the notebook may be forged: see `judge.notebook`. What they ask each
 other besides, and answer, is in `calls`.
 """
 
@@ -52,7 +52,7 @@ class StartServer(Message, frozen=True, tag="start"):
     """
 
     number: int
-    guest: str
+    child: str
     setting: dict[str, object]
     policy: Policy
 
@@ -127,7 +127,7 @@ FirstOfChild = Ready | Broken
 # ---------------------------------------------------------------- what notebooks are told of the course
 
 
-class ReadyMade(Message, frozen=True):
+class Forbidden(Message, frozen=True):
     """What is taken out of notebooks: parts of kernels' names, functions by module and name, files by pattern.
 
     where_watched: what is taken out for suites alone that forbid it, by the suite's word for it
@@ -137,7 +137,7 @@ class ReadyMade(Message, frozen=True):
     python: tuple[tuple[str, str], ...] = ()
     c: tuple[tuple[str, str], ...] = ()
     hidden: tuple[str, ...] = ()
-    where_watched: dict[str, ReadyMade] = {}
+    where_watched: dict[str, Forbidden] = {}
 
 
 class Setting(Message, frozen=True):
@@ -147,14 +147,14 @@ class Setting(Message, frozen=True):
     """
 
     names: dict[str, str]
-    ready_made: ReadyMade
+    forbidden: Forbidden
     package: str
 
 
 # ---------------------------------------------------------------- judge and notebook
 
 
-class StandIn(Message, frozen=True):
+class Proxy(Message, frozen=True):
     """A name that the other side answers for: a function or a module, and what its parameters are called."""
 
     name: str
@@ -220,7 +220,7 @@ class Exercise(Message, frozen=True, tag="exercise"):
     behind: names that are answered for; watched: see `perform`
     """
 
-    behind: tuple[StandIn, ...]
+    substituted: tuple[Proxy, ...]
     watched: tuple[str, ...]
 
 

@@ -1,0 +1,40 @@
+"""Visible checks of attention_scores, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, expect, keeps, visible
+
+from ..shared_visible_tests import KEYS, QUERIES, STAYS, K, Q
+
+SCORES = np.array([[1.0, 3.0]])
+ALL_SCORES = np.array(
+    [
+        [[0.8944, 3.1305, 0.4472, 0.0], [-0.4472, -2.6833, -0.4472, -0.8944], [-1.7889, 1.7889, 0.4472, -0.4472]],
+        [[1.3416, 1.3416, 2.6833, 2.2361], [0.4472, 1.7889, 2.6833, 0.4472], [0.0, -0.4472, 1.7889, 2.6833]],
+    ]
+)
+
+
+@pytest.mark.exercise("attention_scores")
+class TestAttentionScores:
+    def test_worked_example(self, student):
+        """The worked example: one query, two keys, scores 1 and 3."""
+        with visible("The dot products are 2 and 6. What comes next?", Q=Q, K=K):
+            close(expect.array(student.attention_scores(Q, K)), SCORES)
+
+    def test_three_queries(self, student):
+        """Three queries and four keys of width five: twelve scores, one row a query."""
+        with visible("One row a query, one column a key: which number is each?", Q=QUERIES[0], K=KEYS[0]):
+            close(expect.array(student.attention_scores(QUERIES[0], KEYS[0])), ALL_SCORES[0])
+
+    def test_two_texts(self, student):
+        """Two texts at once, (2, 3, 4): each text's queries meet its own keys."""
+        hint = "Is one text alone right? Then: which axes and sizes does your code count from the front?"
+        with visible(hint, Q=QUERIES, K=KEYS):
+            close(expect.array(student.attention_scores(QUERIES, KEYS)), ALL_SCORES)
+
+    def test_float32(self, student):
+        """float32 gives float32, and queries and keys are as before."""
+        with visible(STAYS, Q=Q, K=K):
+            keeps(student.attention_scores, Q, K, names="Q K")

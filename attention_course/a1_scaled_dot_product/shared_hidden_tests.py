@@ -1,0 +1,206 @@
+"""What hidden suites of a1 share. All sizes differ: L=4, S=5, d_k=6, d_v=3.
+
+But one case of each has sizes that are equal: there an axis found by its size, or turned because of it, shows.
+
+A test's weight is its points: they add up to those of the cell.
+"""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+from autograder.testing import expect
+
+from ..hidden.inputs import normal
+from ..hidden.properties import keeps_digits, responds, same_item_by_item
+from ..hidden.unbatched import Unbatched
+
+LARGE = 1e4  # exp(1e4) overflows even float64
+# Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
+AT_LARGE = 1e-2
+DTYPES = (np.float32, np.float64)
+
+
+def loosely(got):
+    """`got` as numbers where its kind is judged by another test: array, tensor, or a list of rows."""
+    if isinstance(got, list):
+        with contextlib.suppress(ValueError, TypeError, RuntimeError):
+            got = np.array(got, dtype=float)
+    return got.detach().numpy() if hasattr(got, "detach") else expect.array(got)
+
+
+class AttentionTests:
+    """What NumPy's and PyTorch's attention have in common: L=4, S=5, d_k=6, d_v=3.
+
+    Only `test_shape` asks for a tuple, and only it, `test_weights`, `test_output` and `test_batch` for the right kind
+    of array. The others take what has numbers, so that a list, missing weights, or an array in place of a tensor
+    costs those tests and not all.
+    """
+
+    NAME = ""
+    NAMES = ("Q", "K", "V")
+    Q, K, V = normal(31, 4, 6), normal(32, 5, 6), normal(33, 5, 3)
+    OTHERS = (normal(34, 4, 6), normal(35, 5, 6), normal(36, 5, 3))
+
+    def give(self, array):
+        """An array as this exercise takes it."""
+        return array
+
+    def kind(self, got, what):
+        """One part of an answer as numbers; it has to be of this exercise's kind."""
+        return expect.array(got, what=what)
+
+    def ask(self, student, *arrays):
+        return getattr(student, self.NAME)(*map(self.give, arrays))
+
+    def split(self, got, least=1):
+        """Output and weights as they came, the output alone where no weights did; fails below `least`."""
+        values = tuple(got) if isinstance(got, tuple | list) else (got,)
+        if len(values) < least:
+            expect.pair(got)
+        return values[:2]
+
+    def in_order(self, values, shapes):
+        """Output before weights, told by their shapes: no two are alike here, and `test_shape` judges the order."""
+        found = [next((v for v in values if tuple(getattr(v, "shape", ())) == shape), None) for shape in shapes]
+        return tuple(values if any(one is None for one in found[: len(values)]) else found[: len(values)])
+
+    def part(self, values, place, wanted):
+        """Output or weights, whichever comes first."""
+        return next((v for v in values if tuple(getattr(v, "shape", ())) == wanted.shape), values[place])
+
+    def function(self, student):
+        """The student's function; where it takes no single sentence, which `test_shape` asks for, a batch of one."""
+        return Unbatched(getattr(student, self.NAME), axes=2)
+
+    def ask_alone(self, student, *arrays):
+        """What comes back for a single sentence."""
+        return self.function(student)(*map(self.give, arrays))
+
+    def numbers(self, got, *arrays):
+        """Output and weights as numbers, in this order; the output alone where no weights came back."""
+        Q, K, V = arrays
+        shapes = [(*Q.shape[:-1], V.shape[-1]), (*Q.shape[:-1], K.shape[-2])]
+        return self.in_order([loosely(value) for value in self.split(got)], shapes)
+
+    def attend(self, student, *arrays):
+        """Output and weights as numbers for these arrays, also of a function that takes batches only."""
+        return self.numbers(self.ask_alone(student, *arrays), *arrays)
+
+    def looks_like_attention(self, student):
+        """Every argument matters, and the same question gets the same answer."""
+        responds(lambda *a: self.attend(student, *a), [self.Q, self.K, self.V], self.OTHERS, self.NAMES)
+
+    @pytest.mark.weight(0.35)
+    def test_shape(self, student):
+        """Four queries, five keys, values of width three: output (4, 3), weights (4, 5), as a tuple."""
+        output, weights = expect.pair(self.ask(student, self.Q, self.K, self.V))
+        if getattr(output, "shape", ()) == (4, 5) and getattr(weights, "shape", ()) == (4, 3):
+            expect.fail("what has the weights' shape comes first.", "In which order does the docstring name the two?")
+        expect.shape(self.kind(output, "output"), (4, 3), "One row a query.", "output")
+        expect.shape(self.kind(weights, "weights"), (4, 5), "One row a query, one column a key.", "weights")
+
+    @pytest.mark.weight(1)
+    def test_weights(self, student, reference):
+        """The weights are the softmax of the scaled scores, over the keys."""
+        hint = "Each row belongs to one query. What does a row sum to, and what were the scores divided by?"
+        for seed, (length, keys, d_k, d_v) in ((41, (4, 5, 6, 3)), (44, (3, 2, 16, 7)), (66, (5, 5, 2, 4))):
+            Q, K, V = normal(seed, length, d_k), normal(seed + 1, keys, d_k), normal(seed + 2, keys, d_v)
+            _, wanted = reference.scaled_dot_product_attention(Q, K, V)
+            weights = self.part(self.split(self.ask_alone(student, Q, K, V), least=2), 1, wanted)
+            expect.close(self.kind(weights, "weights"), wanted, hint, "weights")
+
+    @pytest.mark.weight(1.25)
+    def test_output(self, student, reference):
+        """The output is the sum of the values, each times its weight."""
+        hint = "Each output row blends all the values. Which numbers say how much of each?"
+        for seed, (length, keys, d_k, d_v) in ((47, (4, 5, 6, 3)), (50, (3, 2, 16, 7)), (69, (5, 5, 2, 4))):
+            Q, K, V = normal(seed, length, d_k), normal(seed + 1, keys, d_k), normal(seed + 2, keys, d_v)
+            wanted, _ = reference.scaled_dot_product_attention(Q, K, V)
+            output = self.part(self.split(self.ask_alone(student, Q, K, V)), 0, wanted)
+            expect.close(self.kind(output, "output"), wanted, hint, "output")
+
+    @pytest.mark.weight(0.75)
+    def test_batch(self, student, reference):
+        """Several sentences at once: one batch axis in front."""
+        arrays = normal(53, 2, 4, 6), normal(54, 2, 5, 6), normal(55, 2, 5, 3)
+        wanted = reference.scaled_dot_product_attention(*arrays)
+        hint = "Does one sentence alone come out right? Then: with three axes, which ones do you swap and sum over?"
+        got = self.split(self.ask(student, *arrays))
+        for place, name in list(enumerate(("output", "weights")))[: len(got)]:
+            expect.close(self.kind(self.part(got, place, wanted[place]), name), wanted[place], hint, name)
+
+    @pytest.mark.weight(0.3)
+    def test_two_batch_axes(self, student):
+        """Two batch axes in front: each item attends on its own."""
+        self.looks_like_attention(student)
+        hint = "Which axes and sizes does your code count from the front?"
+        arrays = [
+            normal(56, 2, 3, 4, 6).swapaxes(0, 1),
+            normal(57, 3, 2, 6, 5).swapaxes(-1, -2),
+            normal(58, 3, 2, 5, 3),
+        ]
+        same_item_by_item(lambda *a: self.attend(student, *a), arrays, 2, hint)
+
+    @pytest.mark.weight(0.35)
+    def test_large_scores(self, student):
+        """Scores of 10,000 and more give finite numbers; the largest score of a row takes all the weight."""
+        self.looks_like_attention(student)
+        hint = "What could be subtracted from a row of scores before exp without changing its weights?"
+        for dtype in DTYPES:
+            arrays = [a.astype(dtype) for a in (LARGE * self.Q, self.K, self.V)]
+            for part, name in zip(self.attend(student, *arrays), ("output", "weights"), strict=False):
+                expect.finite(part, hint, name)
+                if name == "weights":
+                    self.winners_take_all(part, hint)
+
+    def winners_take_all(self, weights, hint):
+        """Scores that lie thousands apart give weights of 0 and 1 along whichever axis: no tie, and not all zero."""
+        between = np.minimum(np.abs(weights), np.abs(weights - 1.0)) > AT_LARGE
+        if between.any() or not np.any(weights > 0.5):
+            expect.fail("with scores that lie thousands apart, the largest should take all the weight.", hint)
+
+    @pytest.mark.weight(0.25)
+    def test_lengths_of_one(self, student):
+        """One query, one key, one value of width one: every axis stays."""
+        self.looks_like_attention(student)
+        for length, keys in ((1, 5), (4, 1), (1, 1)):
+            parts = self.attend(student, self.Q[:length], self.K[:keys], self.V[:keys, :1])
+            for part, wanted, name in zip(parts, ((length, 1), (length, keys)), ("output", "weights"), strict=False):
+                expect.shape(part, wanted, "Does something drop axes of length one?", name)
+                expect.finite(part, what=name)
+
+    @pytest.mark.weight(0.25)
+    def test_dtype(self, student):
+        """float32 stays float32, float64 stays float64, in output and weights."""
+        self.looks_like_attention(student)
+        for dtype in DTYPES:
+            parts = self.attend(student, *(a.astype(dtype) for a in (self.Q, self.K, self.V)))
+            for part, name in zip(parts, ("output", "weights"), strict=False):
+                expect.dtype(part, dtype, "Of which type are the numbers and arrays you make yourself?", name)
+                keeps_digits(part, name)
+
+    @pytest.mark.weight(0.25)
+    def test_inputs_left_alone(self, student):
+        """The inputs are not changed, and may have any layout in memory."""
+        self.looks_like_attention(student)
+        arrays = [normal(59, 6, 4).T, normal(60, 5, 12)[:, ::2], normal(61, 3, 5).T]
+        given = [self.give(a) for a in arrays]
+        after = self.function(student).inputs_after(*given)
+        expect.unchanged(after, given, self.NAMES, "Look for operators like /= and *= on an argument.")
+        copied = self.attend(student, *map(np.ascontiguousarray, arrays))
+        for part, same in zip(self.attend(student, *arrays), copied, strict=False):
+            expect.close(part, same)
+
+    @pytest.mark.weight(0.25)
+    def test_by_name(self, student):
+        """The arguments may be given by name."""
+        self.looks_like_attention(student)
+        arrays = [self.give(a) for a in (self.Q, self.K, self.V)]
+        named = dict(reversed(list(zip(self.NAMES, arrays, strict=True))))
+        hint = "The names of the arguments are those in the first line you were given."
+        by_position = self.attend(student, self.Q, self.K, self.V)
+        got = self.numbers(self.function(student)(**named), self.Q, self.K, self.V)
+        for part, same in zip(got, by_position, strict=False):
+            expect.close(part, same, hint)

@@ -1,0 +1,112 @@
+"""Hidden suite of softmax."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import expect
+
+from ...hidden.inputs import normal
+from ...hidden.properties import keeps_digits, responds, same_item_by_item
+from ..shared_hidden_tests import AT_LARGE, DTYPES, LARGE, loosely
+
+
+@pytest.mark.exercise("softmax")
+class TestSoftmax:
+    ROW = np.array([-2.0, 0.5, 1.0])
+    X = normal(1, 4, 5)
+
+    def looks_like_weights(self, student):
+        """One number for each score, made from the scores: true with or without exponential, right axis or sum."""
+        expect.shape(loosely(student.softmax(self.ROW)), (3,))
+        responds(lambda x: loosely(student.softmax(x)), [self.ROW], [2 * self.ROW + [0.0, 0.0, 1.0]], ["x"])
+
+    @pytest.mark.weight(0.2)
+    def test_shape(self, student):
+        """The result has the shape of the input."""
+        expect.shape(expect.array(student.softmax(self.X)), (4, 5))
+
+    @pytest.mark.weight(1)
+    def test_one_row(self, student, reference):
+        """One row of scores gives the right weights."""
+        for x in (normal(2, 5), 2 * normal(3, 7), 6 * normal(9, 6)):
+            hint = "Which two steps turn scores into weights that are positive and sum to 1?"
+            expect.close(expect.array(student.softmax(x)), reference.softmax(x), hint)
+
+    @pytest.mark.weight(1)
+    def test_many_rows(self, student, reference):
+        """Several rows: each gets the weights it would get alone."""
+        for x in (self.X, normal(4, 3, 2), normal(5, 6, 3).T):
+            hint = "Does each row sum to 1? Which axis does `axis=-1` mean, and which shape has a sum over it?"
+            expect.close(expect.array(student.softmax(x)), reference.softmax(x), hint)
+
+    @pytest.mark.weight(0.7)
+    def test_axis(self, student):
+        """`axis` chooses the axis to normalise over; it may count from the end."""
+        self.looks_like_weights(student)
+        hint = "Is `axis` used in every step?"
+        x = normal(6, 3, 4, 5)
+        results = []
+        for axis in (0, -2, 2):
+            last = np.moveaxis(x, axis, -1)
+            over_the_last = loosely(student.softmax(last))
+            expect.shape(over_the_last, last.shape)
+            results.append(loosely(student.softmax(x, axis)))
+            expect.close(results[-1], np.moveaxis(over_the_last, -1, axis), hint)
+        expect.differs(results[0], results[2], hint, "with another `axis` the result")
+
+    @pytest.mark.weight(0.2)
+    def test_any_number_of_axes(self, student):
+        """Any number of axes, and axes of length one, too."""
+        self.looks_like_weights(student)
+        hint = "Is anything taken for granted about how many axes x has?"
+        same_item_by_item(lambda x: loosely(student.softmax(x)), [normal(7, 2, 3, 4, 5)], 2, hint)
+        got = loosely(student.softmax(self.ROW[np.newaxis, :, np.newaxis], axis=1))
+        expect.shape(got, (1, 3, 1), hint)
+        expect.shape(loosely(student.softmax(self.ROW[:1])), (1,), hint)
+
+    @pytest.mark.weight(0.3)
+    def test_large_scores(self, student):
+        """Scores of 10,000 still give finite weights, and the right ones."""
+        self.looks_like_weights(student)
+        hint = "Before np.exp, what could be subtracted from a row without changing its weights?"
+        for dtype in DTYPES:
+            # Two large scores share the weight as two small ones do, and those far below them get none. The large ones
+            # are neither first nor last nor in the middle, so nothing but the largest helps if it is taken off.
+            near = loosely(student.softmax(np.array([1.0, 0.0], dtype=dtype)))
+            expect.shape(near, (2,))
+            got = loosely(student.softmax(np.array([0.0, LARGE, LARGE - 1.0, 0.0, 0.0], dtype=dtype)))
+            expect.close(got, np.pad(near, (1, 2)), hint, atol=AT_LARGE)
+            low = loosely(student.softmax(np.array([-LARGE, -LARGE - 1.0], dtype=dtype)))
+            expect.close(low, near, hint, atol=AT_LARGE)
+        small = np.array([[0.0, -2.0], [0.0, 1.0]])
+        apart = "Rows can lie far apart. Is each made harmless on its own?"
+        got, near = (loosely(student.softmax(rows)) for rows in (small + np.array([[-LARGE], [1e6]]), small))
+        expect.finite(got, apart)
+        expect.close(got, near, apart, atol=AT_LARGE)
+
+    @pytest.mark.weight(0.2)
+    def test_dtype(self, student):
+        """float32 stays float32, float64 stays float64."""
+        self.looks_like_weights(student)
+        for dtype in DTYPES:
+            got = expect.array(student.softmax(self.ROW.astype(dtype)))
+            expect.dtype(got, dtype, "Where does the type change?")
+            keeps_digits(got, "the result")
+
+    @pytest.mark.weight(0.2)
+    def test_inputs_left_alone(self, student):
+        """The input is not changed, and may have any layout in memory."""
+        self.looks_like_weights(student)
+        x = normal(8, 10)[::2]
+        hint = "Look for operators like -= and /= on the argument."
+        expect.unchanged(student.softmax.inputs_after(x), [x], ["x"], hint)
+        copied = loosely(student.softmax(x.copy()))
+        expect.close(loosely(student.softmax(x)), copied)
+
+    @pytest.mark.weight(0.2)
+    def test_by_name(self, student):
+        """The arguments may be given by name."""
+        self.looks_like_weights(student)
+        hint = "The names of the arguments are those in the first line you were given."
+        by_position = loosely(student.softmax(self.ROW))
+        expect.close(loosely(student.softmax(axis=0, x=self.ROW)), by_position, hint)

@@ -1,0 +1,116 @@
+"""Hidden suite of padding_mask."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+from autograder.testing import Raised, expect
+
+from ...hidden.properties import responds
+from ..shared_hidden_tests import BY_NAME, TRUTH, loosely
+
+
+@pytest.mark.exercise("padding_mask")
+class TestPaddingMask:
+    LENGTHS = np.array([4, 2, 5])
+    MAX_LENGTH = 7
+
+    def rows(self, got, texts, max_length, narrow=False):
+        """The mask as (B, max_length). Lists and axes of length one, wherever they are, cost tests of their own.
+
+        narrow: a mask of fewer places will do; that it is too narrow is judged elsewhere
+        """
+        got = loosely(got)
+        if narrow and got.size < texts * max_length and got.size % texts == 0:
+            max_length = got.size // texts
+        longer = [[n for n in shape if n > 1] for shape in (got.shape, (texts, max_length))]
+        if longer[0] != longer[1]:
+            expect.shape(got, (texts, 1, max_length))
+        return got.reshape(texts, max_length)
+
+    def looks_like_a_mask(self, student):
+        """Other lengths, another mask; two kinds of entries, and both of them in each row."""
+        ask = lambda *args: loosely(student.padding_mask(*args))  # noqa: E731
+        responds(ask, [self.LENGTHS, self.MAX_LENGTH], [np.array([3, 6, 1])], ["lengths"])
+        got = ask(self.LENGTHS, self.MAX_LENGTH)
+        # Of a mask that is as wide as the longest text, that text's row is all of one kind.
+        if len(np.unique(got)) != 2 or sum(len(np.unique(row)) == 2 for row in got) < 2:
+            expect.fail("each entry should say yes or no, and no text here is without words or without padding.")
+
+    @pytest.mark.weight(0.25)
+    def test_shape(self, student):
+        """Three texts and a max_length of 7 give a mask of shape (3, 1, 7)."""
+        hint = "Scores have the axes text, query, key. Which of them does this mask have, and where is the other one?"
+        expect.shape(expect.array(student.padding_mask(self.LENGTHS, self.MAX_LENGTH)), (3, 1, 7), hint)
+
+    @pytest.mark.weight(1.5)
+    def test_values(self, student, reference):
+        """True on the real words of each text, False on its padding."""
+        hint = "Take a text of two words: which places hold a word, and which is the first that does not?"
+        for lengths, max_length in ((self.LENGTHS, 7), (np.array([1, 3, 4, 2]), 5), (np.array([200, 9]), 300)):
+            wanted = reference.padding_mask(lengths, max_length)[:, 0]
+            expect.equal(self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length), wanted, hint)
+
+    @pytest.mark.weight(0.3)
+    def test_goes_with_scores(self, student):
+        """The mask broadcasts to scores of shape (B, L, S), each text's row for all of its queries."""
+        self.looks_like_a_mask(student)
+        got = loosely(student.padding_mask(self.LENGTHS, self.MAX_LENGTH))
+        rows = self.rows(got, 3, 7)
+        hint = "Broadcasting lines axes up from the right. Which axis of the scores does each axis of the mask meet?"
+        try:
+            full = np.broadcast_to(got, (3, 4, 7))
+        except ValueError:
+            expect.fail(f"a mask of shape {got.shape} does not go with scores of shape (3, 4, 7).", hint)
+        expect.equal(full, np.repeat(rows[:, None, :], 4, axis=1), hint)
+
+    @pytest.mark.weight(0.2)
+    def test_list(self, student):
+        """`lengths` may be a list, or an array of another integer type."""
+        self.looks_like_a_mask(student)
+        rows = self.rows(student.padding_mask(self.LENGTHS, 7), 3, 7, narrow=True)
+        for lengths in (self.LENGTHS.tolist(), self.LENGTHS.astype(np.int32)):
+            got = self.rows(student.padding_mask(lengths, 7), 3, 7, narrow=True)
+            expect.equal(got, rows, "What turns a list into an array?")
+
+    @pytest.mark.weight(0.2)
+    def test_edges(self, student):
+        """A text without a word has the same answer everywhere, a text without padding the opposite one."""
+        self.looks_like_a_mask(student)
+        rows = self.rows(student.padding_mask(np.array([6, 0, 3]), 6), 3, 6)
+        hint = "What does the code do when there is nothing to fill, or nothing but padding?"
+        for row, length in ((0, 6), (1, 0)):
+            if not np.all(rows[row] == rows[row, 0]):
+                expect.fail(f"with max_length=6 and a text of length {length}, not all entries are the same.", hint)
+        if rows[0, 0] == rows[1, 0]:
+            expect.fail("with max_length=6, texts of length 0 and 6 have the same mask.", hint)
+
+    @pytest.mark.weight(0.2)
+    def test_dtype(self, student):
+        """The mask holds truth values."""
+        self.looks_like_a_mask(student)
+        got = expect.array(student.padding_mask(self.LENGTHS, self.MAX_LENGTH))
+        expect.dtype(got, np.bool_, TRUTH)
+
+    @pytest.mark.weight(0.2)
+    def test_one_text(self, student):
+        """A batch of one text is still a batch, with that text's row."""
+        self.looks_like_a_mask(student)
+        batch, alone = student.padding_mask(self.LENGTHS, 7), student.padding_mask(self.LENGTHS[1:2], 7)
+        hint = "Which axes may not disappear?"
+        if loosely(alone).ndim != loosely(batch).ndim:
+            expect.fail(f"the mask has shape {loosely(alone).shape}.", hint)
+        expect.equal(self.rows(alone, 1, 7), self.rows(batch, 3, 7)[1:2], hint)
+
+    @pytest.mark.weight(0.15)
+    def test_call(self, student):
+        """The arguments may be given by name, and `lengths` is not changed."""
+        self.looks_like_a_mask(student)
+        first = self.rows(student.padding_mask(self.LENGTHS, 7), 3, 7, narrow=True)
+        again = self.rows(student.padding_mask(max_length=7, lengths=self.LENGTHS), 3, 7, narrow=True)
+        expect.equal(again, first, BY_NAME)
+        expect.unchanged(student.padding_mask.inputs_after(self.LENGTHS, 7)[:1], [self.LENGTHS], ["lengths"])
+        with contextlib.suppress(Raised):  # code that takes no list pays for it in `test_list`
+            if student.padding_mask.inputs_after(self.LENGTHS.tolist(), 7)[0] != self.LENGTHS.tolist():
+                expect.fail("lengths, a list, holds other numbers after the call than before.", "What changes a list?")

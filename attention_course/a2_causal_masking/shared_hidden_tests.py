@@ -1,0 +1,206 @@
+"""What hidden suites of a2 share. Sizes differ wherever the exercise lets them.
+
+A leak through a mask is found by influence: something huge is put where nobody may look, and nothing may move. A test's
+weight is its points: they add up to those of the cell.
+"""
+
+import contextlib
+
+import numpy as np
+
+from autograder.testing import expect
+
+from ..hidden.inputs import normal
+from ..hidden.properties import keeps_digits, responds
+
+LARGE = 1e4  # exp(1e4) overflows even float64
+HUGE = 1e6  # the largest score of the contract
+FAR = 1e5  # keys of this size give scores of at most a few 1e5
+# Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
+AT_LARGE = 1e-2
+DTYPES = (np.float32, np.float64)
+TRUTH = "What does ~ make of True, and what of the number 1?"
+BY_NAME = "The names of the arguments are those in the first line you were given."
+
+
+def all_low(seed, length, keys, width):
+    """Queries and keys whose scores are all low: about -850,000."""
+    Q, K = 1 + 0.03 * normal(seed, length, width), 1 + 0.03 * normal(seed + 1, keys, width)
+    return Q, -0.85 * HUGE / np.sqrt(width) * K
+
+
+def table(*rows):
+    """A mask from rows of ones and zeros."""
+    return np.array([[letter == "1" for letter in row] for row in rows])
+
+
+# No symmetry; every row allows something and hides something, so that empty rows are a matter of their own tests.
+MASK = table("100110", "011011", "000010", "111000")
+OTHER_MASK = table("011100", "110010", "100101", "001011")
+SQUARE = table("1010", "0110", "1001", "0111")  # as many queries as keys: a mask that was turned over goes in, too
+PADDING = table("111000", "111110")[:, None, :]  # (2, 1, 6)
+ONE_EMPTY = table("100110", "000000", "000010", "111000")  # MASK, but nothing is allowed for query 1
+
+
+def loosely(got):
+    """`got` as numbers where its kind is judged by another test: array, tensor, or a list of rows."""
+    if isinstance(got, list):
+        with contextlib.suppress(ValueError, TypeError, RuntimeError):
+            got = np.array(got, dtype=float)
+    return got.detach().numpy() if hasattr(got, "detach") else expect.array(got)
+
+
+def some_in_between(weights):
+    """Finite, and not yes or no alone, as a mask is."""
+    expect.finite(weights, what="the weights")
+    if not np.any((weights > 1e-3) & (weights < 1 - 1e-3)):
+        expect.fail("no weight lies between 0 and 1, though there are queries that may attend to several keys.")
+
+
+def zero_where(hidden, got, hint, what):
+    """Exactly zero, as the docstring of the stub says; a NaN deserves words of its own."""
+    expect.finite(np.where(hidden, got, 0), "Which numbers go into np.exp here, and what is divided by what?", what)
+    wrong = np.argwhere(hidden & ~(got == 0))
+    if len(wrong):
+        place = tuple(int(i) for i in wrong[0])
+        expect.fail(f"{what} at {list(place)} is {float(got[place]):.4g}, it should be exactly 0.", hint)
+
+
+def all_zero(got, hint, what):
+    """Finite first, since NaN deserves its own words; then exactly zero."""
+    expect.finite(got, hint, what)
+    zero_where(np.ones(got.shape, dtype=bool), got, hint, what)
+
+
+def winners_take_all(weights, hint):
+    """Scores that lie thousands apart give weights of 0 and 1: no tie."""
+    between = np.minimum(np.abs(weights), np.abs(weights - 1.0)) > AT_LARGE
+    if between.any():
+        expect.fail("with scores that lie thousands apart, the largest should take all the weight.", hint)
+
+
+def no_row_vanishes(weights, ordinary, hint):
+    """What sums to 1 with ordinary scores does not vanish, as it would after dividing nothing by a guarded 0."""
+    totals = weights.sum(axis=-1)
+    gone = (totals < AT_LARGE) & (ordinary.sum(axis=-1) > 0.99)
+    if gone.any():
+        expect.fail(f"a query that may attend to something has weights that sum to {float(totals[gone][0]):.4g}.", hint)
+
+
+class AttentionTests:
+    """What both attention exercises have in common.
+
+    Only `test_shape` asks for a tuple, and only it, `test_weights` and `test_output` for the right kind of array. The
+    others take what has numbers, so that a list, missing weights, or an array in place of a tensor costs those tests
+    and not all. Output and weights are found by shape: no two shapes are alike.
+    """
+
+    NAME = ""
+    NAMES: tuple[str, ...] = ()
+    SMALL: tuple[np.ndarray, ...] = ()  # queries, keys, values (and mask) without batch axes, for the gate
+    OTHERS: tuple[np.ndarray, ...] = ()  # others of the same shapes
+    LOW = "All scores are very low here. What makes a masked weight 0 in your code, and what is left of the others?"
+    NOTHING = "Follow a row in which every key is masked through your softmax."
+
+    def give(self, array):
+        """An array as this exercise takes it."""
+        return array
+
+    def kind(self, got, what):
+        """One part of an answer as numbers; it has to be of this exercise's kind."""
+        return expect.array(got, what=what)
+
+    def ask(self, student, *arrays):
+        return getattr(student, self.NAME)(*map(self.give, arrays))
+
+    def parts(self, got, Q, K, V):
+        """Output and weights as they came, found by shape; the output alone where no weights came back."""
+        values = got if isinstance(got, tuple | list) and got else (got,)
+        shapes = [(*Q.shape[:-1], V.shape[-1]), (*Q.shape[:-1], K.shape[-2])][: len(values)]
+        found = []
+        for value, shape, what in zip(values, shapes, ("output", "weights"), strict=False):
+            part = next((v for v in values if tuple(getattr(v, "shape", ())) == shape), value)
+            expect.shape(loosely(part), shape, what=what)
+            found.append(part)
+        return found
+
+    def attend(self, student, *arrays):
+        """Output and weights as numbers; the output alone where no weights came back."""
+        return [loosely(part) for part in self.parts(self.ask(student, *arrays), *arrays[:3])]
+
+    def looks_like_attention(self, student):
+        """Every argument matters, and the same question gets the same answer."""
+        responds(lambda *a: tuple(self.attend(student, *a)), self.SMALL, self.OTHERS, self.NAMES)
+        for weights in self.attend(student, *self.SMALL)[1:]:
+            some_in_between(weights)
+
+    def same(self, got, wanted, hint, where=""):
+        """Two answers agree, in the output and, where there are some, in the weights."""
+        for part, other, what in zip(got, wanted, ("output", "weights"), strict=False):
+            expect.close(part, other, hint, what + where)
+
+    def check_shape(self, got, output_shape, weights_shape):
+        output, weights = expect.pair(got)
+        if [getattr(part, "shape", ()) for part in got] == [weights_shape, output_shape]:
+            expect.fail("what has the weights' shape comes first.", "In which order does the docstring name the two?")
+        expect.shape(self.kind(output, "output"), output_shape, "One row a query.", "output")
+        expect.shape(self.kind(weights, "weights"), weights_shape, "One row a query, one column a key.", "weights")
+
+    def check_weights(self, student, arrays, wanted):
+        hint = "Row i belongs to query i and sums to 1. Which keys take part in it, and what is a score divided by?"
+        got = self.parts(self.ask(student, *arrays), *arrays[:3])
+        if len(got) < 2:
+            expect.pair(got[0])
+        expect.close(self.kind(got[1], "weights"), wanted, hint, "weights")
+
+    def check_output(self, student, arrays, wanted):
+        hint = "Each output row blends the values that its query may see. Which numbers say how much of each?"
+        output = self.parts(self.ask(student, *arrays), *arrays[:3])[0]
+        expect.close(self.kind(output, "output"), wanted, hint, "output")
+
+    def check_large(self, student, Q, *others):
+        hint = "What could be subtracted from a row of scores before exp without changing its weights?"
+        for dtype in DTYPES:
+            arrays = [a if a.dtype == bool else a.astype(dtype) for a in (LARGE * Q, *others)]
+            for part, what in zip(self.attend(student, *arrays), ("output", "weights"), strict=False):
+                expect.finite(part, hint, what)
+                if what == "weights":
+                    winners_take_all(part, hint)
+                    no_row_vanishes(part, self.attend(student, Q, *others)[-1], hint)
+
+    def check_low(self, student, arrays, hidden):
+        """Very low scores: what is hidden has weight 0 all the same, and what is seen has not.
+
+        Code that has trouble with low scores where nothing is hidden pays for it in `test_large_scores`.
+        """
+        if not self.stands(student, *arrays[:3]):
+            return
+        for weights in self.attend(student, *arrays)[1:]:
+            zero_where(hidden, weights, self.LOW, "the weight of a masked key")
+            no_row_vanishes(weights, self.attend(student, *self.SMALL)[-1], self.LOW)
+
+    def stands(self, student, Q, K, V):
+        """Are there weights for such scores where the last query, at least, sees all keys?"""
+        weights = self.attend(student, Q, K, V)[-1]
+        return bool(np.isfinite(weights).all() and weights[-1].any())
+
+    def check_dtype(self, student, *arrays):
+        hint = "Of which type are the numbers and arrays you make yourself?"
+        for dtype in DTYPES:
+            given = [a if a.dtype == bool else a.astype(dtype) for a in arrays]
+            for part, what in zip(self.attend(student, *given), ("output", "weights"), strict=False):
+                expect.dtype(part, dtype, hint, what)
+                keeps_digits(part, what)
+
+    def check_inputs(self, student, *arrays):
+        given = [self.give(array) for array in arrays]
+        after = getattr(student, self.NAME).inputs_after(*given)
+        hint = "Look for operators like /= and &=, and for names that end in _, on an argument."
+        expect.unchanged(after, given, self.NAMES, hint)
+        copied = self.attend(student, *map(np.ascontiguousarray, arrays))
+        self.same(self.attend(student, *arrays), copied, "Does it matter to your code how memory is laid out?")
+
+    def check_names(self, student, *arrays):
+        named = dict(reversed(list(zip(self.NAMES, map(self.give, arrays), strict=False))))
+        got = self.parts(getattr(student, self.NAME)(**named), *arrays[:3])
+        self.same(map(loosely, got), self.attend(student, *arrays), BY_NAME)

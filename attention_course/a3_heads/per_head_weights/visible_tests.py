@@ -1,0 +1,66 @@
+"""Visible checks of per_head_weights, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, expect, keeps, visible
+
+from ..shared_visible_tests import STAYS
+
+W = np.array(
+    [
+        [11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
+        [21.0, 22.0, 23.0, 24.0, 25.0, 26.0],
+        [31.0, 32.0, 33.0, 34.0, 35.0, 36.0],
+        [41.0, 42.0, 43.0, 44.0, 45.0, 46.0],
+        [51.0, 52.0, 53.0, 54.0, 55.0, 56.0],
+    ]
+)  # 32: third row, second column
+
+
+@pytest.mark.exercise("per_head_weights")
+class TestPerHeadWeights:
+    def test_two_heads(self, student):
+        """Two heads: head 0 owns the first three columns of W, head 1 the last three."""
+        with visible("First the heads; each has as many rows as W. Which columns are whose?", W=W, num_heads=2):
+            got = expect.array(student.per_head_weights(W, 2), "Can the heads' weights be made into one array?")
+            close(
+                got,
+                np.array(
+                    [
+                        [
+                            [11.0, 12.0, 13.0],
+                            [21.0, 22.0, 23.0],
+                            [31.0, 32.0, 33.0],
+                            [41.0, 42.0, 43.0],
+                            [51.0, 52.0, 53.0],
+                        ],
+                        [
+                            [14.0, 15.0, 16.0],
+                            [24.0, 25.0, 26.0],
+                            [34.0, 35.0, 36.0],
+                            [44.0, 45.0, 46.0],
+                            [54.0, 55.0, 56.0],
+                        ],
+                    ]
+                ),
+            )
+
+    def test_three_heads(self, student):
+        """Six columns, three heads: each has weights of shape (5, 2)."""
+        with visible("First the heads; each has as many rows as W. Which columns are whose?", W=W, num_heads=3):
+            close(
+                expect.array(student.per_head_weights(W, 3)),
+                np.array(
+                    [
+                        [[11.0, 12.0], [21.0, 22.0], [31.0, 32.0], [41.0, 42.0], [51.0, 52.0]],
+                        [[13.0, 14.0], [23.0, 24.0], [33.0, 34.0], [43.0, 44.0], [53.0, 54.0]],
+                        [[15.0, 16.0], [25.0, 26.0], [35.0, 36.0], [45.0, 46.0], [55.0, 56.0]],
+                    ]
+                ),
+            )
+
+    def test_float32(self, student):
+        """float32 gives float32, and W is as before."""
+        with visible(STAYS, W=W, num_heads=2):
+            keeps(student.per_head_weights, W, 2, names="W num_heads")

@@ -1,0 +1,149 @@
+"""Visible checks of MultiHeadAttention, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import arrives, close, expect, visible
+
+from ..shared_visible_tests import (
+    BY_HAND,
+    CAUSAL,
+    CAUSAL_WEIGHTS,
+    OUTPUT,
+    PADDING,
+    SURE,
+    TEXTS,
+    WIDE_K,
+    WIDE_O,
+    WIDE_Q,
+    WIDE_V,
+    WIDE_WEIGHTS,
+    X,
+)
+
+# The module has one width for keys and values, here 5.
+LAYER = {"W_Q": WIDE_Q, "W_K": WIDE_K, "W_V": WIDE_V[:, :10], "W_O": WIDE_O[:10]}
+LAYER_OUTPUTS = np.array(
+    [
+        [[-2.3146, 25.5114, 13.3471], [3.4067, 10.1269, 8.1506], [-0.6031, 14.6023, 8.2373], [8.2092, 5.2008, 9.9402]],
+        [
+            [23.624, 6.9772, 37.1183],
+            [-12.5377, 13.8207, -13.6673],
+            [-12.5377, 13.8207, -13.6673],
+            [-0.7792, 2.5145, 3.1799],
+        ],
+        [[-1.6788, 28.4214, 13.46], [-7.6546, 34.8651, 2.9957], [-7.0686, 33.872, -3.3072], [-5.9598, 32.5048, 5.1391]],
+    ]
+)
+LAYER_PADDED = np.array(
+    [
+        [[8.8875, 1.3592, 21.5666], [3.5818, 9.7752, 8.0952], [9.1692, -7.6848, 12.2951], [8.2444, 5.1194, 9.9336]],
+        [
+            [23.8419, 7.0678, 37.6612],
+            [-13.9232, 16.5872, -14.8997],
+            [-13.9232, 16.5872, -14.8997],
+            [0.7946, 12.1794, 8.5542],
+        ],
+        [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+    ]
+)
+
+
+@pytest.mark.exercise("MultiHeadAttention")
+class TestMultiHeadAttentionModule:
+    def run(self, student, sizes, x, matrices, dtype="float32", **more):
+        import torch
+
+        # nn.Linear keeps a matrix as (out, in).
+        weights = {f"{name}.weight": torch.tensor(W.T, dtype=getattr(torch, dtype)) for name, W in matrices.items()}
+        if more.get("mask") is not None:
+            more["mask"] = torch.tensor(more["mask"])
+        return student.MultiHeadAttention.run(sizes, weights, torch.tensor(x, dtype=getattr(torch, dtype)), **more)
+
+    def attend(self, *args, **more):
+        output, weights = expect.pair(self.run(*args, **more).value)
+        return expect.tensor(output, what="output"), expect.tensor(weights, what="weights")
+
+    def test_parameters(self, student):
+        """MultiHeadAttention(6, 2) has four matrices of shape (6, 6), and no bias."""
+        with visible("Which layers does the text above name?"):
+            got = student.MultiHeadAttention.build(6, 2)
+            if len(got) != 4 or any(shape != (6, 6) for shape in got.values()):
+                listed = ", ".join(f"{name} {shape}" for name, shape in got.items()) or "none"
+                expect.fail(f"its parameters are {listed}.")
+
+    def test_output(self, student):
+        """The example by hand, d_model = 3 with d_head = 3, in a batch or alone: the same numbers as in NumPy."""
+        by_hand = {name: W for name, W in BY_HAND.items() if name != "X"}
+        with visible("Compare each step with your NumPy function: which one differs?", x=X, **by_hand):
+            output, weights = self.attend(student, (3, 2, 3), X[np.newaxis], by_hand)  # a batch of one
+            expect.shape(weights, (1, 2, 2, 2), what="weights")
+            close(output, OUTPUT[np.newaxis], "output")
+            close(self.attend(student, (3, 2, 3), X, by_hand)[0], OUTPUT, "without a batch axis the output")
+
+    def test_three_texts(self, student):
+        """Three texts of four words of width three, two heads of width five."""
+        with visible("By the root of which size is a score divided: d_model, or one head's?", x=TEXTS, **LAYER):
+            output, weights = self.attend(student, (3, 2, 5), TEXTS, LAYER)
+            close(weights[0], WIDE_WEIGHTS, "weights of the first text")
+            close(output, LAYER_OUTPUTS, "output")
+
+    def test_mask(self, student):
+        """Where the mask is False the weight is 0, in every head, and the others still sum to 1."""
+        with visible("True means: may attend. Who takes part in the sum of a row?", x=TEXTS[0], mask=CAUSAL, **LAYER):
+            close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
+
+    def test_mask_of_another_call(self, student):
+        """A call without a mask is the same after one with a mask: a layer keeps nothing of a call."""
+        import torch
+
+        with visible("What does your layer keep from one call to the next?", x=TEXTS[0], mask=CAUSAL, **LAYER):
+            before = [torch.tensor(TEXTS[0], dtype=torch.float32), torch.tensor(CAUSAL)]
+            close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, after=before)[1], WIDE_WEIGHTS, "weights")
+
+    def test_padding(self, student):
+        """A mask (3, 1, 1, 4) hides each text's padding; the third text is nothing else, and its output is 0."""
+        hint = "Which axis of the mask meets which axis of the scores? And what does a softmax over nothing divide by?"
+        with visible(hint, x=TEXTS, mask=PADDING, **LAYER):
+            output, weights = self.attend(student, (3, 2, 5), TEXTS, LAYER, mask=PADDING)
+            close(output, LAYER_PADDED, "output")
+            close(weights[2], np.zeros((2, 4, 4)), "weights of the third text")
+
+    def test_large_scores(self, student):
+        """A text ten thousand times as large still gives finite weights, and no hidden key gets any."""
+        with visible(
+            "What is the exp of 1000, and what does a hidden score become?", x=1e4 * TEXTS[0], mask=CAUSAL, **LAYER
+        ):
+            _, weights = self.attend(student, (3, 2, 5), 1e4 * TEXTS[0], LAYER, mask=CAUSAL)
+            close(weights, SURE, "weights")
+
+    def test_gradients_arrive(self, student):
+        """Gradients reach x and all four matrices, and stay finite where a word may attend to nothing."""
+        import torch
+
+        mask = CAUSAL.copy()
+        mask[0] = False
+        of_output, of_weights = torch.tensor(TEXTS[1], dtype=torch.float32), torch.tensor(SURE + WIDE_WEIGHTS).float()
+        with visible("Which line lets go of a gradient, or sends a NaN back?", x=TEXTS[0], mask=mask, **LAYER):
+            for seeds, names in (([of_output, None], "W_Q W_K W_V W_O"), ([None, of_weights], "W_Q W_K")):
+                got = self.run(student, (3, 2, 5), TEXTS[0], LAYER, mask=mask, seeds=seeds)
+                arrives(got.inputs[:1], "x")
+                arrives([got.parameters.get(f"{name}.weight") for name in names.split()], names)
+
+    def test_does_not_divide(self, student):
+        """Three heads cannot share d_model = 8 evenly: a ValueError."""
+        with visible("Where is d_head worked out?"):
+            expect.raises(ValueError, lambda: student.MultiHeadAttention.build(8, 3))
+
+    def test_dtype(self, student):
+        """A module in float64 gives float64, and x and mask are as before."""
+        with visible("Which line makes a new tensor, of which dtype, and does one write into an old one?"):
+            got = self.run(student, (3, 2, 5), TEXTS, LAYER, "float64", mask=PADDING)
+            for part, what in zip(expect.pair(got.value), ("output", "weights"), strict=True):
+                expect.dtype(part, np.float64, what=what)
+            import torch
+
+            before = [torch.tensor(TEXTS), torch.tensor(PADDING)]
+            weights = {f"{name}.weight": torch.tensor(W.T) for name, W in LAYER.items()}
+            after = student.MultiHeadAttention.run((3, 2, 5), weights, *before).after
+            expect.unchanged(after, before, ["x", "mask"])

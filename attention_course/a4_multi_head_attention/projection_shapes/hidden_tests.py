@@ -1,0 +1,106 @@
+"""Hidden suite of projection_shapes."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import expect
+
+from ..shared_hidden_tests import KEYS
+
+
+@pytest.mark.exercise("projection_shapes")
+class TestProjectionShapes:
+    def shapes(self, student, *args, **kwargs):
+        """The dict."""
+        got = student.projection_shapes(*args, **kwargs)
+        if not isinstance(got, dict):
+            expect.fail(f"gave back {expect.kind_of(got)}, not a dict.")
+        return got
+
+    def sizes(self, shapes, *keys):
+        """The shapes under `keys` as numbers; whether they are tuples of whole numbers is judged in another test."""
+        found = []
+        for key in keys:
+            if key not in shapes:
+                expect.fail(f"the dict has no {key!r}; it has {', '.join(map(str, shapes)) or 'no keys'}.")
+            shape = shapes[key].tolist() if isinstance(shapes[key], np.ndarray) else shapes[key]
+            if not isinstance(shape, tuple | list) or len(shape) != 2:
+                expect.fail(f"the entry {key!r} is {expect.kind_of(shapes[key])}; it should be a tuple of two sizes.")
+            if not all(isinstance(n, int | float | np.integer | np.floating) for n in shape):
+                expect.fail(f"the entry {key!r} holds something that is no number.")
+            found.append([float(n) for n in shape])
+        return found
+
+    def compare(self, student, keys, hint, reference):
+        """The student's shapes under `keys` are the reference's."""
+        for args in ((7, 3, 4, 5), (12, 2, 6, 8), (30, 5, 6, 6), (16, 2, 3, 4)):
+            got = self.sizes(self.shapes(student, *args), *keys)
+            wanted = self.sizes(reference.projection_shapes(*args), *keys)
+            for key, size, right in zip(keys, got, wanted, strict=True):
+                if size != right:
+                    expect.fail(f"the shape of {key} is not right: ({size[0]:g}, {size[1]:g}).", hint)
+
+    def looks_like_shapes(self, student):
+        """The same question gets the same answer, and each shape changes with some argument; the answer."""
+        first, again, others = (self.shapes(student, *args) for args in ((7, 3, 4, 5), (7, 3, 4, 5), (30, 6, 8, 9)))
+        if self.sizes(first, *KEYS) != self.sizes(again, *KEYS):
+            expect.fail("the same arguments give another result each time.")
+        for key, one, other in zip(KEYS, self.sizes(first, *KEYS), self.sizes(others, *KEYS), strict=True):
+            if one == other:
+                expect.fail(f"the shape of {key} is the same whatever the arguments.", "Which sizes does it hang on?")
+        return first
+
+    @pytest.mark.weight(0.15)
+    def test_shape(self, student):
+        """A dict with four entries, each with two sizes."""
+        got = self.shapes(student, 7, 3, 4, 5)
+        self.sizes(got, *KEYS)
+        more = [str(key) for key in got if key not in KEYS]
+        if more:
+            expect.fail(f"the dict also has {', '.join(more)}.", "It should hold the four matrices and no more.")
+
+    @pytest.mark.weight(0.45)
+    def test_model_width(self, student):
+        """Each matrix has the width of the model on one side: there it takes a word's vector, or gives one."""
+        for d_model, *others in ((7, 3, 4, 5), (11, 2, 6, 8)):
+            shapes = self.sizes(self.shapes(student, d_model, *others), *KEYS)
+            for key, size in zip(KEYS, shapes, strict=True):
+                if d_model not in size:
+                    hint = "Where does a word's vector, of width d_model, go in or come out?"
+                    expect.fail(f"the shape of {key} is ({size[0]:g}, {size[1]:g}), and d_model is {d_model}.", hint)
+
+    @pytest.mark.weight(0.5)
+    def test_queries_and_keys(self, student, reference):
+        """W_Q and W_K take a word's vector to the queries and keys of all heads."""
+        hint = "X, (L, d_model), is multiplied by it from the right. How many numbers have the queries of all heads?"
+        self.compare(student, ("W_Q", "W_K"), hint, reference)
+
+    @pytest.mark.weight(0.55)
+    def test_values(self, student, reference):
+        """W_V takes a word's vector to the values of all heads."""
+        hint = "X, (L, d_model), is multiplied by it from the right. How wide is one head's value, how wide are all?"
+        self.compare(student, ("W_V",), hint, reference)
+
+    @pytest.mark.weight(1.05)
+    def test_output(self, student, reference):
+        """W_O takes the concatenated heads back to a word's vector."""
+        hint = "What is concatenated, and how wide is it then? Which width should come out?"
+        self.compare(student, ("W_O",), hint, reference)
+
+    @pytest.mark.weight(0.15)
+    def test_tuples_of_whole_numbers(self, student):
+        """Each shape is a tuple of whole numbers, as `np.zeros` takes it."""
+        shapes = self.looks_like_shapes(student)
+        for key in KEYS:
+            if not isinstance(shapes[key], tuple):
+                expect.fail(f"the shape of {key} is {expect.kind_of(shapes[key])}, not a tuple.")
+            if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in shapes[key]):
+                expect.fail(f"the shape of {key} holds a number that is not whole.", "Is there a / where // belongs?")
+
+    @pytest.mark.weight(0.15)
+    def test_keywords(self, student):
+        """The arguments may come by keyword, in any order."""
+        by_place = self.looks_like_shapes(student)
+        by_name = self.shapes(student, d_v=5, d_k=4, num_heads=3, d_model=7)
+        if self.sizes(by_name, *KEYS) != self.sizes(by_place, *KEYS):
+            expect.fail("gave back something else than with the same arguments by position.")

@@ -1,0 +1,28 @@
+"""Visible checks of projection_shapes, for students to read; the numbers are those of the notebook."""
+
+import pytest
+
+from autograder.testing import equal, expect, visible
+
+
+@pytest.mark.exercise("projection_shapes")
+class TestProjectionShapes:
+    def entries(self, student, *args):
+        got = student.projection_shapes(*args)
+        if not isinstance(got, dict) or not {"W_Q", "W_K", "W_V", "W_O"} <= got.keys():
+            expect.fail(f"gave back {expect.kind_of(got)}; it should be a dict with the keys W_Q, W_K, W_V, W_O.")
+        return got
+
+    def test_money_bank(self, student):
+        """Money Bank (4, 2 heads, 4, 4): W_Q is (4, 8) and W_O is (8, 4)."""
+        with visible("Which row of the table above is this?"):
+            got = self.entries(student, 4, 2, 4, 4)
+            for key, wanted in (("W_Q", (4, 8)), ("W_O", (8, 4))):
+                equal(got[key], wanted, f"the shape of {key}")
+
+    def test_other_values(self, student):
+        """All sizes differ: d_model 10, 2 heads, d_k 3, d_v 4."""
+        with visible("What comes in, what goes out, for all heads together, and which matrices deal with values?"):
+            got = self.entries(student, 10, 2, 3, 4)
+            for key, wanted in (("W_Q", (10, 6)), ("W_K", (10, 6)), ("W_V", (10, 8)), ("W_O", (8, 10))):
+                equal(got[key], wanted, f"the shape of {key}")

@@ -1,0 +1,192 @@
+"""Hidden suite of DecoderBlock."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import expect
+
+from ...hidden.inputs import normal, tensor
+from ...hidden.modules import (
+    Module,
+    expect_parameters,
+    gradients_reach,
+    keeps_nothing,
+    same_each_time,
+    with_any_weights,
+)
+from ..shared_hidden_tests import ATOL, ATTENTION_SILENT, BY_NAME, FEED_FORWARD_SILENT, KEPT, block_weights, silent
+
+LOUD = 1e5  # put into what must not be seen
+
+# Padding at the beginning and in the middle, where the causal mask does not hide it anyway.
+PADDING = np.array([[0, 1, 1, 1, 1], [0, 0, 1, 0, 1]], dtype=bool)[:, np.newaxis]  # (2, 1, 5)
+
+
+@pytest.mark.exercise("DecoderBlock")
+class TestDecoderBlock:
+    X = 1.3 * normal(401, 2, 5, 12) + 0.6  # two texts of five words; neither normalised
+    WEIGHTS = block_weights(410)
+    # A seed, sizes, layers of zeros, and the question
+    ATTENTION_ALONE = (
+        440, (12, 3, 48), FEED_FORWARD_SILENT,
+        "What goes into the attention, what comes out, and what is it added to? Where does each arrow start?",
+    )  # fmt: skip
+    FEED_FORWARD_ALONE = (
+        480, (8, 2, 30), ATTENTION_SILENT,
+        "What goes into the feed-forward network, through which norm, and what is its result added to?",
+    )  # fmt: skip
+
+    def block(self, student, d_model=12, num_heads=3, d_ff=48):
+        return Module(student.DecoderBlock, d_model, num_heads, d_ff)
+
+    def run(self, block, x=X, weights=WEIGHTS, dtype=np.float32, padding=None):
+        """The block's output for x, in the shape of x."""
+        more = () if padding is None else (padding,)
+        got = block.value(weights, x.astype(dtype), *more, dtype=dtype)
+        expect.shape(got, x.shape, what="the output")
+        return got
+
+    def looks_like_block(self, block):
+        """Words hear from each other: another word 2 gives another output of some other word."""
+        x = self.X.copy()
+        x[:, 2] = normal(430, 2, 12)
+        first, other = self.run(block), self.run(block, x)
+        rest = [0, 1, 3, 4]
+        expect.differs(
+            other[:, rest], first[:, rest], "Is the attention used?", "when word 2 changes, the others' output"
+        )
+        return first
+
+    def compare(self, student, reference, seed, sizes, names, hint):
+        """The output with zeros in the layers `names` is the reference's."""
+        weights = silent(block_weights(seed, *sizes), *names)
+        x = 1.3 * normal(seed + 15, 2, 5, sizes[0]) + 0.6
+        wanted = Module(reference.DecoderBlock, *sizes).value(weights, x, dtype=np.float64)
+        expect.close(self.run(self.block(student, *sizes), x, weights), wanted, hint, "the output", ATOL)
+
+    @pytest.mark.weight(0.25)
+    def test_shape(self, student):
+        """A batch of two texts of five words comes out in the shape it went in: (2, 5, 12)."""
+        got = with_any_weights(self.block(student), self.WEIGHTS, self.X.astype(np.float32))
+        expect.shape(expect.tensor(got, "How many things does forward give back?"), (2, 5, 12))
+
+    @pytest.mark.weight(0.47)
+    def test_parameters(self, student):
+        """The parameters are those of two norms, the attention and two linear layers, and no others."""
+        block = self.block(student)
+        same_each_time(self.looks_like_block(block), self.run(block))
+        block.expect_names(self.WEIGHTS)
+        hint = "Go through the members one by one: which layer is missing, doubled, or has another width?"
+        for sizes in ((12, 3, 48), (8, 2, 30)):
+            expect_parameters(student.DecoderBlock.build(*sizes), block_weights(0, *sizes), hint)
+
+    @pytest.mark.weight(1.1)
+    def test_attention_branch(self, student, reference):
+        """With a feed-forward network of zeros, the block adds to x the causal attention of the normalised x."""
+        self.compare(student, reference, *self.ATTENTION_ALONE)
+
+    @pytest.mark.weight(1.1)
+    def test_feed_forward_branch(self, student, reference):
+        """With an attention of zeros, the block adds to x the feed-forward network of the normalised x."""
+        self.compare(student, reference, *self.FEED_FORWARD_ALONE)
+
+    @pytest.mark.weight(0.7)
+    def test_values(self, student, reference):
+        """Both branches: first attention, and the feed-forward network works on what it gave."""
+        # If a branch alone is wrong, that is told, and nothing is asked about both.
+        self.compare(student, reference, *self.ATTENTION_ALONE)
+        self.compare(student, reference, *self.FEED_FORWARD_ALONE)
+        hint = "Each branch alone is right. What does the second one start from?"
+        self.compare(student, reference, 520, (12, 3, 48), (), hint)
+
+    @pytest.mark.weight(0.45)
+    def test_causal(self, student):
+        """No word hears from a later one, however loud it is; each hears from itself and from earlier ones."""
+        block = self.block(student)
+        free = self.looks_like_block(block)
+        for word in (1, 4):
+            x = self.X.copy()
+            x[:, word] = LOUD * normal(541, 2, 12)
+            got = self.run(block, x)
+            hint = f"Word {word} was changed. Which rows of the mask may see column {word}?"
+            expect.close(got[:, :word], free[:, :word], hint, "the output of the words before", ATOL)
+        # Word 0 is changed, and its own residual cannot carry that to word 3.
+        x = self.X.copy()
+        x[:, 0] = -x[:, 0]
+        got = self.run(block, x)
+        expect.differs(
+            got[:, 3], free[:, 3], "May a word see all earlier ones?", "when word 0 changes, word 3's output"
+        )
+
+    @pytest.mark.weight(0.6)
+    def test_padding(self, student):
+        """No word looks at padding: real words get what they would get without it."""
+        block = self.block(student)
+        free = self.looks_like_block(block)
+        hint = "padding is (B, 1, L), True on real words. Which axes do the scores have, and must both masks hold?"
+        got = self.run(block, padding=PADDING)
+        expect.finite(got, hint, "the output")
+        expect.differs(got, free, "What is padding used for?", "with padding, the output")
+        everything = self.run(block, padding=np.ones((2, 1, 5), dtype=bool))
+        expect.close(everything, free, "Padding that hides nothing should change nothing.", "the output", ATOL)
+        beside = PADDING | np.array([False, True])[:, np.newaxis, np.newaxis]  # text 1 is all real now
+        for padding, out in ((PADDING, got), (beside, self.run(block, padding=beside))):
+            for b in range(2):
+                real = np.flatnonzero(padding[b, 0])
+                alone = self.run(block, self.X[b : b + 1, real])
+                expect.close(out[b, real], alone[0], hint, f"the output of text {b}'s real words", ATOL)
+
+    @pytest.mark.weight(0.25)
+    def test_nothing_to_attend_to(self, student):
+        """Padding at the very beginning may look at nothing: its attention is 0, and the rest goes on."""
+        block = self.block(student)
+        self.looks_like_block(block)
+        got = self.run(block, padding=PADDING)
+        hint = "What does the block do with the weights of a word that may look at nothing?"
+        expect.finite(got, hint, "the output")
+        mute = self.run(block, weights=silent(self.WEIGHTS, *ATTENTION_SILENT))
+        expect.close(got[:, 0], mute[:, 0], hint, "the output of the padding at the beginning", ATOL)
+
+    @pytest.mark.weight(0.25)
+    def test_batch(self, student):
+        """Each text of a batch is on its own, and so is each call; one text and one word are fine."""
+        block = self.block(student)
+        free = self.looks_like_block(block)
+        hint = "Does one text's result depend on the others in the batch, or is an axis of length one dropped?"
+        for b in range(2):
+            expect.close(self.run(block, self.X[b : b + 1])[0], free[b], hint, f"the output of text {b} alone", ATOL)
+        expect.close(self.run(block, self.X[:, :1]), free[:, :1], hint, "the output of the first word alone", ATOL)
+        keeps_nothing(block, self.WEIGHTS, self.X.astype(np.float32), PADDING, KEPT)
+
+    @pytest.mark.weight(0.33)
+    def test_gradients(self, student):
+        """Gradients reach x and every parameter."""
+        block = self.block(student)
+        self.looks_like_block(block)
+        hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way, or a layer that is not used?"
+        gradients_reach(block, self.WEIGHTS, [self.X], normal(551, 2, 5, 12), hint)
+
+    @pytest.mark.weight(0.25)
+    def test_dtype(self, student):
+        """A float32 block gives float32, a float64 block float64, also with padding."""
+        block = self.block(student)
+        same_each_time(self.looks_like_block(block), self.run(block))
+        for dtype in (np.float32, np.float64):
+            got = self.run(block, dtype=dtype, padding=PADDING)
+            expect.dtype(got, dtype, "Which dtype has what you make yourself?", "the output")
+
+    @pytest.mark.weight(0.25)
+    def test_arguments(self, student):
+        """Arguments may come by keyword or by position and with any layout in memory, and are not changed."""
+        block = self.block(student)
+        self.looks_like_block(block)
+        x = normal(561, 2, 12, 5).astype(np.float32).swapaxes(-1, -2)
+        plain = self.run(block, np.ascontiguousarray(x), padding=PADDING)
+        options = {"d_ff": 48, "num_heads": 3, "d_model": 12}
+        parameters = block.named(self.WEIGHTS, np.float32)
+        by_name = student.DecoderBlock.run((), parameters, options=options, x=tensor(x), padding=tensor(PADDING))
+        expect.close(expect.tensor(by_name.value), plain, "Is memory read in the order of the axes?", "output", ATOL)
+        by_place = block.run(self.WEIGHTS, x, PADDING)
+        expect.close(expect.tensor(by_place.value), plain, BY_NAME, "output", ATOL)
+        hint = "Look for operators like += or &= on an argument."
+        expect.unchanged(by_place.after, [tensor(x), tensor(PADDING)], ["x", "padding"], hint)

@@ -1,0 +1,79 @@
+"""Visible checks of layer_norm, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, expect, keeps, visible
+
+from ..shared_visible_tests import STAYS
+
+
+@pytest.mark.exercise("layer_norm")
+class TestLayerNorm:
+    X = np.array([1.0, 3.0, 5.0, 7.0])
+    GAMMA, BETA = np.array([2.0, 2.0, 1.0, 1.0]), np.array([0.0, 0.0, 0.0, 10.0])
+
+    def test_one_word(self, student):
+        """The example by hand: (1, 3, 5, 7) with gamma (2, 2, 1, 1) and beta (0, 0, 0, 10)."""
+        with visible("What is the variance, and what do you divide by?", x=self.X, gamma=self.GAMMA, beta=self.BETA):
+            close(
+                expect.array(student.layer_norm(self.X, self.GAMMA, self.BETA)),
+                np.array([-2.6833, -0.8944, 0.4472, 11.3416]),
+            )
+
+    def test_two_words(self, student):
+        """Two words, the second ten times the first: both become the same."""
+        x, gamma, beta = np.stack([self.X, 10 * self.X]), np.ones(4), np.zeros(4)
+        with visible("How many means are there for two words?", x=x, gamma=gamma, beta=beta):
+            close(expect.array(student.layer_norm(x, gamma, beta)), np.array([[-1.3416, -0.4472, 0.4472, 1.3416]] * 2))
+
+    def test_two_texts(self, student):
+        """Two texts of three words, each number scaled and shifted: every word has a mean of its own."""
+        x = np.array(
+            [
+                [[1.0, 1.0, 3.0, 5.0], [-3.0, -2.0, 4.0, 5.0], [-1.0, -1.0, 4.0, 0.0]],
+                [[-1.0, 4.0, -1.0, 0.0], [2.0, 1.0, -3.0, -3.0], [4.0, 3.0, 4.0, 1.0]],
+            ]
+        )
+        gamma, beta = np.array([2.0, -1.0, 3.0, 0.5]), np.array([1.0, 2.0, -1.0, 3.0])
+        wanted = np.array(
+            [
+                [
+                    [-0.8091, 2.9045, -0.0955, 3.7538],
+                    [-1.2627, 2.8485, 1.5456, 3.5657],
+                    [-0.4552, 2.7276, 4.0932, 2.8787],
+                ],
+                [[-0.4552, 0.3023, -3.1828, 2.8787], [3.4148, 1.2317, -3.9636, 2.5061], [2.633, 2.0, 1.4495, 2.1835]],
+            ]
+        )
+        with visible(
+            "Which axis holds a word's features, and is beta added before gamma or after it?",
+            x=x,
+            gamma=gamma,
+            beta=beta,
+        ):
+            close(expect.array(student.layer_norm(x, gamma, beta)), wanted)
+
+    def test_eps(self, student):
+        """With eps = 4, (1, 3, 5, 7) is divided by the root of 5 + 4, which is 3."""
+        with visible(
+            "What is eps added to, the variance or its root?", x=self.X, gamma=np.ones(4), beta=np.zeros(4), eps=4.0
+        ):
+            got = student.layer_norm(self.X, np.ones(4), np.zeros(4), eps=4.0)
+            close(expect.array(got), np.array([-1.0, -0.3333, 0.3333, 1.0]))
+
+    def test_all_equal(self, student):
+        """A word whose features are all equal becomes beta."""
+        x = np.array([2.0, 2.0, 2.0, 2.0])
+        with visible(
+            "What is the variance of this word, and what keeps you from dividing by it?",
+            x=x,
+            gamma=self.GAMMA,
+            beta=self.BETA,
+        ):
+            close(expect.array(student.layer_norm(x, self.GAMMA, self.BETA)), self.BETA)
+
+    def test_float32(self, student):
+        """float32 gives float32, and what went in is as before."""
+        with visible(STAYS):
+            keeps(student.layer_norm, self.X, self.GAMMA, self.BETA, names="x gamma beta")

@@ -1,0 +1,83 @@
+"""Hidden suite of positional_encoding."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+from autograder.testing import expect
+
+from ...hidden.properties import responds
+from ..shared_hidden_tests import ATOL, BY_NAME
+
+
+def loosely(got):
+    """`got` as numbers, also of a tensor or of a list of rows."""
+    if isinstance(got, list):
+        with contextlib.suppress(ValueError, TypeError, RuntimeError):
+            got = np.array(got, dtype=float)
+    return got.detach().numpy() if hasattr(got, "detach") else expect.array(got)
+
+
+@pytest.mark.exercise("positional_encoding")
+class TestPositionalEncoding:
+    # Float64 or float32: nothing that comes in says which, and the contract names none, so it is not judged.
+    def encode(self, student, length, d_model):
+        """The encoding, finite and in the right shape; that it is an array is judged by one test alone."""
+        got = loosely(student.positional_encoding(length, d_model))
+        expect.shape(got, (length, d_model), "One row a position, as wide as the model.")
+        expect.finite(got)
+        return got
+
+    def looks_like_encoding(self, student):
+        """From -1 to 1, positions differ from each other, and the width has a say."""
+        ask = lambda *args: self.encode(student, *args)[:, :8]  # noqa: E731
+        responds(ask, [6, 12], [None, 8], ["length", "d_model"])
+        got = ask(6, 12)
+        if np.abs(got).max() > 1 + ATOL:
+            expect.fail("there is a number below -1 or above 1.", "What values do sines and cosines have?")
+        if any(np.allclose(got[i], got[j], atol=1e-6) for i in range(6) for j in range(i)):
+            expect.fail("two positions have the same row.", "What should differ between them?")
+
+    @pytest.mark.weight(0.25)
+    def test_shape(self, student):
+        """Seven positions and d_model = 12 give an array of shape (7, 12)."""
+        expect.shape(expect.array(student.positional_encoding(7, 12)), (7, 12))
+
+    @pytest.mark.weight(1.8)
+    def test_values(self, student, reference):
+        """Sines in the even columns, cosines in the odd ones, and each pair at the angle of the formula."""
+        hint = "Do position 1 by hand for d_model = 4, column by column: which angle, and a sine or a cosine?"
+        for length, d_model in ((7, 12), (300, 6), (3, 4)):
+            got = self.encode(student, length, d_model)
+            expect.close(got, reference.positional_encoding(length, d_model), hint, atol=ATOL)
+
+    @pytest.mark.weight(0.35)
+    def test_odd_width(self, student):
+        """An odd d_model works: all columns are filled, and the first wave is the same as ever."""
+        self.looks_like_encoding(student)
+        hint = "With d_model = 7, how many sines are there, and how many cosines?"
+        for d_model in (7, 3):
+            got = self.encode(student, 5, d_model)
+            expect.close(got[:, 0], self.encode(student, 5, 8)[:, 0], hint, "column 0", ATOL)
+            # Twice as wide, every other wave is the same: 2i / d is 4i / 2d. So it is for the sines of any base.
+            twice = self.encode(student, 5, 2 * d_model)[:, ::4]
+            expect.close(got[:, ::2], twice, "By which width is the exponent divided?", "the even columns", ATOL)
+            if any(np.ptp(column) == 0 for column in got.T):
+                expect.fail("a column is the same for all positions.", hint)
+
+    @pytest.mark.weight(0.35)
+    def test_shorter(self, student):
+        """A shorter text, even of one position, has the first rows of a longer one."""
+        self.looks_like_encoding(student)
+        whole = self.encode(student, 9, 10)
+        for length in (4, 1):
+            hint = "Does a position's row depend on how many come after it?"
+            expect.close(self.encode(student, length, 10), whole[:length], hint, atol=ATOL)
+
+    @pytest.mark.weight(0.25)
+    def test_call(self, student):
+        """The arguments may be given by name."""
+        self.looks_like_encoding(student)
+        by_name = loosely(student.positional_encoding(d_model=10, length=5))
+        expect.close(by_name, self.encode(student, 5, 10), BY_NAME)

@@ -1,0 +1,67 @@
+"""Visible checks of next_word_probabilities, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, expect, visible
+
+
+@pytest.mark.exercise("next_word_probabilities")
+class TestNextWordProbabilities:
+    PLAIN = np.array([0.2, 0.4, 0.1, 0.3])  # the example by hand; its logits are the logarithms
+
+    def logits(self, dtype="float64"):
+        import torch
+
+        return torch.from_numpy(np.log(self.PLAIN).astype(dtype))
+
+    def judge(self, student, wanted, question, *case):
+        names = ("temperature", "top_k", "top_p")
+        with visible(question, **{"exp(logits)": self.PLAIN}, **dict(zip(names, case, strict=False))):
+            close(expect.tensor(student.next_word_probabilities(self.logits(), *case)), wanted)
+
+    def test_as_they_are(self, student):
+        """Nothing asked for: the softmax of the logits."""
+        self.judge(student, self.PLAIN, "Which function makes probabilities of logits?")
+
+    def test_temperature(self, student):
+        """Temperature 0.5: the likeliest gets likelier."""
+        question = "0.4 is twice 0.2. At temperature 0.5, how many times as likely is it?"
+        self.judge(student, [0.1333, 0.5333, 0.0333, 0.3], question, 0.5)
+
+    def test_top_k(self, student):
+        """top_k 2: the likeliest two, who had 0.4 and 0.3, share everything; with top_k 1 it is one."""
+        self.judge(student, [0.0, 0.5714, 0.0, 0.4286], "What do the two that are left sum to?", 1.0, 2)
+        self.judge(student, [0.0, 1.0, 0.0, 0.0], "Which word is left, and how likely is it now?", 1.0, 1)
+
+    def test_top_p(self, student):
+        """top_p 0.6: 0.4 is not enough, 0.4 + 0.3 is. With 0.75 it takes three words, with 0.3 one."""
+        question = "Add up from the likeliest word on: with which word is top_p reached?"
+        self.judge(student, [0.0, 0.5714, 0.0, 0.4286], question, 1.0, None, 0.6)
+        self.judge(student, [0.2222, 0.4444, 0.0, 0.3333], question, 1.0, None, 0.75)
+        self.judge(student, [0.0, 1.0, 0.0, 0.0], question, 1.0, None, 0.3)
+
+    def test_together(self, student):
+        """top_k 3 leaves 0.44, 0.33 and 0.22. For top_p 0.75 two of them will do."""
+        question = "top_k has thrown words out before. What do the rest add up to, when top_p looks at them?"
+        self.judge(student, [0.0, 0.5714, 0.0, 0.4286], question, 1.0, 3, 0.75)
+        question = "At temperature 2 the roots count. Is that done before the others are cut off, or after?"
+        self.judge(student, [0.2748, 0.3886, 0.0, 0.3366], question, 2.0, None, 0.65)
+
+    def test_large_logits(self, student):
+        """Logits around 1000: it is their differences that count."""
+        import torch
+
+        logits = torch.tensor([1000.0, 1002.0, 0.0, 1001.0])
+        with visible("What is e to the power of 1000, for a computer? Which softmax takes care?", logits=logits.numpy()):
+            close(expect.tensor(student.next_word_probabilities(logits)), [0.09, 0.6652, 0.0, 0.2447])
+
+    def test_left_alone(self, student):
+        """float32 gives float32, float64 gives float64, and the logits are as before."""
+        with visible("Is it a tensor of your own that you write into, and of which dtype?"):
+            for dtype in ("float32", "float64"):
+                got = student.next_word_probabilities(self.logits(dtype), 0.5, 3, 0.75)
+                expect.dtype(expect.tensor(got), np.dtype(dtype).type)
+            logits = self.logits("float32")
+            after = student.next_word_probabilities.inputs_after(logits, 0.5, 3, 0.75)[0]
+            close(expect.tensor(after), np.log(self.PLAIN), "the logits")

@@ -1,0 +1,42 @@
+"""What visible checks of a6 share. What stands here, students may read; the numbers are those of the notebook."""
+
+from autograder.testing import expect
+
+
+def counting():
+    """The notebook's own example of a model: after token i comes token i + 1; after 9 comes 0."""
+    import torch.nn as nn  # here, since what needs no model is checked without PyTorch
+    import torch.nn.functional as F
+
+    class Counting(nn.Module):
+        def forward(self, token_ids):
+            return 5.0 * F.one_hot((token_ids + 1) % 10, 10).float()
+
+        def __repr__(self):
+            return "counting"
+
+    return Counting()
+
+
+def adding():
+    """A model that hangs on every token: what comes next is the last digit of their sum. All its logits are low."""
+    import torch.nn as nn
+    import torch.nn.functional as F
+
+    class Adding(nn.Module):
+        def forward(self, token_ids):
+            return 5.0 * F.one_hot(token_ids.cumsum(dim=1) % 10, 10).float() - 1000.0
+
+        def __repr__(self):
+            return "adding"
+
+    return Adding()
+
+
+ADDING = "says the last digit of the sum of all it has read, with logits around -1000"
+
+
+def unchanged(now, then, name):
+    """The list `name` holds what it held before the call."""
+    if list(now) != then:
+        expect.fail(f"{name} is `{now}` after the call, and was `{then}` before.")

@@ -1,0 +1,58 @@
+"""Visible checks of convolution_heads, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, equal, expect, visible
+
+from ..shared_visible_tests import EDGES, TAPS
+
+
+@pytest.mark.exercise("convolution_heads")
+class TestConvolutionHeads:
+    def heads(self, student, kernel):
+        """Offsets as a list, and each head's product of its two matrices."""
+        got = student.convolution_heads(kernel)
+        if not isinstance(got, tuple) or len(got) != 3:
+            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
+        offsets, W_V, W_O = got
+        W_V, W_O = expect.array(W_V, what="W_V"), expect.array(W_O, what="W_O")
+        taps, width, out = kernel.shape
+        d_v = W_V.shape[-1]
+        expect.shape(W_V, (taps, width, d_v), "One matrix of values a head.", "W_V")
+        expect.shape(W_O, (taps * d_v, out), "Each head has d_v rows in it.", "W_O")
+        if not isinstance(offsets, list | tuple | np.ndarray):
+            expect.fail(f"the offsets are {expect.kind_of(offsets)}, not a list of ints.")
+        for matrix, what in ((W_V, "W_V"), (W_O, "W_O")):
+            expect.dtype(matrix, kernel.dtype, what=what)
+        return [int(offset) for offset in offsets], W_V @ W_O.reshape(taps, d_v, out)
+
+    def judge(self, student, kernel, wanted):
+        """The offsets are `wanted`, in any order, and each head's product is the tap that listens there."""
+        offsets, products = self.heads(student, kernel)
+        equal(sorted(offsets), wanted, "offsets, put in order,")
+        for tap, offset in enumerate(wanted):
+            close(products[offsets.index(offset)], kernel[tap], f"the product of the head at offset {offset}")
+
+    def test_edges(self, student):
+        """The filter (-1, 0, 1): heads at the offsets -1, 0, 1, whose products are -1, 0 and 1."""
+        with visible("Where does each of three taps listen, and which tap is whose?", kernel=EDGES):
+            self.judge(student, EDGES, [-1, 0, 1])
+
+    def test_two_taps(self, student):
+        """Two taps have no middle: the offsets are 0 and 1."""
+        kernel = np.array([[[1.0, 2.0]], [[3.0, 4.0]]])
+        with visible("On which side is there one more?", kernel=kernel):
+            self.judge(student, kernel, [0, 1])
+
+    def test_four_taps(self, student):
+        """Four taps from width three to width two: each head's product is its tap, whatever your d_v."""
+        with visible("Which rows of W_O meet head 0's values, and how often is the kernel in the product?", kernel=TAPS):
+            self.judge(student, TAPS, [-1, 0, 1, 2])
+
+    def test_float32(self, student):
+        """float32 gives float32, and the kernel is as before."""
+        kernel = TAPS.astype(np.float32)
+        with visible("Which dtype has a matrix that you make yourself?", kernel=kernel):
+            self.judge(student, kernel, [-1, 0, 1, 2])
+            expect.unchanged(student.convolution_heads.inputs_after(kernel), [kernel], ["kernel"])

@@ -1,0 +1,122 @@
+"""Hidden suite of KeyValueCache."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import expect
+
+from ...hidden.inputs import normal
+from ...hidden.properties import responds, same_item_by_item
+from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, loosely
+
+
+@pytest.mark.exercise("KeyValueCache")
+class TestKeyValueCache:
+    """Each call makes a cache, appends some words, and takes what the last of its methods gives."""
+
+    KEYS, VALUES = normal(1030, 2, 9, 4), normal(1031, 2, 9, 3)  # nine words, two heads of keys and values
+
+    @staticmethod
+    def words(keys, values, count):
+        """The steps that append so many words, one after the other."""
+        return [("append", keys[..., n : n + 1, :], values[..., n : n + 1, :]) for n in range(count)]
+
+    def raw(self, student, *limits, count=9, **more):
+        """What the last of so many words gives back, as it is."""
+        return student.KeyValueCache.use(self.words(self.KEYS, self.VALUES, count), *limits, **more)
+
+    def kept(self, student, *limits, count=9, keys=KEYS, values=VALUES, **more):
+        """K and V after so many words, as arrays."""
+        got = student.KeyValueCache.use(self.words(keys, values, count), *limits, **more)
+        if not isinstance(got, tuple | list) or len(got) != 2:
+            expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
+        return tuple(loosely(part) for part in got)
+
+    def looks_like_an_attempt(self, student):
+        """Other words give something else back."""
+        call = lambda keys, values: self.kept(student, count=5, keys=keys, values=values)  # noqa: E731
+        responds(call, [self.KEYS, self.VALUES], [normal(1032, 2, 9, 4), normal(1033, 2, 9, 3)], ("key", "value"))
+
+    def compare(self, student, reference, hint, *cases):
+        for window, sinks, count in cases:
+            wanted = self.kept(reference, window, sinks, count=count)
+            for part, other, what in zip(self.kept(student, window, sinks, count=count), wanted, "KV", strict=True):
+                expect.close(part, other, hint, what, ATOL)
+
+    @pytest.mark.weight(0.09)
+    def test_shape(self, student):
+        """Nine words, no window: K (2, 9, 4) and V (2, 9, 3), as a tuple."""
+        got = self.raw(student)
+        if not isinstance(got, tuple) or len(got) != 2:
+            expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
+        for part, shape, what in zip(got, ((2, 9, 4), (2, 9, 3)), "KV", strict=True):
+            expect.shape(expect.array(part, what=what), shape, "One more word at a time. Along which axis?", what)
+
+    @pytest.mark.weight(0.22)
+    def test_everything(self, student, reference):
+        """Without a window every word is kept, in its order."""
+        hint = "Where does the newest word go, and what becomes of those before it?"
+        self.compare(student, reference, hint, (None, 0, 1), (None, 0, 5), (None, 2, 4))
+
+    @pytest.mark.weight(0.19)
+    def test_window(self, student, reference):
+        """With a window, the last words are kept and no others."""
+        hint = "After nine words, with a window of 4: which are the last four?"
+        self.compare(student, reference, hint, (4, 0, 9), (3, 0, 5), (1, 0, 4))
+
+    @pytest.mark.weight(0.18)
+    def test_sinks(self, student, reference):
+        """With sinks, the first words are kept beside the last ones, each of them once."""
+        hint = "After nine words, with a window of 3 and two sinks: which five are left? And after four words?"
+        self.compare(student, reference, hint, (3, 2, 9), (2, 1, 4), (1, 3, 6), (4, 2, 5))
+
+    @pytest.mark.weight(0.12)
+    def test_length(self, student):
+        """len(cache) is how many words are kept: 0 at first, and never more than window and sinks together."""
+        self.looks_like_an_attempt(student)
+        for limits, count in (((), 0), ((), 5), ((3, 1), 2), ((3, 1), 9)):
+            steps = [*self.words(self.KEYS, self.VALUES, count), ("len",)]
+            got = student.KeyValueCache.use(steps, *limits)
+            if type(got) is not int:
+                expect.fail(f"len gave back {expect.kind_of(got)}, not an int.")
+            held = self.kept(student, *limits, count=count)[0].shape[-2] if count else 0
+            if got != held:
+                expect.fail(f"len gave {got}, where {held} words are kept.", "Of what is it to be the number?")
+
+    @pytest.mark.weight(0.05)
+    def test_each_its_own(self, student):
+        """A new cache is empty, whatever other caches hold."""
+        self.looks_like_an_attempt(student)
+        alone = self.kept(student, count=1)
+        for part, what in zip(alone, "KV", strict=True):
+            hint = "What is made once for the class, and what in __init__, for each object?"
+            expect.shape(part, (2, 1, part.shape[-1]), hint, f"after the first word of a new cache, {what}")
+
+    @pytest.mark.weight(0.05)
+    def test_batch_axes(self, student):
+        """One batch axis or two: each text has its own keys and values."""
+        self.looks_like_an_attempt(student)
+        call = lambda keys, values: self.kept(student, 3, 1, count=6, keys=keys, values=values)  # noqa: E731
+        for axes, batch in ((1, (3,)), (2, (2, 3))):
+            given = normal(1040, *batch, 2, 6, 4), normal(1041, *batch, 2, 6, 3)
+            same_item_by_item(call, given, axes, FROM_THE_END)
+
+    @pytest.mark.weight(0.05)
+    def test_dtype(self, student):
+        """float32 stays float32, float64 stays float64, in K and V."""
+        self.looks_like_an_attempt(student)
+        for dtype in (np.float32, np.float64):
+            given = {"keys": self.KEYS.astype(dtype), "values": self.VALUES.astype(dtype)}
+            for part, what in zip(self.kept(student, 3, 1, **given), "KV", strict=True):
+                expect.dtype(part, dtype, DTYPE, what)
+
+    @pytest.mark.weight(0.05)
+    def test_arguments(self, student):
+        """window and sinks may come by keyword, and the words that come in stay as they are."""
+        self.looks_like_an_attempt(student)
+        by_name = self.kept(student, sinks=1, window=3)
+        for part, other, what in zip(by_name, self.kept(student, 3, 1), "KV", strict=True):
+            expect.close(part, other, BY_NAME, what, ATOL)
+        steps = self.words(self.KEYS, self.VALUES, 6)
+        before = [part for _, *parts in steps for part in parts]
+        expect.unchanged(student.KeyValueCache.inputs_after_use(steps, 3, 1), before, ("key", "value") * 6, IN_PLACE)

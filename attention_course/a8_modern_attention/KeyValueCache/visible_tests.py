@@ -1,0 +1,78 @@
+"""Visible checks of KeyValueCache, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, equal, expect, visible
+
+# Five words, as two heads of keys (width 2) and of values (width 1) see them.
+KEYS = np.array(
+    [
+        [[1.0, -1.0], [2.0, -2.0], [3.0, -3.0], [4.0, -4.0], [5.0, -5.0]],
+        [[10.0, 0.5], [20.0, 1.0], [30.0, 1.5], [40.0, 2.0], [50.0, 2.5]],
+    ]
+)
+VALUES = np.array([[[7.0], [8.0], [9.0], [6.0], [5.0]], [[70.0], [80.0], [90.0], [60.0], [50.0]]])
+
+
+@pytest.mark.exercise("KeyValueCache")
+class TestKeyValueCache:
+    @staticmethod
+    def words(keys, values):
+        """The steps that append these words, one after the other."""
+        return [("append", keys[..., n : n + 1, :], values[..., n : n + 1, :]) for n in range(keys.shape[-2])]
+
+    def judge(self, student, question, left, keys, values, window=None, sinks=0):
+        """After all these words, those whose numbers are in `left` are kept, and `len` is how many they are."""
+        with visible(question, key=keys[..., -1:, :], value=values[..., -1:, :], window=window, sinks=sinks):
+            got = student.KeyValueCache.use(self.words(keys, values), window, sinks)
+            if not isinstance(got, tuple) or len(got) != 2:
+                expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
+            for part, given, what in zip(got, (keys, values), "KV", strict=True):
+                close(expect.array(part, what=what), given[..., left, :], what)
+            length = student.KeyValueCache.use([*self.words(keys, values), ("len",)], window, sinks)
+            equal(length, len(left), "len")
+
+    def test_empty(self, student):
+        """A new cache has length 0."""
+        with visible("What does __init__ put into self, before there is any word?"):
+            equal(student.KeyValueCache.use([("len",)]), 0, "len of a new cache")
+
+    def test_first_word(self, student):
+        """After the first word there is one in the cache, whatever other caches hold."""
+        question = "What is in a new cache? And is it made for the class, or for each object?"
+        self.judge(student, question, [0], KEYS[:, :1], VALUES[:, :1])
+
+    def test_everything(self, student):
+        """Five words and no window: all of them, in their order."""
+        self.judge(student, "Where does the newest word go, along which axis?", [0, 1, 2, 3, 4], KEYS, VALUES)
+
+    def test_window(self, student):
+        """Five words, a window of 2: the last two."""
+        self.judge(student, "Which words does no later word look at?", [3, 4], KEYS, VALUES, 2)
+
+    def test_by_hand(self, student):
+        """The example by hand: after two and three words all are there, after five the first and the last two."""
+        question = "Which one is a sink, and which are the last two?"
+        self.judge(student, question, [0, 1], KEYS[:, :2], VALUES[:, :2], 2, 1)
+        self.judge(student, question, [0, 1, 2], KEYS[:, :3], VALUES[:, :3], 2, 1)
+        self.judge(student, question, [0, 3, 4], KEYS, VALUES, 2, 1)
+
+    def test_two_sinks(self, student):
+        """Four words, a window of 1, two sinks."""
+        self.judge(student, "How many of the first words are kept?", [0, 1, 3], KEYS[:, :4], VALUES[:, :4], 1, 2)
+
+    def test_two_texts(self, student):
+        """Two texts at once, each with keys and values of its own."""
+        keys, values = np.stack([KEYS, -KEYS]), np.stack([VALUES, -VALUES])
+        self.judge(student, "Which axes does your code count from the front?", [0, 3, 4], keys, values, 2, 1)
+
+    def test_float32(self, student):
+        """float32 gives float32, and the words that come in are as before."""
+        with visible("Which line makes a new array, of which dtype?"):
+            keys, values = KEYS.astype(np.float32), VALUES.astype(np.float32)
+            for part in student.KeyValueCache.use(self.words(keys, values), 2, 1):
+                expect.dtype(part, np.float32)
+            after = student.KeyValueCache.inputs_after_use(self.words(keys, values), 2, 1)
+            before = [part for _, *parts in self.words(keys, values) for part in parts]
+            expect.unchanged(after, before, ("key", "value") * 5)

@@ -1,0 +1,85 @@
+"""Visible checks of decoding_step, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, expect, keeps, visible
+
+from ..shared_visible_tests import WAVES, waves
+
+# What is to come out below; the inputs are sines.
+FIRST_OUTPUT = np.array([0.1809, -0.4244, 0.3846, -0.0881, -0.2672, 0.4441])
+FIRST_K = np.array([[[0.2888, 0.8587, 0.1707, -0.7674]], [[-0.5812, 0.4565, 0.8254, -0.0149]]])
+FIRST_V = np.array([[[-0.1385, -2.66, 0.824, 2.4477]], [[-1.4547, -2.0729, 1.9889, 1.5604]]])
+FOURTH_OUTPUT = np.array([-1.2991, 1.5109, -0.7142, -0.5591, 1.4593, -1.3855])
+FOURTH_K = np.array(
+    [
+        [
+            [0.8912, 0.8085, -0.1577, -0.9516],
+            [-0.7055, 0.3115, 0.9882, 0.5849],
+            [-0.4575, -1.0, -0.4496, 0.5921],
+            [-0.4071, -0.8094, 0.1936, -0.762],
+        ],
+        [
+            [0.9868, 0.3031, -0.7118, -0.9488],
+            [-0.149, 0.8137, 0.8872, -0.0089],
+            [-0.8952, -0.8033, 0.1665, 0.9543],
+            [0.511, -0.5339, 0.8255, 0.0099],
+        ],
+    ]
+)
+FOURTH_V = np.array(
+    [
+        [
+            [0.9463, -0.6119, -0.5507, 0.9679],
+            [-0.0752, -0.9193, 0.6696, 0.4864],
+            [-0.9841, 0.1499, 0.8872, -0.7235],
+            [-0.1385, -2.66, 0.824, 2.4477],
+        ],
+        [
+            [-0.4194, 0.9946, -0.2238, -0.85],
+            [0.7733, 0.35, -0.9996, 0.2964],
+            [0.808, -0.8188, -0.2786, 0.9989],
+            [-1.4547, -2.0729, 1.9889, 1.5604],
+        ],
+    ]
+)
+
+
+@pytest.mark.exercise("decoding_step")
+class TestDecodingStep:
+    # Width 6, four query heads and two of keys, each of width 4, and three words in the cache.
+    WEIGHTS = (waves(0.9, 6, 16), waves(1.3, 6, 8), waves(1.7, 6, 8), waves(2.3, 16, 6))
+    X, K, V = waves(0.7, 6), waves(1.1, 2, 3, 4), waves(1.9, 2, 3, 4)
+
+    def judge(self, student, wanted, *args):
+        got = student.decoding_step(*args)
+        if not isinstance(got, tuple) or len(got) != 3:
+            expect.fail(f"gave back {expect.kind_of(got)}, not the tuple (output, K, V).")
+        for part, other, what in zip(got, wanted, ("output", "K", "V"), strict=True):
+            close(expect.array(part, what=what), other, what)
+
+    def test_first_word(self, student):
+        """The first word: no cache yet, and it attends to itself."""
+        with visible("What is the position of the first word, and what is in the cache afterwards?", x=self.X, K=None):
+            self.judge(student, (FIRST_OUTPUT, FIRST_K, FIRST_V), self.X, None, None, *self.WEIGHTS, 4)
+
+    def test_fourth_word(self, student):
+        """Three words in the cache: what is found among all four, and a cache of four."""
+        question = "At which position does the newest word stand, what of it is turned, and whom does it attend to?"
+        with visible(question, x=self.X, K=self.K, V=self.V, W_Q=WAVES):
+            wanted = (FOURTH_OUTPUT, FOURTH_K, FOURTH_V)
+            self.judge(student, wanted, self.X, self.K, self.V, *self.WEIGHTS, 4)
+
+    def test_two_texts(self, student):
+        """Two texts at once, each with a cache of its own."""
+        args = [np.stack([part, 0.5 * part]) for part in (self.X, self.K, self.V)]
+        with visible("Which axes does your code count from the front?", x=args[0]):
+            got = student.decoding_step(*args, *self.WEIGHTS, 4)
+            close(expect.array(got[0])[0], FOURTH_OUTPUT, "the first text's output")
+
+    def test_float32(self, student):
+        """float32 gives float32, and the cache that came in is as before."""
+        with visible("Which line makes a new array, of which dtype?"):
+            args = (self.X, self.K, self.V, *self.WEIGHTS, 4)
+            keeps(student.decoding_step, *args, names="x K V W_Q W_K W_V W_O num_heads")

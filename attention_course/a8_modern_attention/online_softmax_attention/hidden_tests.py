@@ -1,0 +1,109 @@
+"""Hidden suite of online_softmax_attention."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import HeldTooMuch, expect
+
+from ...hidden.inputs import normal
+from ...hidden.properties import responds, same_item_by_item
+from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, loosely
+
+# Honest work on 250 queries and 1,500 keys holds a block and at most copies of K and V, 0.2 MB; 0.3 MB if each step is
+# asked for elsewhere, 100 times. The table of scores has 3 MB, or 1.5 in float32. (A question has 256 rows at most.)
+MEMORY = 500_000  # bytes
+
+
+@pytest.mark.exercise("online_softmax_attention")
+class TestOnlineSoftmaxAttention:
+    NAMES = ("Q", "K", "V", "block_size")
+    SMALL = (normal(1160, 5, 7), normal(1161, 9, 7), normal(1162, 9, 3), 4)
+
+    def attend(self, student, *args, **more):
+        """The output; also where weights, or something else, came with it."""
+        got = student.online_softmax_attention(*args, **more)
+        return loosely(got[0] if isinstance(got, tuple) and got else got)
+
+    def looks_like_an_attempt(self, student):
+        """Other queries give another output."""
+        responds(lambda *args: self.attend(student, *args), self.SMALL, [normal(1163, 5, 7)], self.NAMES)
+
+    def compare(self, student, reference, hint, *cases):
+        for keys, block_size in cases:
+            args = normal(1170, 5, 7), normal(1171 + keys, keys, 7), normal(1190 + keys, keys, 3), block_size
+            wanted = reference.online_softmax_attention(*args)
+            expect.close(self.attend(student, *args), wanted, hint, "the output", ATOL)
+
+    @pytest.mark.weight(0.05)
+    def test_shape(self, student):
+        """Five queries, values of width three: an array of shape (5, 3), and no weights."""
+        expect.shape(expect.array(student.online_softmax_attention(*self.SMALL)), (5, 3))
+
+    @pytest.mark.weight(0.3)
+    def test_values(self, student, reference):
+        """Several blocks of one size: the output of attention."""
+        hint = "What is divided by what at the very end? And where does each block begin?"
+        self.compare(student, reference, hint, (8, 4), (9, 3), (6, 1))
+
+    @pytest.mark.weight(0.2)
+    def test_last_block(self, student, reference):
+        """The last block may be shorter: no key is left out, none is taken twice."""
+        hint = "With 9 keys in blocks of 4, how many blocks are there, and what is in the last one?"
+        self.compare(student, reference, hint, (9, 4), (11, 6))
+
+    @pytest.mark.weight(0.05)
+    def test_one_block(self, student, reference):
+        """A block that holds all keys, or has room for more."""
+        hint = "How many blocks are there if one holds all keys?"
+        self.compare(student, reference, hint, (6, 6), (5, 50))
+
+    @pytest.mark.weight(0.1)
+    def test_low_scores(self, student):
+        """Scores of 10,000, of -10,000, and both in one row, give finite numbers."""
+        self.looks_like_an_attempt(student)
+        Q, K = 1 + 0.1 * np.abs(normal(1210, 5, 7)), 1 + 0.1 * np.abs(normal(1211, 9, 7))
+        far_apart = LARGE * self.SMALL[0], self.SMALL[1][:8]  # some queries' largest is in the first block, some not
+        cases = (LARGE * Q, K), (-LARGE * Q, K), far_apart
+        outputs = [self.attend(student, queries, keys, self.SMALL[2][: len(keys)], 4) for queries, keys in cases]
+        for output in outputs:  # all are asked before one is judged, so that a diagnosis hears all
+            expect.finite(output, "What is the largest score so far, before the first block and after it?", "output")
+
+    @pytest.mark.weight(0.1)
+    def test_no_table(self, student):
+        """250 queries, 1,500 keys in blocks of 15: the table of all scores is at no time in memory."""
+        self.looks_like_an_attempt(student)
+        Q, K, V = normal(1230, 250, 4), normal(1231, 1500, 4), normal(1232, 1500, 3)
+        try:
+            student.online_softmax_attention.within(MEMORY, Q, K, V, 15)
+        except HeldTooMuch as error:
+            hint = (
+                "Which array in your code has a row for each query and a column for each key, and who needs all of it?"
+            )
+            text = "the scores of a block take 0.03 MB, those of all keys 3 MB."
+            expect.fail(f"{error.args[0].removesuffix('.')}; {text}", hint, cause="memory")
+
+    @pytest.mark.weight(0.1)
+    def test_batch_axes(self, student):
+        """One batch axis or two: each text on its own."""
+        self.looks_like_an_attempt(student)
+        for axes, batch in ((1, (3,)), (2, (2, 3))):
+            args = normal(1220, *batch, 5, 7), normal(1221, *batch, 9, 7), normal(1222, *batch, 9, 3)
+            same_item_by_item(lambda Q, K, V: self.attend(student, Q, K, V, 4), args, axes, FROM_THE_END)
+
+    @pytest.mark.weight(0.05)
+    def test_dtype(self, student):
+        """float32 stays float32, float64 stays float64."""
+        self.looks_like_an_attempt(student)
+        for dtype in (np.float32, np.float64):
+            got = self.attend(student, *(array.astype(dtype) for array in self.SMALL[:3]), 4)
+            expect.dtype(got, dtype, DTYPE, "the output")
+
+    @pytest.mark.weight(0.05)
+    def test_arguments(self, student):
+        """Arguments may come by keyword and with any layout in memory, and are not changed."""
+        self.looks_like_an_attempt(student)
+        views = [array.T.copy().T for array in self.SMALL[:3]]
+        by_name = self.attend(student, **dict(reversed(list(zip(self.NAMES, (*views, 4), strict=True)))))
+        expect.close(by_name, self.attend(student, *self.SMALL), BY_NAME, "output", ATOL)
+        after = student.online_softmax_attention.inputs_after(*views, 4)
+        expect.unchanged(after, [*views, 4], self.NAMES, IN_PLACE)

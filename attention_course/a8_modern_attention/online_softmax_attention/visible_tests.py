@@ -1,0 +1,53 @@
+"""Visible checks of online_softmax_attention, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import HeldTooMuch, close, expect, keeps, visible
+
+from ..shared_visible_tests import LN_3, waves
+
+BLOCKWISE = [[0.5536, -1.3711], [0.4305, 0.0004], [0.2039, -0.97]]
+
+
+@pytest.mark.exercise("online_softmax_attention")
+class TestOnlineSoftmaxAttention:
+    # Three queries of width 4, seven keys, values of width 2.
+    Q, K, V = 2 * waves(1.1, 3, 4), 2 * waves(1.3, 7, 4), 3 * waves(1.7, 7, 2)
+
+    def judge(self, student, wanted, question, Q, K, V, block_size):
+        with visible(question, Q=Q, K=K, V=V, block_size=block_size):
+            close(expect.array(student.online_softmax_attention(Q, K, V, block_size)), np.array(wanted))
+
+    def test_by_hand(self, student):
+        """The example by hand: the scores 0 and ln 3, the values 10 and 2, one key a block."""
+        K, V = np.array([[0.0], [LN_3]]), np.array([[10.0], [2.0]])
+        self.judge(student, [[4.0]], "What is divided by what at the end?", np.array([[1.0]]), K, V, 1)
+
+    def test_shorter_block(self, student):
+        """Seven keys in blocks of three: the last block has one."""
+        self.judge(student, BLOCKWISE, "Which keys are in which block?", self.Q, self.K, self.V, 3)
+
+    def test_one_block(self, student):
+        """Seven keys in a block with room for ten."""
+        self.judge(student, BLOCKWISE, "How many blocks are there?", self.Q, self.K, self.V, 10)
+
+    def test_low_scores(self, student):
+        """Scores that are all far below zero give the output that they should."""
+        K, V = np.array([[-2000.0], [-2000.0 + LN_3]]), np.array([[10.0], [2.0]])
+        question = "What is the largest score before the first block?"
+        self.judge(student, [[4.0]], question, np.array([[1.0]]), K, V, 1)
+
+    def test_no_table(self, student):
+        """50 queries and 1,000 keys in blocks of 4: at no time are all scores in memory."""
+        Q, K, V = waves(1.1, 50, 4), waves(1.3, 1000, 4), waves(1.7, 1000, 2)
+        with visible("Which array has a row for each query and a column for each key, and who needs all of it?"):
+            try:
+                student.online_softmax_attention.within(150_000, Q, K, V, 4)
+            except HeldTooMuch as error:
+                expect.fail(f"{error.args[0].removesuffix('.')}; a block of scores takes 0.002 MB, all of them 0.4 MB.")
+
+    def test_float32(self, student):
+        """float32 gives float32, and the arguments are as before."""
+        with visible("Which dtype have the largest, the total and the mixture that you begin with?"):
+            keeps(student.online_softmax_attention, self.Q, self.K, self.V, 3, names="Q K V block_size")

@@ -1,0 +1,36 @@
+"""Visible checks of sliding_window_mask, for students to read; the numbers are those of the notebook."""
+
+import numpy as np
+import pytest
+
+from autograder.testing import close, expect, visible
+
+
+@pytest.mark.exercise("sliding_window_mask")
+class TestSlidingWindowMask:
+    def judge(self, student, question, rows, *args):
+        names = dict(zip(("length", "window", "sinks"), args, strict=False))
+        wanted = np.array([[letter == "x" for letter in row] for row in rows.split()])
+        with visible(question, **names):
+            got = expect.array(student.sliding_window_mask(*args))
+            close(got, wanted, "the mask")
+            expect.dtype(got, np.bool_)
+
+    def test_by_hand(self, student):
+        """The example by hand: six words, a window of 3, one sink."""
+        rows = "x..... xx.... xxx... xxxx.. x.xxx. x..xxx"
+        self.judge(student, "Whom does word 5 see, and why does it see each of them?", rows, 6, 3, 1)
+
+    def test_no_sinks(self, student):
+        """Five words, a window of 2, no sinks."""
+        rows = "x.... xx... .xx.. ..xx. ...xx"
+        self.judge(student, "Which words are the last two, counted from the word itself?", rows, 5, 2)
+
+    def test_two_sinks(self, student):
+        """Seven words, a window of 3, two sinks."""
+        rows = "x...... xx..... xxx.... xxxx... xxxxx.. xx.xxx. xx..xxx"
+        self.judge(student, "Which columns are the sinks, and who may see them?", rows, 7, 3, 2)
+
+    def test_room_for_more(self, student):
+        """Three words, a window of 5: all that came before."""
+        self.judge(student, "What if the window has room for more words than there are?", "x.. xx. xxx", 3, 5)

@@ -1,0 +1,200 @@
+"""What hidden suites of a9 share: what is asked of any score, and of any circuit.
+
+Sizes differ: B=4 texts, h=3 heads, L=6 words and the like. Attention weights are causal, all of them above zero where a
+word may look, and no two alike. Values have tests of their own; everything else is judged by properties of the
+student's own function. A test's weight is its points: they add up to those of the cell.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.testing import expect, note
+
+from ..hidden.properties import responds
+
+ATOL = 1e-5  # honest float64 work is within 1e-14 of the reference, the mildest known mistake 0.005 away
+LAYOUT = "Is memory read in the order of the axes?"
+ON_AN_ARGUMENT = "Look for operators like *= on an argument, and for `argument[...] = ...`."
+
+
+def weights_of(seed: int, h: int, L: int) -> np.ndarray:
+    """Attention weights of h heads on L words, (h, L, L): causal, rows that sum to 1, all above zero."""
+    made = np.tril(np.random.default_rng(seed).uniform(0.1, 1, size=(h, L, L)))
+    made = made / made.sum(-1, keepdims=True)
+    drawn = f"np.tril(np.random.default_rng({seed}).uniform(0.1, 1, size=({h}, {L}, {L})))"
+    note(made, f"(lambda w: w / w.sum(-1, keepdims=True))({drawn})")
+    return made
+
+
+def always_looking(key_of: Any, L: int) -> np.ndarray:
+    """A head that puts all its weight on the key `key_of(query)`, on the first word where there is none, (L, L)."""
+    return np.eye(L)[[max(0, key_of(query)) for query in range(L)]]
+
+
+def numbers(got: Any) -> np.ndarray:
+    """One number a head. A list of numbers counts as an array: whether it is one, `test_shape` asks."""
+    if isinstance(got, list | tuple) and got and all(isinstance(n, int | float | np.generic) for n in got):
+        got = np.array(got)
+    return np.asarray(expect.numbers(got))
+
+
+def only_changes(before: np.ndarray, after: np.ndarray, index: int, hint: str, what: str) -> None:
+    """Along the first axis, `index` alone changes."""
+    expect.shape(after, before.shape, hint)
+    changed = ~np.isclose(before, after, rtol=0, atol=ATOL)
+    moved = [i for i in range(len(before)) if np.any(changed[i])]
+    if moved != [index]:
+        expect.fail(f"when only the numbers of head {index} change, it is not {what} of head {index} that moves.", hint)
+
+
+class Scores:
+    """What both scores promise, whatever they look for."""
+
+    NAME = ""
+    MORE: tuple[Any, ...] = ()  # arguments after the weights, for a text of seven words
+    W = staticmethod(lambda seed=901: weights_of(seed, 3, 7))
+
+    def score(self, student: Any, weights: np.ndarray, *more: Any, **named: Any) -> np.ndarray:
+        """The scores as numbers."""
+        got = self.loosely(student, weights, *more, **named)
+        self.one_a_head(got, weights)
+        return got
+
+    def one_a_head(self, got: np.ndarray, weights: np.ndarray) -> None:
+        """The shape; of whatever size, it is one cause."""
+        if got.shape != (len(weights),):
+            text = f"the result has shape {got.shape}, it should be {(len(weights),)}."
+            expect.fail(text, "One number a head.", "the shape of the scores", got, (len(weights),))
+
+    def loosely(self, student: Any, weights: np.ndarray, *more: Any, **named: Any) -> np.ndarray:
+        """The same in whatever shape, where another one is not to cost marks once more."""
+        return numbers(getattr(student, self.NAME)(weights, *(more or self.MORE), **named))
+
+    def looks_like_an_attempt(self, student: Any) -> None:
+        """Other weights give other scores."""
+        responds(lambda weights: self.loosely(student, weights), [self.W()], [self.W(902)], ["weights"])
+
+    def does_not_count(self, student: Any, rows: slice, hint: str) -> None:
+        """Whatever these queries look at, the scores stay."""
+        self.looks_like_an_attempt(student)
+        weights = self.W()
+        other = weights.copy()
+        other[:, rows] = self.W(903)[:, rows]
+        if rows == slice(0, 1):  # the first word can look at nobody else; here it does
+            other[:, 0] = np.linspace(0.1, 0.7, 7)
+        got, plain = self.loosely(student, other), self.loosely(student, weights)
+        if got.shape != plain.shape or not np.allclose(got, plain, atol=ATOL):
+            self.one_a_head(got, weights)  # another shape is the plainer reason
+        expect.close(got, plain, hint, "a score", ATOL)
+
+    def heads_apart(self, student: Any) -> None:
+        """A head's score hangs on that head alone."""
+        weights, other = self.W(), self.W().copy()
+        other[1] = self.W(904)[1]
+        hint = "Over which axes do you take the mean, and which one must stay?"
+        only_changes(self.score(student, weights), self.score(student, other), 1, hint, "the score")
+
+    def keeps_dtype(self, student: Any) -> None:
+        """float32 stays float32."""
+        self.looks_like_an_attempt(student)
+        for dtype in (np.float32, np.float64):
+            got = getattr(student, self.NAME)(self.W().astype(dtype), *self.MORE)
+            expect.dtype(expect.numbers(got), dtype, "Is an array made on the way, and of which dtype?")
+
+    def keeps_arguments(self, student: Any, **named: Any) -> None:
+        """Keywords, layout, and arguments as they were."""
+        self.looks_like_an_attempt(student)
+        view = np.asfortranarray(self.W())
+        plain = self.loosely(student, self.W())
+        by_name = numbers(getattr(student, self.NAME)(**named, weights=view))
+        expect.close(by_name, plain, LAYOUT, atol=ATOL)
+        after = getattr(student, self.NAME).inputs_after(view, *self.MORE)
+        expect.unchanged(after, [view, *self.MORE], ["weights", "period"], ON_AN_ARGUMENT)
+
+
+def together(got: Any) -> np.ndarray:
+    """The circuits as an array. A list of them counts as their stack: whether it is one array, `test_shape` asks."""
+    parts = got if isinstance(got, list | tuple) else ()
+    if all(isinstance(one, np.ndarray) for one in parts) and len({one.shape for one in parts}) == 1:
+        got = np.stack(parts)
+    return expect.array(got)
+
+
+class Circuits:
+    """What both circuits promise: one matrix a head, made of that head's own numbers."""
+
+    NAME = ""
+    NAMES: tuple[str, str] = ("", "")
+    HEADS, D_MODEL = 3, 5
+
+    def matrices(self, seed: int, h: int = 3, d: int = 4, d_model: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """Two matrices of a layer of h heads of width d, in the shapes that this exercise takes."""
+        raise NotImplementedError
+
+    def head(self, matrices: tuple[np.ndarray, np.ndarray], head: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """Views of the numbers of one head in them."""
+        raise NotImplementedError
+
+    def circuits(self, student: Any, matrices: tuple[np.ndarray, np.ndarray], h: int) -> np.ndarray:
+        """The answer as an array, (h, d_model, d_model)."""
+        got, width = self.loosely(student, matrices, h), matrices[0].shape[0]
+        expect.shape(got, (h, width, width), "One matrix a head, from one word of width d_model to another.")
+        return got
+
+    def loosely(self, student: Any, matrices: tuple[np.ndarray, np.ndarray], h: int) -> np.ndarray:
+        """The same in whatever shape, where another one is not to cost marks once more."""
+        return together(getattr(student, self.NAME)(*matrices, h))
+
+    def looks_like_an_attempt(self, student: Any) -> None:
+        """Other matrices give other circuits."""
+        call = lambda one, other: self.loosely(student, (one, other), self.HEADS)  # noqa: E731
+        responds(call, self.matrices(960), self.matrices(962), self.NAMES)
+
+    def compare(self, student: Any, reference: Any, hint: str) -> None:
+        """Against the reference, for several sizes."""
+        for seed, h, d, d_model in ((964, 3, 4, 5), (966, 2, 3, 6), (968, 4, 2, 7)):
+            given = self.matrices(seed, h, d, d_model)
+            wanted = getattr(reference, self.NAME)(*given, h)
+            expect.close(self.circuits(student, given, h), wanted, hint, "the circuits", ATOL)
+
+    def own_numbers(self, student: Any) -> None:
+        """A head's circuit hangs on that head's numbers alone."""
+        given = self.matrices(960)
+        before = self.circuits(student, given, self.HEADS)
+        other = (given[0].copy(), given[1].copy())
+        for part, fresh in zip(self.head(other, 1, 4), self.head(self.matrices(962), 1, 4), strict=True):
+            part[...] = fresh
+        hint = "Which columns are this head's own, and which rows?"
+        only_changes(before, self.circuits(student, other, self.HEADS), 1, hint, "the circuit")
+
+    def narrow(self, student: Any) -> None:
+        """Each circuit has rank d at most."""
+        self.looks_like_an_attempt(student)
+        for h, d in ((2, 1), (3, 2), (1, 3)):
+            got = self.circuits(student, self.matrices(970 + h, h, d, 6), h)
+            ranks = np.linalg.matrix_rank(got.astype(float), tol=1e-6)
+            if np.any(ranks != d):
+                expect.fail(f"with {d} numbers a head, there is a circuit of rank {int(ranks.max())}.",
+                            "How many numbers does this head squeeze a word into?")  # fmt: skip
+
+    def keeps_dtype(self, student: Any) -> None:
+        """float32 stays float32."""
+        self.looks_like_an_attempt(student)
+        for dtype in (np.float32, np.float64):
+            one, other = self.matrices(960)
+            got = self.loosely(student, (one.astype(dtype), other.astype(dtype)), self.HEADS)
+            expect.dtype(got, dtype, "Is an array made on the way, and of which dtype?")
+
+    def keeps_arguments(self, student: Any) -> None:
+        """Keywords, layout, and arguments as they were."""
+        self.looks_like_an_attempt(student)
+        given = self.matrices(960)
+        views = [np.asfortranarray(part) for part in given]
+        function = getattr(student, self.NAME)
+        by_name = function(num_heads=self.HEADS, **dict(zip(self.NAMES[::-1], views[::-1], strict=True)))
+        expect.close(together(by_name), self.loosely(student, given, self.HEADS), LAYOUT, atol=ATOL)
+        after = function.inputs_after(*views, self.HEADS)
+        expect.unchanged(after[:2], views, list(self.NAMES), ON_AN_ARGUMENT)

@@ -1,0 +1,119 @@
+"""The catalogue of known mistakes as a page: each mistake against each test of its exercise, and the marks it loses."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+from autograder import content
+from autograder.course import Assignment, Course
+from autograder.diagnosis import fingerprints
+from autograder.diagnosis.catalogue import Mistake, read_catalogue
+from autograder.judge.judging import Material, judge
+from autograder.judge.process import material_of
+from autograder.report import ExerciseResult
+from autograder.testing.local import Here
+
+Row = tuple[Assignment, Mistake, ExerciseResult]
+# What a course says above its table stands in `catalogue_head.md` beside its assignments; else this does.
+HEAD = """\
+# Known mistakes
+
+How many wrong implementations do the hidden tests accept? {accepted} of {total}. They grew beside the tests, so this
+says that nothing known gets through, not that nothing can.
+
+`autograder dev catalogue --pages` writes this page. Each row is a wrong implementation in an exercise's `mistakes.py`,
+and ✗ marks the tests that it fails.
+"""
+
+
+def rows(course: Course) -> Iterator[Row]:
+    """Every mistake of the course with the result of its own exercise."""
+    for assignment in course.assignments().values():
+        material = replace(material_of(assignment), hypotheses=None, examples={})
+        with material.suite:
+            for mistake in read_catalogue(assignment.mistakes):
+                yield assignment, mistake, result_of(assignment, material, mistake)
+
+
+def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> ExerciseResult:
+    """The exercise judged with the mistake in place of the reference, in this process."""
+    names = dict(material.reference) | {mistake.exercise: mistake.code}
+    exercises = [exercise for exercise in assignment.exercises if exercise.name == mistake.exercise]
+    return judge(material, Here(names), exercises)[0]
+
+
+def keep_fingerprints(course: Course) -> Iterator[Path]:
+    """Ask hypotheses what the suites ask, and keep prints of the answers beside the exercises; each file written."""
+    for assignment in course.assignments().values():
+        material = material_of(assignment, keeps=False)
+        assert material.hypotheses is not None
+        with material.suite:
+            for exercise in material.suite.exercises():
+                if "torch" in sys.modules:
+                    sys.modules["torch"].manual_seed(0)  # a layer too many has random weights: the same each time
+                material.hypotheses.prepare(exercise, asks_all=True)
+        yield fingerprints.write(assignment.content, material.hypotheses.fingerprints())
+
+
+def page(found: Iterable[Row]) -> str:
+    """The page for `found`, which comes assignment by assignment."""
+    ordered = sorted(found, key=_place)
+    accepted = sum(result.score == result.max_score for _, _, result in ordered)
+    head = (ordered and content.own_text(ordered[0][0].course_folder, "catalogue_head.md")) or HEAD
+    parts = [head.format(accepted=accepted, total=len(ordered))]
+    for name, group in groupby(ordered, key=lambda row: row[0].name):
+        members = list(group)
+        parts.append(f"## {name}: {len(members)} known mistakes\n")
+        for exercise, table in groupby(members, key=lambda row: row[1].exercise):
+            parts.append(_table(exercise, list(table)))
+    return "\n".join([*parts, *_prices(prices(ordered))])
+
+
+def prices(found: Iterable[Row]) -> dict[str, dict[str, float]]:
+    """What each mistake that several exercises have costs in each of them, in percent of the exercise's points."""
+    costs: dict[str, dict[str, float]] = {}
+    for _, mistake, result in found:
+        own = costs.setdefault(mistake.name, {})
+        own[mistake.exercise] = max(own.get(mistake.exercise, 0.0), _lost(result))
+    return {name: own for name, own in sorted(costs.items()) if len(own) > 1}
+
+
+def _prices(several: dict[str, dict[str, float]]) -> Iterator[str]:
+    if several:
+        yield "## What one mistake costs in several exercises\n"
+        yield "A slip should cost about the same everywhere: `times` is what it costs at most, by what at least.\n"
+        yield "| mistake | from | to | times | exercises |\n| --- | --- | --- | --- | --- |"
+    for name, own in several.items():
+        least, most = min(own.values()), max(own.values())
+        times = f"{most / least:.1f}" if least else "∞"
+        yield f"| {name} | {least:.0f} % | {most:.0f} % | {times} | {', '.join(f'`{exercise}`' for exercise in own)} |"
+    if several:
+        yield ""
+
+
+def _place(row: Row) -> tuple[str, int]:
+    assignment, mistake, _ = row
+    return assignment.name, [exercise.name for exercise in assignment.exercises].index(mistake.exercise)
+
+
+def _lost(result: ExerciseResult) -> float:
+    """In percent of the exercise's points."""
+    return 100 * (1 - result.score / result.max_score)
+
+
+def _table(exercise: str, found: list[Row]) -> str:
+    tests = [test.name.removeprefix("test_") for test in found[0][2].tests]
+    lines = [
+        f"### `{exercise}`\n",
+        f"| mistake | loses | {' | '.join(test.replace('_', ' ') for test in tests)} |",
+        f"| --- | --- |{' :-: |' * len(tests)}",
+    ]
+    for _, mistake, result in found:
+        lost = _lost(result)
+        marks = " | ".join("" if test.state == "passed" else "✗" for test in result.tests)
+        lines.append(f"| {mistake.name} | {lost:.0f} % | {marks} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,219 @@
+"""`autograder dev check`: is the course fit for students? Run after every edit.
+
+Each check yields findings, and a finding names the file, the cell and the remedy. What is judged here is trusted: the
+course's own stubs, solutions and known mistakes, through the same marking as a student's work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.authoring import notebook_checks, paired_scripts
+from autograder.authoring.catalogue_page import result_of
+from autograder.authoring.notebook_checks import Finding
+from autograder.course import Assignment, Course
+from autograder.diagnosis import fingerprints
+from autograder.diagnosis.catalogue import Mistake, read_catalogue
+from autograder.errors import CourseError
+from autograder.judge.judging import Material, judge
+from autograder.worker.worker import Worker, Judges
+from autograder.worker.task import Task
+from autograder.report import ExerciseResult, Report
+from autograder.sandbox.supervisor.fork_server import isolates
+from autograder.submission import NotebookFile, code_cells
+from autograder.testing.local import Here, answering
+from autograder.testing.callbacks import parameter_names
+from autograder.testing.recording import record
+from autograder.testing.student import Student
+from autograder.testing.session import Suite
+
+MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One assignment's findings, and what it was looked at for."""
+
+    name: str
+    about: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def in_order(self) -> bool:
+        """Can it be given to students, as far as this can tell?"""
+        return not any(finding.blocks for finding in self.findings)
+
+
+def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
+    """Check the assignments named in `only`, or all. Raises `CourseError` if one of them is not there."""
+    names = only or list(course.assignments())
+    with contextlib.ExitStack() as ends:
+        judges = Judges(course.root, isolates("auto")[0])
+        worker = Worker(course, judges)
+        ends.callback(judges.end)
+        ends.callback(worker.end)
+        for name in names:
+            assignment = course.assignment(name)
+            findings = tuple(_all(assignment, worker))
+            yield Checked(name, _about(assignment, findings), findings)
+
+
+def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
+    """Every finding; if the files cannot even be read, that one alone."""
+    try:
+        _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
+        source = nbformat.read(assignment.notebook, as_version=4)
+        unreleasable = list(notebook_checks.can_be_released(assignment, source))
+        yield from unreleasable
+        if unreleasable:  # nbgrader would end in a traceback
+            return
+        yield from notebook_checks.cells_in_order(assignment, source)
+        yield from notebook_checks.rubrics(assignment)
+        yield from notebook_checks.headings(assignment, source)
+        yield from notebook_checks.left_from_the_skeleton(assignment, source)
+        with tempfile.TemporaryDirectory() as folder:
+            text = paired_scripts.release_text(assignment, Path(folder))
+        yield from notebook_checks.in_step(assignment, text)
+        release = nbformat.reads(text, as_version=4)
+        yield from notebook_checks.no_secret(assignment, source, release)
+        yield from notebook_checks.no_other_folder(assignment)
+        yield from suite_covers(assignment)
+        yield from visible_checks(assignment)
+        yield from notebook_checks.hints(assignment, source)
+        yield from known_mistakes(assignment)
+        yield from stubs_and_solutions(assignment, source, release, worker)
+    except CourseError as error:
+        yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {error}", "Mend this first.")
+
+
+def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
+    if blocking := sum(finding.blocks for finding in findings):
+        return f"{blocking} to mend"
+    written = sum(assignment.graded_cells[name] for name in assignment.written)
+    mistakes = len(read_catalogue(assignment.mistakes).mistakes)
+    number = len(assignment.exercises)
+    counted = f"{number} exercise{'s' * (number != 1)}, {assignment.max_score:g} points by tests"
+    return f"in order: {counted} and {written:g} by hand, {mistakes} known mistakes"
+
+
+def suite_covers(assignment: Assignment) -> Iterator[Finding]:
+    """Each exercise has hidden tests, in its folder."""
+    with Suite(assignment.suites) as suite:
+        yield from _in_their_folders(suite, "hidden tests")
+
+
+def visible_checks(assignment: Assignment) -> Iterator[Finding]:
+    """Each exercise has checks that students can run, in its folder, and the solution passes them."""
+    with Suite(assignment.visible) as suite:
+        yield from _in_their_folders(suite, "visible check")
+        for exercise, path in zip(assignment.exercises, suite.paths, strict=True):
+            if exercise.name in suite.exercises():
+                (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercise])
+                yield from _lost(path, result, "the solution fails this visible check")
+
+
+def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
+    """A class's marker says which exercise it judges, the folder where a person looks for it."""
+    for path in suite.paths:
+        name, marked = path.parent.name, {test.exercise for test, place in suite.path_of.items() if place == path}
+        for other in sorted(marked - {name}):
+            yield Finding(path, other, f"a class is marked {other}, and its folder is {name}", "Give both one name.")
+        if name not in marked:
+            remedy = f'Write a class marked @pytest.mark.exercise("{name}") there.'
+            yield Finding(path, name, f"the exercise has no {what}", remedy)
+
+
+def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
+    """Each exercise has known mistakes with hints, and its tests accept none of them."""
+    with Suite(assignment.suites) as suite:
+        for path in assignment.mistakes:
+            yield from _mistakes_of(path.parent.name, path, assignment, suite)
+    kept = assignment.content / fingerprints.FILE
+    if kept.exists() and not fingerprints.read(assignment.content):
+        what = "is of other catalogues than those beside it, so a mistake's name is looked for and not looked up"
+        yield Finding(kept, "", what, "Run `autograder dev catalogue`.", blocks=False)
+
+
+def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite) -> Iterator[Finding]:
+    catalogue = read_catalogue([path])
+    found = len(catalogue.of(exercise))
+    if found < MISTAKES:
+        yield Finding(path, exercise, f"{found} known mistakes", f"Enter {MISTAKES - found} more.")
+    for mistake in catalogue:
+        if not mistake.hint.strip():
+            yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")
+        if mistake.exercise != exercise:
+            yield Finding(path, mistake.name, f"it is of {mistake.exercise}, and not of {exercise}", "Is it a typo?")
+        elif exercise in suite.exercises() and _accepted(assignment, suite, mistake):
+            remedy = "Add a test to the hidden_tests.py beside it that it fails."
+            yield Finding(path, mistake.name, f"the hidden tests of {exercise} accept it", remedy)
+    for made in (*catalogue.variants, *catalogue.pairs):
+        try:
+            _ = made.code
+        except Exception as error:
+            what = f"the recipe of {made.exercise} makes no code of it ({type(error).__name__}: {error})"
+            yield Finding(path, made.name, what, "Does the function take the options of that name?")
+            break
+
+
+def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
+    """Does every test pass? The first that does not ends the search, so this takes a quarter of judging it."""
+    reference = vars(assignment.reference())
+    words = functools.partial(parameter_names, reference)
+    student = Student(answering(dict(reference) | {mistake.exercise: mistake.code}), words)
+    right = Student(answering(reference), words)
+    tests = [test for test in suite.tests if test.exercise == mistake.exercise]
+    if any(suite.run(test, student, right).error for test in tests):
+        return False
+    # Judging asks some calls again, too: it may keep something between them.
+    result = result_of(assignment, Material(suite, reference), mistake)
+    return result.score == result.max_score
+
+
+def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worker: Worker) -> Iterator[Finding]:
+    """As they are handed in: the release is not started anywhere, the source notebook has full marks everywhere."""
+    stub, solved = _mark(worker, assignment, release), _mark(worker, assignment, source)
+    for result in stub.exercises:
+        if result.started:
+            remedy = "Its cell should end in the stub: is there code outside the solution's markers?"
+            yield Finding(assignment.notebook, result.name, "untouched, it does not count as not started", remedy)
+    for result in solved.exercises:
+        path = assignment.content / result.name / "hidden_tests.py"
+        yield from _with_lines(assignment, _lost(path, result, "the solution fails this hidden test"))
+        total = sum(test.max_score for test in result.tests)
+        if abs(total - result.max_score) > 0.01:
+            what = f"its tests add up to {total:g} points, its cell says {result.max_score:g}"
+            yield Finding(path, result.name, what, "Are all its weights positive?")
+
+
+def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The same, each with the line of the suite where the reference fails, if there is any."""
+    found = list(findings)
+    if not found:
+        return
+    with Suite(assignment.suites) as suite:
+        broken = record(suite, vars(assignment.reference())).broken
+    lines = {f"{test.exercise}, {test.name}": where for test, where, _ in broken}
+    for one in found:
+        where = lines.get(one.cell, "")
+        yield replace(one, what=f"{one.what[:-1]}; {where})") if where else one
+
+
+def _mark(worker: Worker, assignment: Assignment, notebook: Any) -> Report:
+    cells = tuple(cell.source for cell in code_cells(NotebookFile.of(notebook.cells)))
+    return worker.mark(Task("check", assignment.name, assignment.version(), cells, by_author=True)).report
+
+
+def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:
+    for test in result.tests:
+        if test.state != "passed":
+            said = f"{what} ({test.message.rstrip('.')})"
+            yield Finding(path, f"{result.name}, {test.name}", said, "Mend the solution in source/, or the test.")

@@ -1,0 +1,183 @@
+"""What `autograder dev check` finds by reading: the notebook, its release, its rubric, its hints. Nothing runs here."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring import new_exercise, paired_scripts
+from autograder.content import Hint
+from autograder.course import CHECK, RUBRIC, Assignment, rubrics_in
+from autograder.errors import CourseError
+from autograder.reading import read_toml
+from autograder.submission import MODEL, grade_id
+
+SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n[ \t]*### END SOLUTION", re.DOTALL)
+PAIRS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # nbgrader's markers
+SKELETON = "(Write here what students need"  # see templates/exercise/text.md
+MARKS_OF_SECRETS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.student.stock", "mistakes.py")
+HINTS = ("nudge", "closer", "section", "paper", "link")
+TELLING = 25  # characters from which on a solution's line is nobody's by chance: `return output` may stand anywhere
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not in order. `cell` is a cell of a notebook, a test or a mistake; empty for a whole file.
+
+    `blocks` is not set for what only waits to be written.
+    """
+
+    path: Path
+    cell: str
+    what: str
+    remedy: str
+    blocks: bool = True
+
+    def __str__(self) -> str:
+        place = f"{self.path}: cell '{self.cell}'" if self.cell else str(self.path)
+        return f"{place}: {self.what}. {self.remedy}"
+
+
+def can_be_released(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """What nbgrader stumbles over when it releases: a name that two cells have, a marker without its other half."""
+    names = Counter(grade_id(cell) for cell in source.cells if grade_id(cell))
+    for name in [name for name, count in names.items() if count > 1]:
+        remedy = "Give each its own in the Create Assignment panel, or delete the copy."
+        yield Finding(assignment.notebook, name, f"{names[name]} cells have this id", remedy)
+    for number, cell in enumerate(source.cells, start=1):
+        for kind in PAIRS:
+            marks = re.findall(rf"### (BEGIN|END) {kind}\b", cell.source)
+            if marks != ["BEGIN", "END"] * (len(marks) // 2):
+                what = f"### BEGIN {kind} and ### END {kind} do not come in pairs"
+                yield Finding(assignment.notebook, grade_id(cell) or f"number {number}", what, "Write the missing one.")
+
+
+def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """No heading stands twice, and none has the number of another of its level."""
+    seen: dict[str, str] = {}
+    for cell in source.cells:
+        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
+            numbered = re.match(r"(#+ )(\d+)\. ", line)
+            key = numbered[0] if numbered else line if re.match(r"#+ ", line) else ""
+            if key and key in seen:
+                what = f"the heading {line!r} has the number, or the words, of {seen[key]!r}"
+                yield Finding(
+                    assignment.notebook, "", what, "Number it anew; a hint leads to its heading by these words."
+                )
+            seen.setdefault(key, line)
+
+
+def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """Text of `autograder dev new` that waits to be rewritten."""
+    for number, cell in enumerate(source.cells, start=1):
+        if SKELETON in cell.source:
+            what = "the text of the skeleton is still there"
+            yield Finding(
+                assignment.notebook, grade_id(cell) or f"number {number}", what, "Write your own.", blocks=False
+            )
+
+
+def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """Each exercise has its cell with a marked solution, a check cell after it that asks for it, and points."""
+    path = assignment.notebook
+    places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
+    for exercise in assignment.exercises:
+        index, check = places[CHECK + exercise.name]
+        if exercise.points <= 0:
+            yield Finding(path, CHECK + exercise.name, f"it is worth {exercise.points:g} points", "Give it some.")
+        if not check.source.rstrip().endswith(f'check("{exercise.name}")'):
+            yield Finding(
+                path, CHECK + exercise.name, "it checks something else", f'Let it end in check("{exercise.name}").'
+            )
+        if exercise.name not in places or places[exercise.name][0] > index:
+            remedy = f"Name the cell with its solution '{exercise.name}' in the Create Assignment panel."
+            yield Finding(path, CHECK + exercise.name, "no cell of its exercise comes before it", remedy)
+        elif not SOLUTION.search(places[exercise.name][1].source):
+            remedy = "Put ### BEGIN SOLUTION and ### END SOLUTION around what students write."
+            yield Finding(path, exercise.name, "students would get the solution: no markers", remedy)
+    for name in assignment.written:
+        if assignment.graded_cells[name] <= 0:
+            yield Finding(path, name, "a question graded by hand is worth nothing", "Give it points.")
+
+
+def rubrics(assignment: Assignment) -> Iterator[Finding]:
+    """A rubric's lines add up to the points of its question, and there is such a question."""
+    path, cells = assignment.content / RUBRIC, assignment.graded_cells
+    for name, question in assignment.written.items():
+        total = sum(points for points, _ in question.rubric)
+        if question.rubric and total != cells[name]:
+            what = f"its lines add up to {total:g} points, its cell says {cells[name]:g}"
+            yield Finding(path, name, what, "Change a line, or the cell's points.")
+    for name in sorted(rubrics_in(path).keys() - assignment.written.keys()):
+        yield Finding(path, name, "the notebook has no such written question", "Is it a name's typo?")
+
+
+def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
+    """The text twin and the release are what the source notebook gives."""
+    released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
+    wanted = {assignment.solution: paired_scripts.paired_script(assignment), released: release}
+    for path, text in wanted.items():
+        if not path.is_file():
+            yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
+        elif path.read_text(encoding="utf-8") != text:
+            yield Finding(path, "", f"it is not what {assignment.notebook.name} gives", "Run `autograder dev sync`.")
+
+
+def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:
+    """No solution, hidden test or private file in what students get."""
+    for number, cell in enumerate(release.cells, start=1):
+        name = grade_id(cell) or f"number {number}"
+        for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_told(source, cell.source)]:
+            yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
+    for path in sorted(assignment.notebook.parent.rglob("*")):
+        if (path.suffix == ".py" or path.name == MODEL) and path.is_file():
+            yield Finding(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.strip().startswith("#")]
+
+
+def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
+    """Each folder with an exercise's files is that of an exercise."""
+    names = {exercise.name for exercise in assignment.exercises}
+    for folder in sorted({path.parent for name in new_exercise.FILES for path in assignment.content.glob(f"*/{name}")}):
+        if folder.name not in names:
+            yield Finding(folder, "", "the notebook has no exercise of that name", "Is it a name's typo?")
+
+
+def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
+    """Each exercise has two hints, a place to read on, and the heading it stands under; none tells the solution."""
+    text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
+    headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
+    for path in assignment.files("hint.toml"):
+        name = path.parent.name
+        try:
+            table = read_toml(path, dict[str, str])
+        except CourseError as error:
+            yield Finding(path, "", str(error).removeprefix(f"{path}: "), "Mend that line.")
+            continue
+        if not path.is_file():
+            what = f'it is missing, so `hint("{name}")` has nothing to say'
+            yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.")
+            continue
+        for key in sorted(table.keys() - set(Hint.__struct_fields__)):
+            yield Finding(path, name, f"there is no {key!r} in a hint", "Is it a name's typo?")
+        missing = [key for key in HINTS if not str(table.get(key, "")).strip()]
+        if missing:
+            yield Finding(path, name, f"no {', '.join(missing)}", "Write what is missing.")
+        elif table["section"] not in headings:
+            what = f"the notebook has no heading {table['section']!r}"
+            yield Finding(path, name, what, "Copy the heading above its stub, without the leading #.")
+        for line in _told(source, "\n".join(map(str, table.values()))):
+            yield Finding(path, name, f"it tells {line!r}", "Ask, or name a place to look.")
+
+
+def _told(source: Any, text: str) -> list[str]:
+    """The solutions' telling lines that stand in `text`."""
+    hidden = [line.strip() for cell in source.cells for part in SOLUTION.findall(cell.source) for line in _lines(part)]
+    return sorted({line for line in hidden if len(line) > TELLING and line in text})

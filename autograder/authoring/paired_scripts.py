@@ -1,0 +1,56 @@
+"""Keeping what is generated in step with `source/`: the text twins in `solutions/`, the releases in `assignments/`."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError
+
+
+def sync(course: Course) -> Iterator[Path]:
+    """Write every twin and release that is not what its source notebook gives; yields what was written."""
+    for path, text in generated(course):
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            yield path
+
+
+def generated(course: Course) -> Iterator[tuple[Path, str]]:
+    """Every generated file with the text it should have."""
+    for assignment in course.assignments().values():
+        yield assignment.solution, paired_script(assignment)
+    with tempfile.TemporaryDirectory() as folder:
+        for assignment in course.assignments().values():
+            path = course.root / "assignments" / assignment.name / assignment.notebook.name
+            yield path, release_text(assignment, Path(folder))
+
+
+def paired_script(assignment: Assignment) -> str:
+    """The source notebook as Python text (jupytext's percent format), by the settings in `pyproject.toml`."""
+    import jupytext
+    from jupytext.config import load_jupytext_config
+
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    text: str = jupytext.writes(notebook, fmt="py:percent", config=load_jupytext_config(str(assignment.notebook)))
+    return text
+
+
+def release_text(assignment: Assignment, folder: Path) -> str:
+    """What nbgrader releases to students, generated below `folder`, with no gradebook touched."""
+    from autograder.nbgrader import api
+
+    shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)
+    result = api(folder).generate_assignment(assignment.name)
+    if not result["success"]:
+        raise CourseError(
+            f"{assignment.notebook}: nbgrader cannot release it:\n{result.get('error') or result.get('log')}"
+        )
+    released = folder / "assignments" / assignment.name / assignment.notebook.name
+    return released.read_text(encoding="utf-8")

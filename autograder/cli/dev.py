@@ -1,0 +1,146 @@
+"""`autograder dev`: the commands of those who edit a course."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from autograder.course import find_course
+
+dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
+
+
+@dev.command("check", epilog="Example: autograder dev check a1_first")
+def dev_check(
+    assignments: Annotated[list[str] | None, typer.Argument(help="These assignments only; all if none.")] = None,
+) -> None:
+    """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
+
+    Every stub fails as not started, every solution passes, points add up, each exercise has visible checks, hints and
+    at least three known mistakes that its hidden tests reject, release and text twin are in step, and no secret is in
+    the release. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call itself is wrong.
+    """
+    from autograder.authoring.course_check import check_course
+
+    console, found = Console(), 0
+    for checked in check_course(find_course(), assignments or []):
+        console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
+        for finding in checked.findings:
+            console.print(Text(f"  {finding}"), soft_wrap=True)
+        found += not checked.in_order
+    raise typer.Exit(1 if found else 0)
+
+
+@dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")
+def dist(
+    folder: Annotated[Path, typer.Argument(help="Where wheel and sdist are.")] = Path("dist"),
+    address: Annotated[str, typer.Option(help="Where pip gets the wheel if it is not beside the notebook.")] = "",
+) -> None:
+    """After building the packages: notebooks that get the kit where it is missing, and a list of what is in them."""
+    from autograder.authoring.release import write_release
+
+    for path in write_release(find_course(), folder, address):
+        print(f"wrote {path}")
+
+
+@dev.command("new-course", epilog="Example: autograder dev new-course statistics")
+def new_course(
+    folder: Annotated[Path, typer.Argument(help="Where the course goes; empty, or not there yet.")],
+    assignment: Annotated[str, typer.Argument(help="Its first assignment.")] = "a1_first",
+    exercise: Annotated[str, typer.Argument(help="The function that students write there.")] = "row_centred",
+) -> None:
+    """A course of your own, on any subject: configuration, one assignment, one exercise.
+
+    It works from the start: the model answer has full marks, the stub 0. Rewrite it piece by piece.
+    """
+    from autograder.authoring.new_course import begin_course
+
+    for path in begin_course(folder, assignment, exercise):
+        print(f"wrote {path}")
+    print(f"Now: cd {folder}, then autograder dev check")
+
+
+@dev.command("new-assignment", epilog="Example: autograder dev new-assignment a8_pooling max_pool")
+def new_assignment(
+    assignment: Annotated[str, typer.Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
+    exercise: Annotated[str, typer.Argument(help="The function that students write first.")],
+) -> None:
+    """An assignment of your own, with one exercise that works from the start, its text twin and its release."""
+    from autograder.authoring.new_course import begin_assignment
+
+    for path in begin_assignment(find_course(), assignment, exercise):
+        print(f"wrote {path}")
+    print("Now: autograder dev check")
+
+
+@dev.command(epilog="Example: autograder dev new a1_first row_centred")
+def new(
+    assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
+    exercise: Annotated[str, typer.Argument(help="The function's name.")],
+) -> None:
+    """The skeleton of an exercise of your own: cells, hidden suite, visible check, known mistakes, hints.
+
+    It works from the start. Rewrite it piece by piece; `autograder dev check` says what is missing.
+    """
+    from autograder.authoring.new_exercise import add_exercise
+
+    for path in add_exercise(find_course(), assignment, exercise):
+        print(f"wrote {path}")
+    print("Now: autograder dev sync, then autograder dev check")
+
+
+@dev.command(epilog="Example: autograder dev sync")
+def sync() -> None:
+    """After editing source/: write the text twins in solutions/ and the releases in assignments/."""
+    from autograder.authoring import paired_scripts
+
+    written = list(paired_scripts.sync(find_course()))
+    for path in written:
+        print(f"wrote {path}")
+    if not written:
+        print("solutions/ and assignments/ are in step with source/")
+
+
+@dev.command(epilog="Example: autograder dev catalogue")
+def catalogue(
+    pages: Annotated[
+        Path | None, typer.Option(help="Write two pages into this folder instead, with a row for each known mistake.")
+    ] = None,
+) -> None:
+    """After editing suites or known mistakes: keep what wrong functions answer, so that names are looked up.
+
+    With --pages, judge every known mistake by hidden tests and visible checks, and say which of them it fails.
+    """
+    from autograder.authoring import catalogue_page, visible_page
+
+    course = find_course()
+    if pages is None:
+        for path in catalogue_page.keep_fingerprints(course):
+            print(f"wrote {path}")
+        return
+    pages.mkdir(parents=True, exist_ok=True)
+    for name, page in (("known-mistakes.md", catalogue_page), ("visible-checks.md", visible_page)):
+        (pages / name).write_text(page.page(page.rows(course)), encoding="utf-8")
+        print(f"wrote {pages / name}")
+
+
+@dev.command(
+    name="name-mistake",
+    epilog="Example: autograder dev name-mistake submitted/ada/a1_first/first.ipynb row_centred "
+    'one-mean-for-all --hint "What does each row add up to?"',
+)
+def name_mistake(
+    notebook: Annotated[Path, typer.Argument(help="A submission whose answer has no name yet.", exists=True)],
+    exercise: Annotated[str, typer.Argument(help="The function or class.")],
+    name: Annotated[str, typer.Argument(help="What to call it, such as no-scaling.")],
+    hint: Annotated[str, typer.Option(help="A question that helps and does not give the answer away.")],
+) -> None:
+    """Draft an entry of mistakes.py from a real submission, with the student's code behind comment signs."""
+    from autograder.authoring.name_mistake import name_mistake as draft
+
+    print(f"wrote {draft(find_course(), notebook, exercise, name, hint)}")
+    print("Read the code there and take the comment signs away. Then: autograder dev catalogue")

@@ -1,0 +1,193 @@
+"""`autograder doctor`: what this machine has of walls, limits and packages, what that means here, and what helps.
+
+If nothing of that makes grading unsafe, a few notebooks are run for a trial (`doctor_trial`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.cli import doctor_installed, doctor_trial
+from autograder.cli.condition import GOOD, LESS, UNSAFE, Condition
+from autograder.course import Course
+from autograder.errors import MachineError
+from autograder.sandbox import landlock
+from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK
+from autograder.sandbox.backends.places import open_to_all, shown_with
+from autograder.sandbox.limits import MIB
+from autograder.sandbox.supervisor import cgroup, launch
+from autograder.sandbox.supervisor.users import Reserved
+
+STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
+WALL = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; all of it: 6.12)"
+# What each package is for, and how it comes.
+PACKAGES = {
+    "numpy": ("every submission", "pip install numpy"),
+    "torch": ("exercises in PyTorch", "pip install 'sandboxed-autograder[torch]'"),
+    "safetensors": ("saved models", "pip install 'sandboxed-autograder[torch]'"),
+    "nbgrader": ("the gradebook", "pip install 'sandboxed-autograder[course]'"),
+    "jupyterlab": ("editing notebooks", "pip install 'sandboxed-autograder[lab]'"),
+}
+WORKER_MEMORY = 1536  # MiB: a worker with its sandbox (half a GiB), and what a submission may take on top
+SPACE = 500  # MiB of scratch and reports
+
+
+def findings(course: Course | None) -> Iterator[Condition]:
+    """Everything that is looked at, in the order in which it is shown; what is tried last, if so far all is safe."""
+    found = []
+    for one in _here(course):
+        found.append(one)
+        yield one
+    if safe(found):
+        yield from doctor_trial.trial(course)
+
+
+def _here(course: Course | None) -> Iterator[Condition]:
+    yield from _walls()
+    yield from doctor_installed.faults_of_bubblewrap()
+    yield from _in_reach(course)
+    yield from _limits()
+    yield from _room()
+    yield _user()
+    yield _python()
+    yield doctor_installed.other_package()
+    for name, (purpose, how) in PACKAGES.items():
+        yield _package(name, purpose, how)
+
+
+def _walls() -> Iterator[Condition]:
+    no_bubblewrap, no_landlock = BUBBLEWRAP.why_not(), LANDLOCK.why_not()
+    if no_bubblewrap is None:
+        yield Condition("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
+    else:
+        remedy = "" if no_landlock is None else WALL
+        yield Condition("bubblewrap", LESS, no_bubblewrap, "its wall is not used", remedy)
+    lost = LANDLOCK.what_is_lost()
+    if no_landlock is not None:
+        also = "one wall in place of two" if no_bubblewrap is None else "its wall is not used"
+        yield Condition("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
+    elif lost:
+        yield Condition("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
+    else:
+        yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
+    backend, _ = launch.chosen("auto")
+    if backend.isolates:
+        yield Condition("wall", GOOD, backend.summary(), backend.means)
+    else:
+        yield Condition("wall", UNSAFE, backend.summary(), backend.means, WALL)
+
+
+def _in_reach(course: Course | None) -> Iterator[Condition]:
+    """Libraries are behind every wall, and so is what lies among them."""
+    if course is None:
+        yield Condition("course", GOOD, "none here", "call this in a course's folder to see whether it is out of reach")
+    elif place := shown_with(course.root):
+        means = f"student code must read {place} for the libraries in it, and so can read the course"
+        yield Condition("course", UNSAFE, str(course.root), means, "move the course, such as to /srv or a home folder")
+    else:
+        yield Condition("course", GOOD, str(course.root), "out of student code's reach")
+
+
+def _limits() -> Iterator[Condition]:
+    too_low = launch.why_too_little()
+    if too_low:
+        found, _, remedy = too_low.partition("; ")
+        yield Condition("limits", UNSAFE, found, "no submission could run", remedy)
+    else:
+        yield Condition("limits", GOOD, "high enough", "a submission's own limits hold")
+    group = cgroup.create()
+    if group is None:
+        remedy = "root, a systemd user session, or a container that was given its own control group"
+        means = "memory is limited for each process, and fewer processes are allowed"
+        yield Condition("control group", LESS, "none to be made", means, remedy)
+    else:
+        group.close()
+        yield Condition(
+            "control group", GOOD, "can be made", "a submission's memory and processes are limited as a whole"
+        )
+
+
+def _user() -> Condition:
+    """What the kernel counts by user, such as processes and descriptors in flight, is best counted apart."""
+    if os.getuid():
+        means = "what the kernel counts for a user is shared with your other programs"
+        return Condition("user", LESS, f"an ordinary one ({os.getuid()})", means, "a user that runs nothing else")
+    try:
+        Reserved().release()
+    except MachineError as error:
+        found, _, remedy = str(error).partition("; ")
+        return Condition("user", UNSAFE, found, "no submission could run", remedy)
+    return Condition("user", GOOD, "root", "each process that forks student code or judges has a user of its own")
+
+
+def _room() -> Iterator[Condition]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = _memory()
+    workers = max(1, min(cores, memory // WORKER_MEMORY)) if memory else cores
+    found = f"{cores} cores, {memory / 1024:.1f} GiB free" if memory else f"{cores} cores"
+    if memory and memory < cores * WORKER_MEMORY:
+        yield Condition("machine", LESS, found, f"memory for {workers} of {cores} workers", f"--jobs {workers}")
+    else:
+        yield Condition("machine", GOOD, found, f"up to {workers} workers at a time")
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free // MIB
+    if free < SPACE:
+        remedy = f"make room, or set TMPDIR to a folder with {SPACE} MiB"
+        yield Condition("scratch", LESS, f"{free} MiB in {folder}", "submissions that write files may fail", remedy)
+    else:
+        yield Condition("scratch", GOOD, f"{free} MiB in {folder}", "enough for what submissions write")
+
+
+def _memory() -> int:
+    """MiB that can be had; 0 if it is not known."""
+    with contextlib.suppress(OSError, ValueError, StopIteration), open("/proc/meminfo") as file:
+        return int(next(line for line in file if line.startswith("MemAvailable")).split()[1]) // 1024
+    return 0
+
+
+def _python() -> Condition:
+    found = f"{platform.python_version()} in {sys.prefix}"
+    if os.getuid() == 0 and not open_to_all(sys.base_prefix):
+        means = "behind Landlock, student code keeps the right to look up paths that root alone may"
+        return Condition("Python", LESS, found, means, f"a Python outside {Path(sys.base_prefix).parents[-2]}")
+    return Condition("Python", GOOD, found, "new enough")
+
+
+def _package(name: str, purpose: str, how: str) -> Condition:
+    try:
+        return Condition(name, GOOD, version(name), purpose)
+    except PackageNotFoundError:
+        return Condition(name, UNSAFE if name == "numpy" else LESS, "not installed", f"no {purpose}", how)
+
+
+def show(found: list[Condition], console: Console) -> None:
+    """The table, and in one sentence whether grading is safe here."""
+    table = Table(box=SIMPLE_HEAD)
+    for head in ("", "here", "what it means", "what helps"):
+        table.add_column(head, overflow="fold")
+    for one in found:
+        table.add_row(Text(one.what), Text(one.found, STYLES[one.state]), Text(one.means), Text(one.remedy))
+    console.print(table)
+    unsafe = [f"{one.what}: {one.found}" for one in found if one.state == UNSAFE]
+    if unsafe:
+        console.print(Text(f"Grading is not safe here ({'; '.join(unsafe)})."))
+    else:
+        console.print(Text("Grading is safe here."))
+
+
+def safe(found: list[Condition]) -> bool:
+    """Is there nothing that makes grading unsafe?"""
+    return not any(one.state == UNSAFE for one in found)

@@ -1,0 +1,198 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from autograder import __version__
+from autograder.cli import instructors
+from autograder.cli.dev import dev
+from autograder.cli.grading import How, grade_class, grade_files, show
+from autograder.cli.options import SandboxKind, must_be_writable, warn
+from autograder.cli.signals import ended_in_order, interrupted_in_order
+from autograder.course import course_at, find_course
+from autograder.discovery import find_submissions
+from autograder.errors import AutograderError, CourseError, in_words
+from autograder.text import printable_lines
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def say_version(wanted: bool) -> None:
+    """Print the version and end, if `--version` is given."""
+    if wanted:
+        print(f"autograder {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def autograder(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", callback=say_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Grade notebooks behind a sandbox, with hidden tests, partial credit and named mistakes."""
+    interrupted_in_order()
+
+
+@app.command(epilog="Example: autograder grade submitted/ --json marks.json")
+def grade(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.", show_default=False),
+    ] = None,
+    assignment: Annotated[
+        str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=0, help="Desks side by side; 0: one a core from 60 submissions on.")] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
+    ] = None,
+    gradebook: Annotated[
+        bool, typer.Option("--gradebook", help="Grade the course's submitted/ into nbgrader's gradebook.")
+    ] = False,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
+    scheduler: Annotated[
+        str, typer.Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
+    ] = "",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only what could not be graded, and the sum.")] = False,
+    sandbox: Annotated[
+        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
+    ] = SandboxKind.auto,
+    folder: Annotated[
+        Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
+    ] = None,
+) -> None:
+    """Grade notebooks with the hidden suites. Low marks are no failure.
+
+    If a run was interrupted, start it again: it goes on where it stopped.
+
+    Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
+    reason), 2 when the call itself is wrong.
+    """
+    console = Console(stderr=json_file == Path("-"))
+    course = course_at(folder) if folder else find_course(handed_in=paths or ())
+    if assignment is not None:
+        course.assignment(assignment)
+    how = How(jobs, sandbox.value, scheduler, quiet)
+    if gradebook:
+        if paths or json_file:
+            raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
+        warn(sandbox, course)
+        raise typer.Exit(grade_class(course, assignment, how, console, feedback, force))
+    if feedback or force:
+        raise AutograderError("--feedback and --force go with --gradebook")
+    if not paths:
+        raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
+    found = find_submissions(paths, course, assignment)
+    warn(sandbox, course)
+    must_be_writable(json_file)
+    reports = grade_files(found, course, how, console, json_file)
+    show(reports, console, quiet)
+    raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
+
+
+@app.command(epilog="Example: autograder doctor")
+def doctor(
+    folder: Annotated[
+        Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
+    ] = None,
+) -> None:
+    """What stands between student code and the course on this machine, what that means, and what helps.
+
+    If that is enough, a few notebooks are run for a trial, which takes seconds.
+
+    Exit code: 0 when grading is safe here, 1 when it is not, 2 when the call itself is wrong.
+    """
+    from autograder.cli import doctor as ask
+
+    try:
+        course = course_at(folder) if folder else find_course()
+    except CourseError:
+        if folder:
+            raise
+        course = None
+    found = list(ask.findings(course))
+    ask.show(found, Console())
+    raise typer.Exit(0 if ask.safe(found) else 1)
+
+
+@app.command(epilog="Example: autograder check first.ipynb --watch")
+def check(
+    notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
+    watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--course",
+            help="The course's folder; else the one around the current folder, if nobody else can write there.",
+        ),
+    ] = None,
+) -> None:
+    """Run the visible checks on a saved notebook, as check(...) does inside it.
+
+    Exit code: 0 when every check passes, 1 when one does not yet, 2 when the call itself is wrong.
+    """
+    from autograder.cli import check_notebook
+
+    course = course_at(folder) if folder else None
+    if not watch:
+        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course) else 1)
+    with contextlib.suppress(KeyboardInterrupt):
+        check_notebook.watch(notebook, Console(), course)
+
+
+@app.command(epilog="Example: autograder demo demo")
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
+        "demo"
+    ),
+) -> None:
+    """Grade a small class through nbgrader, from release to feedback, and show its marks."""
+    course = find_course()
+    from autograder.cli.demo import run  # needs nbgrader, which whoever has a course has
+
+    warn(SandboxKind.auto, course)
+    run(folder, course, Console())
+
+
+app.add_typer(instructors.app)
+app.add_typer(dev, name="dev")
+
+
+def main() -> None:
+    """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
+    with ended_in_order():
+        try:
+            app()
+            sys.stdout.flush()
+        except AutograderError as error:
+            _end(str(error))
+        except Exception as error:
+            if (words := in_words(error)) is None:
+                raise
+            full = (errno.ENOSPC, errno.EFBIG, errno.EIO)
+            if isinstance(error, OSError) and error.filename is None and error.errno in full:
+                words = f"what was to be said could not be written: {words}"
+            _end(f"{words}. What was done so far is kept; the same command goes on from there")
+
+
+def _end(words: str) -> NoReturn:
+    """Say why, and end as a call that was wrong does. What cannot be printed is dropped, and not tried again."""
+    with contextlib.suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(Text(printable_lines(f"autograder: {words}")))
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(2)

@@ -1,0 +1,231 @@
+"""One exercise judged once: its calls are made, its tests run on the answers, and some calls made a second time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from autograder.judge.answers import (ExerciseCalls, First, Planned, TestsAnswers, answers_otherwise, as_reference, ask_again, ask_planned, first_of, untouched_stub)
+from autograder.judge.exercise_calls import read
+from autograder.judge.format_errors import MISSING, FormatError, format_error, put_right
+from autograder.judge.notebook import Notebook
+from autograder.judge.picture import draw
+from autograder.report import Picture
+from autograder.sandbox.protocol.calls import Answer, Call, Reply
+from autograder.testing.comparing import same_answer
+from autograder.testing.example import Example
+from autograder.testing.expect import Mismatch
+from autograder.testing.local import Here
+from autograder.testing.recording import RecordedCall, Recording
+from autograder.testing.student import (Missing, NotStarted, Forbidden, Recorded, Stopped, Student, answers_of, as_exception, as_written, names_of)
+from autograder.testing.session import Outcome, Suite, Test
+
+NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, Forbidden)
+ONCE_MORE = 2  # calls of tests that failed
+Names = Notebook | Here  # whose code is judged: behind the wall, or in this process
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An exercise's outcomes; all calls; names it asked the reference for.
+
+    meant: calls with their answers put right, if they have a format error
+    unsteady: was a call that gave a wrong answer, or a right one, answered otherwise when it was made once more?
+    """
+
+    outcomes: list[Outcome]
+    calls: list[Recorded | RecordedCall]
+    asked: frozenset[str]
+    forbidden: Forbidden | None = None
+    picture: Picture | None = None
+    meant: Sequence[Recorded] = ()
+    non_deterministic: bool = False
+
+    @property
+    def earned(self) -> float:
+        """Weights of the tests that passed."""
+        return sum(outcome.test.weight for outcome in self.outcomes if outcome.error is None)
+
+    @property
+    def untouched(self) -> bool:
+        """Was nothing done? What looks so may be done, and what it builds on an untouched stub."""
+        return all(isinstance(o.error, NotStarted) and o.error.its_own for o in self.outcomes)
+
+    @property
+    def started(self) -> bool:
+        """Was there something to judge?"""
+        return not all(outcome.untouched for outcome in self.outcomes)
+
+    @property
+    def full(self) -> bool:
+        """Did every test pass?"""
+        return all(outcome.error is None for outcome in self.outcomes)
+
+    def same_answers(self, other: Attempt) -> bool:
+        """Were all calls answered the same?"""
+        mine, theirs = ([read(one.answer) for one in each.calls] for each in (self, other))
+        return len(mine) == len(theirs) and all(map(same_answer, mine, theirs))
+
+
+@dataclass(frozen=True)
+class Tests:
+    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand."""
+
+    __test__ = False
+
+    suite: Suite
+    tests: Sequence[Test]
+    student: Callable[[Callable[[Call], Answer]], Student]  # the fixture, for what answers its calls
+    reference: Student | None = None
+    recording: Recording = field(default_factory=Recording)
+    example: Example | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A test with its outcome and calls.
+
+    meant: its calls with their answers put right, if they have a format error
+    first, reply, ready_made: see `TestsAnswers`
+    """
+
+    outcome: Outcome
+    calls: Sequence[Recorded | RecordedCall]
+    meant: Sequence[Recorded] = ()
+    first: First | None = None
+    reply: tuple[Call, Reply] | None = None
+    forbidden: Forbidden | None = None
+
+
+def attempt(tests: Tests, exercise: ExerciseCalls) -> Attempt:
+    """Judge one exercise as `exercise` answers, with whatever stands behind names there."""
+    with contextlib.closing(exercise):
+        # Before anything else is asked: what it draws can then show no hidden test's input.
+        picture = draw(exercise, tests.example, tests.tests[0].exercise) if tests.example and tests.tests else None
+        planned = ask_planned(exercise, tests.recording, tests.tests)
+        judged = list(_judge_tests(tests, exercise, planned))
+        passed = {one.outcome.test: one.first for one in judged if one.outcome.error is None and one.first}
+        errors = ask_again(exercise, passed)
+        outcomes = [_with_error(one.outcome, errors.get(one.outcome.test)) for one in judged]
+        non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or _is_unsteady(judged, exercise)
+    found = Attempt(
+        outcomes,
+        [call for one in judged for call in one.calls],
+        frozenset(exercise.questions.asked),
+        next((one.forbidden for one in judged if one.forbidden), None),
+        picture,
+        [call for one in judged for call in one.meant],
+        non_deterministic,
+    )
+    return found if found.started else replace(found, picture=None)
+
+
+def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:
+    return replace(outcome, error=error, call=outcome.test.exercise) if error else outcome
+
+
+def _is_unsteady(judged: Sequence[Judged], exercise: ExerciseCalls) -> bool:
+    """Is the first call of one of some tests that failed answered otherwise if it is made once more?"""
+    wrong = [one.reply for one in judged if isinstance(one.outcome.error, Mismatch) and one.reply]
+    return any(answers_otherwise(exercise, *reply) for reply in wrong[:ONCE_MORE])
+
+
+def _judge_tests(tests: Tests, exercise: ExerciseCalls, planned: Planned) -> Iterator[Judged]:
+    """Each test judged, in order, with what format errors have cost in those before it."""
+    so_far = Deducted(sum(one.weight for one in tests.tests))
+    for test in tests.tests:
+        heard = tests.recording.heard.get(test)
+        answers = TestsAnswers(exercise, planned)
+        if heard is not None and as_reference(planned, heard):
+            yield Judged(Outcome(test, None), heard, first=first_of(heard))
+        elif heard and (stub := untouched_stub(planned, heard)):
+            call = heard[0].call
+            words = as_written(call, names_of(tests.student(answers)))
+            yield Judged(Outcome(test, as_exception(call.name, stub), words), [Recorded(call, stub)])
+        else:
+            run = _run(tests, test, answers)
+            outcome, meant, so_far = _deducted_once(tests, run, answers, so_far)
+            yield Judged(outcome, run.calls, meant, answers.first, answers.reply, answers.forbidden)
+
+
+# ---------------------------------------------------------------- format errors
+
+
+@dataclass(frozen=True)
+class Run:
+    """A test run once: what came of it, its calls, and whether a part was missing and filled in (see `put_right`)."""
+
+    outcome: Outcome
+    calls: Sequence[Recorded]
+    filled: bool = False
+
+
+@dataclass(frozen=True)
+class Deducted:
+    """What format errors have cost up to now, in weights of tests, of `total`.
+
+    lends: has a test passed for which a missing part was filled in with nothing? Then what did come is worth something
+    """
+
+    total: float
+    lost: float = 0.0
+    lends: bool = False
+
+    def has_room(self, weight: float, share: float) -> bool:
+        """May a test of that weight fail for a format error, so that no more than `share` is lost for it?"""
+        return self.lost + weight <= share * self.total + 1e-9
+
+    def and_of(self, test: Test) -> Deducted:
+        """The same if this test fails, too."""
+        return replace(self, lost=self.lost + test.weight)
+
+
+def _deducted_once(
+    tests: Tests, run: Run, answers: TestsAnswers, so_far: Deducted
+) -> tuple[Outcome, Sequence[Recorded], Deducted]:
+    """The outcome of a test that failed for a format error, its calls as they are meant, and what is lost by now."""
+    if tests.reference is None or run.outcome.error is None or isinstance(run.outcome.error, NOTHING_TO_JUDGE):
+        return run.outcome, (), so_far
+    found = format_error(run.calls, answers_of(tests.reference))
+    if found is None:
+        return run.outcome, (), so_far
+    test = run.outcome.test
+    if _costs_this_test(found, test, so_far):
+        return run.outcome, (), so_far.and_of(test)
+    meant = _run_put_right(tests, test, answers)
+    if meant.outcome.error is None or not meant.filled:
+        return meant.outcome, meant.calls, replace(so_far, lends=so_far.lends or meant.filled)
+    # What fails for a missing part is told in the words that say so, and not of the NaN in its place.
+    if so_far.has_room(test.weight, MISSING.share if so_far.lends else 1):
+        return run.outcome, meant.calls, so_far.and_of(test)
+    lent = _run_put_right(tests, test, answers, lends=True)
+    return (lent if lent.outcome.error is None else run).outcome, meant.calls, so_far
+
+
+def _costs_this_test(found: FormatError, test: Test, so_far: Deducted) -> bool:
+    """The first test that meets a format error fails for it, and more of them as far as its share goes."""
+    return so_far.lost == 0 or so_far.has_room(test.weight, found.share)
+
+
+def _run(tests: Tests, test: Test, answers: TestsAnswers) -> Run:
+    answers.begin()
+    student = tests.student(answers)
+    return Run(tests.suite.run(test, student, tests.reference), student.calls)
+
+
+def _run_put_right(tests: Tests, test: Test, answers: TestsAnswers, lends: bool = False) -> Run:
+    """Run a test on answers that are put right."""
+    assert tests.reference is not None
+    right = answers_of(tests.reference)
+    filled: list[bool] = []
+
+    def answer(call: Call) -> Answer:
+        found = put_right(call, answers, right, lends)
+        filled.append(found.filled)
+        return found.answer
+
+    answers.begin()
+    student = tests.student(answer)
+    outcome = tests.suite.run(test, student, tests.reference)
+    return Run(outcome, student.calls, any(filled))

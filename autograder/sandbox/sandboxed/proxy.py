@@ -1,0 +1,239 @@
+"""What student code meets in place of something that stays on the trusted side.
+
+It looks like a function or an `nn.Module`, and asks over the wall: a question is a call, like the suite's (see
+`protocol.calls`), so no code of the reference's or the suite's is ever where student code could read it. In
+PyTorch it is differentiable: a backward pass asks once more, for gradients.
+
+An `order` is the names of the parameters, so that an argument given by keyword is known by its place.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Reply, Proxy
+from autograder.sandbox.protocol.values import Handle
+
+Own = Callable[..., Any]
+
+
+class Refused(Exception):
+    """The trusted side has no answer to this question."""
+
+
+def proxy(one: Proxy, own: Own | None, ask: Ask, in_torch: bool) -> Any:
+    """The reference behind a name: a function or an `nn.Module` class.
+
+    `own` is the student's code of that name. It is used if the question cannot be asked: a value that does not
+    cross the wall, an array inside an exercise in PyTorch.
+    """
+    return _class(one.name, one.order, ask) if one.module else _function(one.name, one.order, ask, own, in_torch)
+
+
+def from_handle(handle: Handle, ask: Ask) -> Any:
+    """What a suite passed as an argument: something to call, an `nn.Module` if it is one there."""
+    if handle.parameters is None:
+        return _known_by(_function(handle.key, handle.order, ask, None, True), handle)
+    return _known_by(_instance(handle, ask), handle)
+
+
+def _known_by(made: Any, handle: Handle) -> Any:
+    """`made`, which a question can name by its key: an earlier exercise may be asked about a suite's model, too."""
+    # Past an `nn.Module`'s own bookkeeping; a function has a `__dict__`, too.
+    made.__dict__["_handle"] = Handle(handle.key, [], None)
+    return made
+
+
+def _as_handle(value: Any) -> Any:
+    """A suite's callable as its handle, anything else as it is."""
+    found = getattr(value, "_handle", None)
+    return found if isinstance(found, Handle) else value
+
+
+def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_torch: bool) -> Own:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        placed, rest = _by_place(list(map(_as_handle, args)), {k: _as_handle(v) for k, v in kwargs.items()}, order)
+        if own is not None and not _may_ask([*placed, *rest.values()], in_torch):
+            return own(*args, **kwargs)
+        try:
+            return _value(ask, Call(name, placed, rest))
+        except Refused as refused:
+            if own is None:
+                raise RuntimeError(str(refused)) from None
+            return own(*args, **kwargs)
+
+    return function
+
+
+def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The trusted side's answer to a call of `name`; raises `RuntimeError` if it refuses."""
+    placed, rest = _by_place(args, kwargs, order)
+    try:
+        return _value(ask, Call(name, placed, rest))
+    except Refused as refused:
+        raise RuntimeError(str(refused)) from None
+
+
+def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
+    """Plain values may. Arrays may not inside an exercise in PyTorch: NumPy's reference would do PyTorch's work."""
+    plain: tuple[type, ...] = (np.generic, int, float, list, tuple, type(None), Handle)
+    return all(isinstance(v, plain) or (is_tensor(v) if in_torch else isinstance(v, np.ndarray)) for v in values)
+
+
+def _class(name: str, order: Sequence[str], ask: Ask) -> type:
+    import torch
+
+    class Proxy(torch.nn.Module):  # type: ignore[misc]
+        """The reference's module: the same parameters under the same names."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__()
+            self._made = Instance(args, kwargs)
+            for path, shape in _asked(ask, Call(name, instance=self._made, build=True)).shapes.items():
+                _register(self, path, torch.randn(shape) / math.sqrt(shape[-1] if shape else 1))
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            placed, rest = _by_place(args, kwargs, order)
+            made = replace(self._made, parameters=dict(self.named_parameters()))
+            try:
+                return _value(ask, Call(name, placed, rest, made))
+            except Refused as refused:
+                raise RuntimeError(str(refused)) from None
+
+    Proxy.__name__ = name
+    return Proxy
+
+
+def _instance(handle: Handle, ask: Ask) -> Any:
+    import torch
+
+    call = _function(handle.key, handle.order, ask, None, True)
+
+    class Proxy(torch.nn.Module):  # type: ignore[misc]
+        """A module of the suite's."""
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return call(*args, **kwargs)
+
+    module = Proxy()
+    for path, value in (handle.parameters or {}).items():
+        _register(module, path, value)
+    return module
+
+
+def _register(module: Any, path: str, value: Any) -> None:
+    """Make `value` the parameter at a dotted `path`, with plain modules on the way."""
+    import torch
+
+    *folders, name = path.split(".")
+    for folder in folders:
+        if not hasattr(module, folder):
+            module.add_module(folder, torch.nn.Module())
+        module = getattr(module, folder)
+    module.register_parameter(name, torch.nn.Parameter(value, requires_grad=value.is_floating_point()))
+
+
+def _by_place(
+    args: Sequence[Any], kwargs: Mapping[str, Any], order: Sequence[str]
+) -> tuple[list[Any], dict[str, object]]:
+    """Arguments with as many keywords as possible turned into places: only those are differentiated."""
+    placed, rest = list(args), dict(kwargs)
+    for name in order[len(placed) :]:
+        if name not in rest:
+            break
+        placed.append(rest.pop(name))
+    return placed, rest
+
+
+def _value(ask: Ask, question: Call) -> Any:
+    """The answer's value; if something among the tensors needs a gradient, with a way back."""
+    made = question.instance or Instance()
+    leaves = [*filter(is_float_tensor, question.args), *made.parameters.values()]
+    if not leaves:
+        return _asked(ask, question).value
+    shape: list[Any] = []
+    tensors = _across().apply(ask, question, shape, *leaves)
+    return _rebuild(shape[0], iter(tensors))
+
+
+@functools.cache
+def _across() -> Any:
+    import torch
+
+    class Across(torch.autograd.Function):  # type: ignore[misc]
+        """A question whose gradient is another question."""
+
+        @staticmethod
+        def forward(ctx: Any, ask: Ask, question: Call, shape: list[Any], *leaves: Any) -> Any:
+            ctx.ask, ctx.question, ctx.count = ask, _frozen(question), len(leaves)
+            # An empty list of seeds makes the other side differentiate: NumPy's reference then refuses tensors.
+            value = _asked(ask, replace(ctx.question, seeds=[])).value
+            tensors = [t.clone() for t in _tensors(value)]
+            ctx.mark_non_differentiable(*(t for t in tensors if not t.is_floating_point()))
+            shape.append(value)
+            return tuple(tensors)
+
+        @staticmethod
+        def backward(ctx: Any, *seeds: Any) -> Any:
+            reply = _asked(ctx.ask, replace(ctx.question, seeds=list(seeds)))
+            found = list(reply.gradients or [])
+            if ctx.question.instance is None:  # a function: a place for every argument, differentiable or not
+                found = [g for g, arg in zip(found, ctx.question.args, strict=True) if is_float_tensor(arg)]
+            else:
+                found += [reply.parameters.get(name) for name in ctx.question.instance.parameters]
+            return (None, None, None, *found)
+
+    return Across
+
+
+def _frozen(question: Call) -> Call:
+    """A copy that student code cannot change between a call and its gradient."""
+
+    def copied(value: Any) -> Any:
+        if is_tensor(value):
+            return value.detach().clone()
+        return [copied(item) for item in value] if isinstance(value, list) else value
+
+    frozen = question.with_given(copied)
+    made = frozen.instance
+    if made is None:
+        return frozen
+    return replace(frozen, instance=replace(made, parameters={k: copied(v) for k, v in made.parameters.items()}))
+
+
+def _tensors(value: Any) -> list[Any]:
+    return [v for v in (value if isinstance(value, tuple | list) else [value]) if is_tensor(v)]
+
+
+def _rebuild(value: Any, tensors: Any) -> Any:
+    """`value` with its tensors replaced, in order."""
+    if isinstance(value, tuple | list):
+        return type(value)(next(tensors) if is_tensor(item) else item for item in value)
+    return next(tensors) if is_tensor(value) else value
+
+
+def _asked(ask: Ask, question: Call) -> Reply:
+    """The reply; raises the reference's `ValueError` as one, and `Refused` for all else that is no answer."""
+    answer = ask(question)
+    if isinstance(answer, Reply):
+        return answer
+    if answer.kind is Kind.RAISED and answer.error in ("ValueError", "IndexError"):
+        raise getattr(builtins, answer.error)(answer.text)
+    raise Refused(answer.text)
+
+
+def is_tensor(value: Any) -> bool:
+    """Is it one of PyTorch's? Without importing that."""
+    return hasattr(value, "detach") and hasattr(value, "is_floating_point")
+
+
+def is_float_tensor(value: Any) -> bool:
+    """Is it a tensor that may have a gradient?"""
+    return bool(is_tensor(value) and value.is_floating_point())

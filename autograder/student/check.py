@@ -1,0 +1,144 @@
+"""`check("median")`: the visible checks of an exercise, run on what the notebook defines."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from autograder.content import Visible, course_relations, settings_of, visible_around
+from autograder.course import Exercise
+from autograder.errors import MachineError
+from autograder.judge.attempt import Names
+from autograder.judge.judging import Material, judge
+from autograder.student.calls import CodeOf, exercises_below, in_kernel
+from autograder.student.check_result import CheckResult, Progress, passed
+from autograder.report import ExerciseResult
+from autograder.reports.html import name_of
+from autograder.sandbox.protocol.calls import Call, Failure, Reply
+from autograder.testing.example import example_in
+from autograder.testing.local import CallsHere, Here
+from autograder.testing.callbacks import Questions
+from autograder.testing.student import BY_HAND, Stopped
+from autograder.testing.session import Suite
+
+# What passed in this session; it ends with the kernel.
+_passed: set[str] = set()
+
+
+class CheckFailed(Exception):
+    """Raised where nbgrader's Validate runs the notebook, so that it names the cell; never in ordinary work."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows this instead of a traceback."""
+        return [str(self)]
+
+
+def check(exercise: Any) -> None:
+    """Run the visible checks of `exercise` (its name, or the function itself) and show what they say.
+
+    Raises `UnknownExercise` where there is no exercise of that name.
+    """
+    name = name_of(exercise)
+    frame = inspect.currentframe()
+    assert frame is not None and frame.f_back is not None
+    visible = visible_around(Path.cwd(), name)
+    for sentence in visible.passed_over:
+        print(sentence)
+    verdict = examine(name, frame.f_back.f_globals, visible)
+    (_passed.add if verdict.passed else _passed.discard)(name)
+    from IPython.display import display  # takes long to import: the command line goes without
+
+    display(replace(verdict, progress=Progress.of(name, _passed, visible)))
+    if os.environ.get("NBGRADER_EXECUTION") == "validate" and not verdict.passed:
+        raise CheckFailed(verdict.text())
+
+
+def examine(name: str, names: dict[str, Any], visible: Visible | None = None) -> CheckResult:
+    """The verdict on the exercise `name` as `names` define it. Raises `UnknownExercise`.
+
+    visible: what it is checked by; what the kit has if not given
+    """
+    visible = visible or Visible()
+    visible.assignment_of(name)
+    if name in names:
+        begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
+        first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
+    else:
+        section = visible.hint_for(name).section
+        first_step = f"not started yet. Run the cell that defines `{name}` first, below the heading “{section}”."
+    return judged(name, InKernel(names, _watched()), first_step, visible, in_kernel(names), names)
+
+
+def judged(
+    name: str,
+    names: Names,
+    first_step: str,
+    visible: Visible,
+    code_of: CodeOf,
+    signatures: Mapping[str, Any] | None = None,
+) -> CheckResult:
+    """The verdict on the exercise `name` as `names` answer, judged by its visible checks alone.
+
+    If it fails, the exercises that its code calls are checked, too: the first that fails is the one to start with.
+    signatures: names whose parameters messages speak of
+    """
+    try:
+        result = _result(name, names, visible, signatures)
+        verdict = CheckResult(result, first_step, result.picture, visible=visible)
+        if verdict.passed:
+            return verdict
+        # The earliest exercise that this one's code calls and that fails.
+        known = [exercise for exercises in visible.assignments().values() for exercise in exercises]
+        results = (_result(one, names, visible, signatures) for one in exercises_below(name, code_of, known))
+        return replace(verdict, culprit=next((result for result in results if not passed(result)), None))
+    except MachineError as error:
+        return CheckResult(ExerciseResult(name, (), 1.0, started=False), str(error), visible=visible)
+
+
+def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, Any] | None) -> ExerciseResult:
+    """One exercise judged by its visible checks: all there is of `judge` on the students' side."""
+    example = example_in(visible.picture_of(name))
+    checks = visible.checks(visible.assignment_of(name))
+    saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
+    examples = {name: example} if example else {}
+    material = Material(_suite(checks, saved), examples=examples, relations=course_relations(visible.folder))
+    return judge(material, names, [Exercise(name, 1.0)], signatures)[0]
+
+
+def _watched() -> tuple[str, ...]:
+    return tuple(settings_of().forbidden.watched)
+
+
+class InKernel(Here):
+    """The notebook's own names. The stop button ends the whole check, and not the one call it met."""
+
+    def begin(self, questions: Questions) -> CallsInKernel:
+        """Calls of one exercise."""
+        return CallsInKernel(self, questions)
+
+
+class CallsInKernel(CallsHere):
+    """Calls in the kernel; from the call on that was interrupted, none is made."""
+
+    stopped: Stopped | None = None
+
+    def _perform(self, call: Call) -> Reply | Failure:
+        if self.stopped is None:
+            answer = super()._perform(call)
+            if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":
+                return answer
+            where = "".join(f" In {one.function}, line {one.number}: `{one.text.strip()}`." for one in answer.lines)
+            self.stopped = Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
+            self.stopped.cause = BY_HAND
+        raise self.stopped
+
+
+@functools.cache
+def _suite(checks: tuple[Path, ...], saved: tuple[int, ...]) -> Suite:
+    """saved: when each was; whoever writes checks sees them anew after each save"""
+    return Suite(checks)

@@ -1,0 +1,49 @@
+"""What a course uses of the engine: hidden and visible tests, known mistakes, helpers. All else is private to it.
+
+Tests are ordinary pytest. `student` and `reference` are fixtures: objects whose attributes look like functions and lead
+to a student's code or to the solution's.
+
+    @pytest.mark.exercise("row_means")
+    class TestRowMeans:
+        @pytest.mark.weight(1.5)
+        def test_large_numbers(self, student):
+            \"""Numbers of 1e308 still give finite means.\"""
+            expect.finite(student.row_means(np.full((2, 3), 1e308)), "What could be divided first?")
+
+A visible test says what came out and what was wanted, inside `shown`; a known mistake is entered in a `Catalogue`.
+"""
+
+import importlib
+from typing import Any
+
+from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
+from autograder.sandbox.protocol.calls import Call
+from autograder.source_notebook import ModelPlan
+from autograder.submission import MODEL, ModelFile
+from autograder.testing import expect
+from autograder.testing.reproduce import note
+from autograder.testing.visible import arrives, close, equal, keeps, shown
+from autograder.testing.student import Function, Gradients, HeldTooMuch, Raised
+from autograder.text import one_line
+
+__all__ = [
+    "GREY", "HIGH", "MODEL", "WIDE", "Call", "Catalogue", "Function", "Gradients", "HeldTooMuch", "ModelFile",
+    "ModelPlan", "OfAnswer", "OfCalls", "Raised", "Raster", "arrays_given", "arrives", "blend", "close", "equal",
+    "expect", "keeps", "nearly_equal", "note", "of_each_part", "one_line", "shown", "with_fallback",
+]  # fmt: skip
+
+# Their package imports this one.
+_OF_DIAGNOSIS = {
+    "Catalogue": "catalogue",
+    "OfAnswer": "relations",
+    "OfCalls": "relations",
+    "arrays_given": "relations",
+    "nearly_equal": "differences",
+    "of_each_part": "differences",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_DIAGNOSIS:
+        return getattr(importlib.import_module(f"autograder.diagnosis.{_OF_DIAGNOSIS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

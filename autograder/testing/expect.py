@@ -1,0 +1,254 @@
+"""What a suite may say about an answer. Each failure carries place and got, and never what was expected.
+
+A `hint` is the next step for the student: a question or a place to look, one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autograder.report import Message
+from autograder.sandbox.protocol.objects import Record, Table
+from autograder.sandbox.protocol.values import Other
+from autograder.testing.student import Missing, NotStarted, Stopped, StudentError
+
+# Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
+# `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
+# The mildest known mistake is 0.01 away.
+TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Two arrays that should be equal, the first place where they are not, and what the first one is called.
+
+    wrong: in how many places they are not
+    """
+
+    got: np.ndarray
+    wanted: np.ndarray
+    index: tuple[int, ...]
+    what: str
+    wrong: int
+
+    def text(self, index: tuple[int, ...]) -> str:
+        """What is told of it, with that place in the message."""
+        size = self.got.size
+        differs = "differs" if self.wrong == 1 else "differ"
+        others = f" ({self.wrong} of {size} values {differs})" if size > 1 else ""
+        return f"{self.what}{place_of(index)} is {number_of(self.got[self.index])}, which is not right{others}."
+
+
+class Mismatch(AssertionError):
+    """An answer that is not what the exercise asks for: what happened, and the next step.
+
+    cause: what tests that fail for one reason have in common, if not their words
+    got: what it is about, by which the call is found that gave it
+    wanted: what that should be, or its shape; never told
+    apart: what was compared, number by number; never told
+    parts: those of the text, if a visible check says it
+    """
+
+    apart: Apart | None = None
+    parts: Message | None = None
+
+    def __init__(self, text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> None:
+        super().__init__(f"{text} {hint}" if hint else text)
+        self.text, self.hint, self.cause, self.got, self.wanted = text, hint, cause, got, wanted
+
+
+def fail(text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> NoReturn:
+    """Fail with `text` and the next step."""
+    raise Mismatch(text, hint, cause, got, wanted)
+
+
+def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
+    """`got` as a NumPy array; fails where it is something else. `what` names one part of an answer."""
+    if not isinstance(got, np.ndarray):
+        fail(f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a NumPy array')}.", hint, _kind_as_cause(got), got)
+    return got
+
+
+def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
+    """`got` as numbers of a PyTorch tensor; fails where it is something else. `what` names one part of an answer."""
+    if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
+        fail(f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a PyTorch tensor')}.", hint, _kind_as_cause(got), got)
+    return np.asarray(got.detach().numpy())
+
+
+def _unlike(got: Any, wanted: str) -> str:
+    """How what came back stands to what was wanted."""
+    is_one = isinstance(got, Other) and got.type_name.startswith(("array of ", "tensor of "))
+    return "which holds no plain numbers" if is_one else f"not {wanted}"
+
+
+def _came_back(what: str) -> str:
+    return f"{what} is" if what else "gave back"
+
+
+def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
+    """`got` as a tuple of two; fails where it is something else."""
+    if not isinstance(got, tuple) or len(got) != 2:
+        fail(f"gave back {kind_of(got)}, not the tuple {names}.", cause=_kind_as_cause(got), got=got)
+    return got[0], got[1]
+
+
+def numbers(value: Any) -> Any:
+    """`value` as numbers: an array, or one number; fails where it is something else."""
+    if isinstance(value, np.ndarray | np.generic | bool | int | float):
+        return value
+    if hasattr(value, "detach"):
+        return value.detach().numpy()
+    fail(f"gave back {kind_of(value)}, where an array belongs.", cause=_kind_as_cause(value), got=value)
+
+
+def kind_of(got: Any) -> str:
+    """What a value is, in words."""
+    if got is None:
+        return "None (is there a `return`?)"
+    if isinstance(got, Other):
+        return _kind_of_other(got.type_name)
+    if isinstance(got, np.ndarray):
+        return f"an array of shape {got.shape}"
+    if hasattr(got, "detach"):
+        return f"a tensor of shape {tuple(got.shape)}"
+    if isinstance(got, tuple | list | set | frozenset):
+        return f"a {type(got).__name__} of {len(got)} value{'' if len(got) == 1 else 's'}"
+    if isinstance(got, Record):
+        return f"something of type {got.type_name}"
+    if isinstance(got, Table):
+        return f"a table of {len(got)} rows and {len(got.columns)} columns"
+    return f"a value of type {type(got).__name__}"
+
+
+def _kind_as_cause(got: Any) -> str:
+    """Tests that meet the same kind of thing, of whatever size, fail for one reason."""
+    return re.sub(r"\d+", "", kind_of(got))
+
+
+def _kind_of_other(name: str) -> str:
+    """What did not cross the wall: the name of a type, or already words (`array of complex128`)."""
+    if name.startswith("array of "):
+        return f"an {name}"
+    if name.startswith("tensor of "):
+        return f"a {name}"
+    return name if name.startswith("something ") else f"something of type {name}"
+
+
+def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the result") -> None:
+    """The shape is `wanted`. Shapes are no secret: the docstring of the stub gives them."""
+    _check_kind(got)
+    if tuple(got.shape) != tuple(wanted):
+        fail(f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}.", hint, got=got, wanted=tuple(wanted))
+
+
+def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
+    """Same shape, and same values within `atol` (by default what honest work needs in the coarser dtype)."""
+    got, wanted = np.asarray(numbers(got)), np.asarray(numbers(wanted))
+    shape(got, wanted.shape, what=what)
+    if atol is None:
+        atol = max(TOLERANCE.get(got.dtype.name, 0.0), TOLERANCE.get(wanted.dtype.name, 0.0))
+    finite(got, hint, what)
+    found, right = got.astype(float), wanted.astype(float)
+    with np.errstate(all="ignore"):
+        wrong = ~(np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right)))
+    if wrong.any():
+        _wrong_at(got, wanted, wrong, hint, what)
+
+
+def _wrong_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, what: str) -> NoReturn:
+    apart = Apart(got, wanted, tuple(int(i) for i in np.argwhere(wrong)[0]), what, int(wrong.sum()))
+    error = Mismatch(apart.text(apart.index), hint, got=got)
+    error.apart = apart
+    raise error
+
+
+def equal(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
+    """Same shape and exactly the same values."""
+    got, wanted = np.asarray(numbers(got)), np.asarray(numbers(wanted))
+    shape(got, wanted.shape, what=what)
+    wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
+    if wrong.any():
+        _wrong_at(got, wanted, wrong, hint, what)
+
+
+def finite(got: Any, hint: str = "", what: str = "the result") -> None:
+    """No NaN, no infinity."""
+    got = np.asarray(numbers(got))
+    bad = ~np.isfinite(got)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        fail(f"{what}{place_of(index)} is {number_of(got[index])}.", hint, got=got)
+
+
+def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> None:
+    """The dtype is `wanted`."""
+    _check_kind(got)
+    name = str(got.dtype).removeprefix("torch.")
+    wanted = str(np.dtype(wanted))
+    if name != wanted:
+        fail(f"{what} has dtype {name}, it should be {wanted}.", hint, got=got)
+
+
+def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str], hint: str = "") -> None:
+    """The arguments hold what they held before the call."""
+    if len(after) != len(before):
+        fail("the arguments could not be compared before and after the call.")
+    for index, (now, then) in enumerate(zip(after, before, strict=True)):
+        name = names[index] if index < len(names) else f"argument {index + 1}"
+        if not isinstance(now, Other) and hasattr(then, "shape") and hasattr(now, "shape"):
+            same = now.shape == then.shape and np.array_equal(numbers(now), numbers(then), equal_nan=True)
+            if not same:
+                fail(f"{name} holds other values after the call than before.", hint)
+
+
+def differs(one: Any, other: Any, hint: str, what: str = "the result") -> None:
+    """Two answers to different questions are not the same."""
+    one, other = np.asarray(numbers(one)), np.asarray(numbers(other))
+    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=1e-6, equal_nan=True):
+        fail(f"{what} stays the same.", hint)
+
+
+def holds(check: Callable[[], Any]) -> bool:
+    """Does a check pass? For a test that asks another question if something plainer is wrong."""
+    try:
+        check()
+    except (Mismatch, StudentError):
+        return False
+    return True
+
+
+def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> None:
+    """The call raises `kind`. Only `ValueError` crosses the wall as itself, so only that can be asked for."""
+    try:
+        call()
+    except (NotStarted, Missing, Stopped):
+        raise
+    except StudentError as error:
+        if isinstance(error, kind):
+            return
+        fail(f"{error} It should raise {kind.__name__}.", hint)
+    else:
+        # What a construction gives back is nobody's value, so that it is not named.
+        fail(f"raised nothing; it should raise {kind.__name__}.", hint)
+
+
+def _check_kind(got: Any) -> None:
+    """Fails where `got` has no shape to speak of."""
+    if not hasattr(got, "shape"):
+        fail(f"gave back {kind_of(got)}, where an array belongs.", cause=_kind_as_cause(got), got=got)
+
+
+def place_of(index: tuple[int, ...]) -> str:
+    """` at [0, 2]`; nothing for a plain number."""
+    return f" at [{', '.join(map(str, index))}]" if index else ""
+
+
+def number_of(value: Any) -> str:
+    """A number in four digits, without the sign of a zero; or whatever else stands in an array."""
+    return f"{value.item() + 0.0:.4g}" if value.dtype.kind == "f" else str(value.item())

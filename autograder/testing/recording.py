@@ -1,0 +1,127 @@
+"""What a suite asks, known beforehand: its tests are run once on the reference, and their calls written down.
+
+A suite asks every submission the same. So a submission is asked all of it in one message, instead of one call after
+another; and a test that hears from it, byte for byte, what it heard from the reference has nothing more to judge. Of an
+exception that a test asks for, its kind is enough, for the test is tried with other words as well. A test that passes
+functions or models as arguments is not foreseen: its calls are made while it runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, answer_bytes, answer_of
+from autograder.sandbox.protocol.frames import WireError
+from autograder.testing.local import answering
+from autograder.testing.callbacks import asked_with, parameter_names
+from autograder.testing.student import Recorded, Student
+from autograder.testing.session import Suite, Test
+
+Place = tuple[bytes, int]  # a call as it crosses the wall, and how often the test has made it before
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """One call of a test's, where it stands, and the answer as it came from the reference.
+
+    raises: the kind of exception that it is, if the test passes whatever that says
+    """
+
+    call: Call = field(compare=False)
+    place: Place
+    answer: bytes
+    raises: str = ""
+
+    def is_heard_in(self, got: bytes | Failure | NoAnswer | None) -> bool:
+        """Is it what came back?"""
+        return got == self.answer or (self.raises != "" and isinstance(got, bytes) and _raised(got) == self.raises)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What each foreseen test asks and heard, and how each exercise is called (see `questions.AskedWith`).
+
+    broken: tests that the reference fails, each with where in the suite, and what it says
+    """
+
+    heard: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
+    asked_with: Mapping[str, frozenset[bool | None]] = field(default_factory=dict)
+    broken: tuple[tuple[Test, str, str], ...] = ()
+
+    @cached_property
+    def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
+        """All that each exercise's tests ask, each place once, in order."""
+        found: dict[str, dict[Place, RecordedCall]] = {test.exercise: {} for test in self.heard}
+        for test, heard in self.heard.items():
+            found[test.exercise] |= {one.place: one for one in heard}
+        return {exercise: tuple(places.values()) for exercise, places in found.items()}
+
+    @cached_property
+    def right(self) -> Mapping[bytes, bytes]:
+        """What the reference answered to each call, made for the first time."""
+        return {one.place[0]: one.answer for heard in self.heard.values() for one in heard if one.place[1] == 0}
+
+    def answering(self, names: Mapping[str, Any]) -> Callable[[Call], Answer]:
+        """What the reference, whose `names` these are, answers to a call; only what is not known is asked once more."""
+        live = answering(names)
+
+        def answer(call: Call) -> Answer:
+            known = None if any(map(callable, call.given())) else self.right.get(call.as_bytes)
+            return live(call) if known is None else answer_of(known)
+
+        return answer
+
+
+def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
+    """Run a suite on its reference's `names`."""
+    words = functools.partial(parameter_names, names)
+    answer = answering(names)
+
+    def in_other_words(call: Call) -> Answer:
+        said = answer(call)
+        return replace(said, text="other words", lines=()) if isinstance(said, Failure) else said
+
+    heard: dict[Test, tuple[RecordedCall, ...]] = {}
+    kinds: dict[str, set[bool | None]] = {}
+    broken: list[tuple[Test, str, str]] = []
+    for test in suite.tests:
+        student = Student(answer, words)
+        outcome = suite.run(test, student, Student(answer, words))
+        for one in student.calls:
+            kinds.setdefault(one.call.name, set()).add(asked_with(one.call))
+        if outcome.error is not None:
+            broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
+        elif not any(map(_is_live, student.calls)):
+            raises = any(isinstance(one.answer, Failure) for one in student.calls)
+            passes = raises and suite.run(test, Student(in_other_words, words), Student(answer, words)).error is None
+            heard[test] = tuple(_heard(student.calls, any_words=passes))
+    return Recording(heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken))
+
+
+def _is_live(one: Recorded) -> bool:
+    return isinstance(one.answer, NoAnswer) or any(map(callable, one.call.given()))
+
+
+def _raised(body: bytes) -> str:
+    """The kind of exception in an answer; empty if it is none."""
+    with contextlib.suppress(WireError):
+        answer = answer_of(body)
+        if isinstance(answer, Failure) and answer.kind is Kind.RAISED:
+            return answer.error
+    return ""
+
+
+def _heard(calls: Iterable[Recorded], any_words: bool) -> Iterator[RecordedCall]:
+    made: Counter[bytes] = Counter()
+    for one in calls:
+        assert not isinstance(one.answer, NoAnswer)
+        body = one.call.as_bytes
+        answer = answer_bytes(one.answer)
+        yield RecordedCall(one.call, (body, made[body]), answer, _raised(answer) if any_words else "")
+        made[body] += 1

@@ -1,0 +1,129 @@
+"""How to make a hidden test's inputs in a notebook: a line of code, from the seed that the suite made them with.
+
+    note(numbers, "np.random.default_rng(7).normal(size=(4, 6))")  what a suite's helper made, and how
+    notes.line(call, names)                                         "Q = np.random.default_rng(7).normal(size=(4, 6))"
+
+`note` adds to the notes of the suite that is being loaded or run, and does nothing if there is none. A suite scales and
+turns what its helper made; that is found out by trying. Inputs are no secret, answers are: a line has only what a suite
+made, and nothing that came back from anybody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.protocol.calls import Call
+from autograder.testing.comparing import numbers
+
+FEW = 48  # numbers that are written out
+DIGITS = 6  # of what a suite scales by
+MANY = 3  # arrays drawn alike, from which on the drawing is given a name
+DRAWN = re.compile(r"np\.random\.default_rng\((\d+)\)\.normal\(size=\((.*?),?\)\)")
+OF_TORCH = re.compile(rf"(\w+ = )torch\.from_numpy\(((?:[\d.e-]+ \* )?{DRAWN.pattern}(?: [+-] [\d.e-]+)?)\)")
+CLOSE = 1e-6  # float32 is within it
+
+
+class Notes:
+    """How the arrays of one suite were made."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, ...], list[tuple[np.ndarray, str]]] = defaultdict(list)
+
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[None]:
+        """What is noted inside stands here."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def add(self, array: np.ndarray, code: str) -> None:
+        """Remember how an array was made."""
+        known = self._made[array.shape]
+        if not any(code == one for _, one in known):
+            known.append((np.array(array, dtype=float), code))
+
+    def line(self, call: Call, names: Callable[[str], Sequence[str]]) -> str:
+        """Code that makes the arrays of a function's call, by the function's own names; empty if it cannot be told.
+
+        A module has the suite's weights in it, too many for a line; an object is used in several.
+        """
+        if call.instance is not None or call.steps:
+            return ""
+        labels = list(names(call.name))
+        given = {**dict(zip(labels, call.args, strict=False)), **call.kwargs}
+        if len(labels) < len(call.args) or any(map(callable, given.values())):
+            return ""
+        made = {name: self._code(value) for name, value in given.items() if hasattr(value, "shape")}
+        return _shortened([f"{name} = {code}" for name, code in made.items()]) if made and all(made.values()) else ""
+
+    def _code(self, value: Any) -> str:
+        array = numbers(value)
+        written = array.dtype.kind in "bi" and array.size <= FEW
+        code = _written_out(array) if written else self._from_seed(array)
+        return f"torch.from_numpy({code})" if code and hasattr(value, "detach") else code
+
+    def _from_seed(self, array: np.ndarray) -> str:
+        cast = "" if array.dtype == np.float64 else f".astype(np.{array.dtype.name})"
+        plain = array.astype(float)
+        for turned, turn in [(plain, ""), *([(plain.swapaxes(-1, -2), ".swapaxes(-1, -2)")] if array.ndim > 1 else [])]:
+            for known, code in self._made.get(turned.shape, ()):
+                scaled = _scaled(turned, known, code)
+                if scaled:
+                    bracketed = f"({scaled})" if scaled != code and (turn or cast) else scaled
+                    return f"{bracketed}{turn}{cast}"
+        return ""
+
+
+# The notes of the suite that is being loaded or run: a helper that makes inputs is not told whose they are.
+_current: ContextVar[Notes | None] = ContextVar("_current", default=None)
+
+
+def note(array: np.ndarray, code: str) -> None:
+    """Remember how an array was made, for the suite that is being loaded or run."""
+    notes = _current.get()
+    if notes is not None:
+        notes.add(array, code)
+
+
+def _shortened(parts: Sequence[str]) -> str:
+    """Lines of code in one; what is made in many of them the same way has a name of its own."""
+    whole = "; ".join(parts)
+    if len(DRAWN.findall(whole)) < MANY:
+        return whole
+    of_torch = all(OF_TORCH.fullmatch(part) for part in parts if DRAWN.search(part))
+    if of_torch:
+        whole = "; ".join(OF_TORCH.sub(r"\1\2", part) for part in parts)
+    drawn = "np.random.default_rng(seed).normal(size=size)"
+    made = f"torch.from_numpy({drawn})" if of_torch else drawn
+    whole = DRAWN.sub(r"normal(\1, \2)", whole)
+    return f"normal = lambda seed, *size: {made}; {whole}"
+
+
+def _written_out(array: np.ndarray) -> str:
+    rows = str(array.astype(int).tolist()).replace(" ", "")
+    return f"np.array({rows}, dtype={'bool' if array.dtype.kind == 'b' else array.dtype.name!r})"
+
+
+def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:
+    """`code` with what `known` must be multiplied by and what is added to it to give `array`; empty if it does not."""
+    one, other = known.flat[0], known.flat[-1]
+    if not np.isfinite(array).all():
+        return ""
+    if known.size < 2 or one == other:
+        return code if np.array_equal(array, known) else ""
+    factor = (array.flat[-1] - array.flat[0]) / (other - one)
+    more = array.flat[0] - factor * one
+    if factor == 0 or not np.allclose(array, factor * known + more, rtol=CLOSE, atol=CLOSE * max(1.0, abs(factor))):
+        return ""
+    scaled = code if abs(factor - 1) < CLOSE else f"{factor:.{DIGITS}g} * {code}"
+    sign = "+" if more > 0 else "-"
+    return scaled if abs(more) < CLOSE * max(1.0, abs(factor)) else f"{scaled} {sign} {abs(more):.{DIGITS}g}"

@@ -1,0 +1,336 @@
+"""`student` and `reference`: objects whose attributes look like functions and lead to somebody's code.
+
+    student.median(x)                           the value that came back
+    student.median.inputs_after(x)              what the arguments look like after the call
+    student.mix.gradients(x, y, seeds=…)        output and gradients of sum(output * seed)
+    student.Layer.build(8, 2)                   construct an nn.Module, see its parameters' shapes
+    student.Layer.run((8, 2), …)                construct, copy weights in by name, forward, gradients
+    student.Layer.run(…, after=(x, y))          the same, with another call of the same module before
+    student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
+    student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
+
+Who answers is decided by a function behind: a process behind the wall, or this process.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autograder.report import Message
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply, Step, Why
+from autograder.testing.comparing import numbers
+from autograder.testing.shape_errors import told
+from autograder.text import raised
+
+FORBIDDEN = (
+    "calls the ready-made {name}. Writing it is the exercise, so this earns no points; "
+    "torch.softmax, matmul and einsum are fine. A self-check in another cell may use it."
+)
+STOPPED = {
+    Why.TOO_SLOW: "{text}. Is there a loop that never ends?",
+    Why.GONE: "{text}. Does the code exit, or use far more memory than its input?",
+    Why.OVER_LIMIT: "{text}, so it was stopped.",
+    Why.UNREADABLE: "what came back could not be read ({text}).",
+}
+
+
+BY_HAND = "stopped by hand"  # a cause
+
+
+class StudentError(Exception):
+    """The student's code gave no value to judge; the text is the message for the report.
+
+    `cause` is what tests that fail for one reason have in common, if not their words. `parts` are those of the text,
+    if a visible check says it.
+    """
+
+    cause = ""
+    parts: Message | None = None
+
+
+class NotStarted(StudentError):
+    """The stub is untouched. `its_own` is set if the exercise itself says so, and nothing that it calls."""
+
+    its_own = False
+
+
+class Missing(StudentError):
+    """The name is not defined in the notebook."""
+
+
+class Raised(StudentError):
+    """The student's code raised an exception."""
+
+
+class RaisedValueError(Raised, ValueError):
+    """The student's code raised a ValueError, as some exercises ask."""
+
+
+class Stopped(StudentError):
+    """A call did not return in time, or ended its process."""
+
+
+class HeldTooMuch(StudentError):
+    """The student's code held more memory at once than it may; `held` is how many bytes, beside its arguments."""
+
+    def __init__(self, held: float) -> None:
+        super().__init__(f"held {held / 1e6:.1f} MB of memory at once.")
+        self.held = held
+
+
+class Forbidden(StudentError):
+    """The student's code called what it should write."""
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Output and gradients of one call; a gradient is None where nothing flows. `after`: the arguments afterwards."""
+
+    value: Any
+    inputs: list[Any]
+    parameters: dict[str, object] = field(default_factory=dict)
+    after: list[Any] = field(default_factory=list)
+
+
+ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One call and its answer."""
+
+    call: Call
+    answer: Answer
+
+
+def has_chance(call: Call, answer: Answer) -> bool:
+    """Has a module parameters that the call does not set? What they begin with is chance, each time another.
+
+    If it is only built, their shapes are all that is asked for.
+    """
+    return (
+        call.instance is not None
+        and not call.build
+        and isinstance(answer, Reply)
+        and bool(answer.shapes.keys() - call.instance.parameters)
+    )
+
+
+class Calls(list[Recorded]):
+    """A test's calls that were answered, and the last one made; for messages and for diagnosis."""
+
+    last: Call | None = None
+
+    def that_gave(self, got: Any) -> Call | None:
+        """The call that gave `got`, or what it is a part of; the last one if that cannot be told; None before any."""
+        found = self._holding(got)
+        return self.last if found is None else found[0]
+
+    def has_elsewhere(self, got: Any, wanted: Any) -> bool:
+        """Is `wanted`, an array or a shape, among what came back together with `got`?"""
+        found = self._holding(got)
+        if found is None or wanted is None:
+            return False
+        others = [item for item in parts_of(found[1]) if hasattr(item, "shape") and not _holds(item, got)]
+        if isinstance(wanted, tuple):
+            return any(tuple(item.shape[-len(wanted) :]) == wanted for item in others if wanted)
+        return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=1e-3) for item in others)
+
+    def _holding(self, got: Any) -> tuple[Call, Any] | None:
+        """The last call whose value holds `got`, and that value."""
+        for one in reversed(self if got is not None else []):
+            if isinstance(one.answer, Reply) and _holds(one.answer.value, got):
+                return one.call, one.answer.value
+        return None
+
+
+class Student:
+    """Somebody's names, called through `answer`. Every public attribute but `calls` is one of these names."""
+
+    def __init__(self, answer: Callable[[Call], Answer], parameter_names: ParameterNames) -> None:
+        self._answer = answer
+        self._parameter_names = parameter_names
+        self.calls = Calls()
+
+    def __getattr__(self, name: str) -> Function:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Function(self, name)
+
+    def _reply(self, call: Call) -> Reply:
+        self.calls.last = call
+        answer = self._answer(call)
+        self.calls.append(Recorded(call, answer))
+        if isinstance(answer, Reply):
+            return answer
+        raise as_exception(call.name, answer)
+
+
+class Function:
+    """One exercise of a student."""
+
+    def __init__(self, student: Student, name: str) -> None:
+        self._student = student
+        self.name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The value of the call, as data."""
+        return self._reply(Call(self.name, args, kwargs)).value
+
+    def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """The positional arguments as they are after the call."""
+        return self._reply(Call(self.name, args, kwargs)).inputs
+
+    def gradients(self, *args: Any, seeds: Sequence[Any], **kwargs: Any) -> Gradients:
+        """Output, and gradients of sum(output * seed) by each floating tensor among `args`."""
+        reply = self._reply(Call(self.name, args, kwargs, seeds=list(seeds)))
+        return Gradients(reply.value, reply.gradients or [])
+
+    def build(self, *args: Any, **kwargs: Any) -> dict[str, tuple[int, ...]]:
+        """Construct an `nn.Module`; its parameters' names and shapes."""
+        return self._reply(Call(self.name, instance=Instance(args, kwargs), build=True)).shapes
+
+    def run(
+        self,
+        construct: Sequence[Any],
+        parameters: Mapping[str, Any],
+        *args: Any,
+        seeds: Sequence[Any] | None = None,
+        options: Mapping[str, Any] | None = None,
+        after: Sequence[Any] | None = None,
+        **kwargs: Any,
+    ) -> Gradients:
+        """Construct with `construct` and `options`, copy `parameters` in by name, run forward (and backward).
+
+        after: arguments of a call of the same module before
+        """
+        made = Instance(construct, options or {}, parameters)
+        before = [] if after is None else [Step("__call__", after)]
+        seeds = None if seeds is None else list(seeds)
+        reply = self._reply(Call(self.name, args, kwargs, made, seeds, steps=before))
+        return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs)
+
+    def use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> Any:
+        """Make an object with `args` and `kwargs`, call its methods in turn; the value of the last.
+
+        steps: for each a method's name and its arguments; `len` is Python's own
+        """
+        return self._reply(_using(self.name, steps, args, kwargs)).value
+
+    def inputs_after_use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> list[Any]:
+        """The arguments of all steps, one after the other, as they are afterwards."""
+        return self._reply(_using(self.name, steps, args, kwargs)).inputs
+
+    def within(self, memory: int, *args: Any, **kwargs: Any) -> Any:
+        """The value of the call; raises `HeldTooMuch` if more than `memory` bytes were held at once."""
+        return self._reply(Call(self.name, args, kwargs, memory=memory)).value
+
+    def _reply(self, call: Call) -> Reply:
+        return self._student._reply(call)
+
+
+def _using(name: str, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+    return Call(name, args, kwargs, steps=[Step(method, given) for method, *given in steps])
+
+
+def as_written(call: Call, names: ParameterNames) -> str:
+    """`median(x, axis=0) with x (4, 5)`: a call as a person would write it down."""
+    if call.instance is None:
+        return (
+            _steps_text(call, names) if call.steps else _call_text(call.args, call.kwargs, names(call.name), call.name)
+        )
+    made = _call_text(call.instance.args, call.instance.kwargs, names(call.name), call.name)
+    if call.build:
+        return made
+    forward = names(f"{call.name}.forward")
+    before = [_call_text(step.args, {}, forward, "") for step in call.steps]
+    return made + ", then ".join([*before, _call_text(call.args, call.kwargs, forward, "")])
+
+
+def _steps_text(call: Call, names: ParameterNames) -> str:
+    """`Cache(4), then append(k) with k (2, 3) 5 times, then len()`."""
+    made = _call_text(call.args, call.kwargs, names(call.name), call.name)
+    done = [_call_text(step.args, {}, names(f"{call.name}.{step.method}"), step.method) for step in call.steps]
+    counted = [(text, len(list(same))) for text, same in itertools.groupby(done)]
+    return ", then ".join([made, *(text if count == 1 else f"{text} {count} times" for text, count in counted)])
+
+
+def names_of(student: Student) -> ParameterNames:
+    """How its messages call a function's parameters."""
+    return student._parameter_names
+
+
+def answers_of(student: Student) -> Callable[[Call], Answer]:
+    """Who answers behind its names."""
+    return student._answer
+
+
+def parts_of(value: Any) -> list[Any]:
+    """What an answer has in it: of a tuple, a list or a dict each value, else the one."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _holds(value: Any, got: Any) -> bool:
+    """Is `got` this value, one of its parts, or an array that looks at the same numbers in memory?"""
+    parts = parts_of(value)
+    if any(got is part for part in (value, *parts)):
+        return True
+    arrays = [numbers(part) for part in parts if hasattr(part, "dtype")]
+    return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays)
+
+
+def _call_text(args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str], function: str) -> str:
+    # If the code names no parameters, a shape says enough.
+    labels = [names[i] if i < len(names) else "" for i in range(len(args))]
+    written, shapes = [], []
+    named = False  # after `width=3` Python takes names alone
+    for label, value, keyword in [
+        *zip(labels, args, [False] * len(args), strict=True),
+        *((k, v, True) for k, v in kwargs.items()),
+    ]:
+        keyword = keyword or (named and bool(label))
+        if hasattr(value, "shape") and not label:
+            written.append(f"{'a tensor' if hasattr(value, 'detach') else 'an array'} {tuple(value.shape)}")
+        elif hasattr(value, "shape"):
+            written.append(f"{label}={label}" if keyword else label)
+            shapes.append(f"{label} {tuple(value.shape)}")
+        elif callable(value) or isinstance(value, dict):  # of the suite's: what it is called there says nothing
+            written.append(
+                f"{label}={label}" if keyword else label or ("a dict" if isinstance(value, dict) else "a function")
+            )
+        else:
+            written.append(f"{label}={value!r}" if label else repr(value))
+            named = named or bool(label)
+    text = f"{function}({', '.join(written)})"
+    return text + (f" with {', '.join(shapes)}" if shapes else "")
+
+
+def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
+    """An answer that is no reply, as what a suite meets."""
+    if isinstance(answer, NoAnswer):
+        return Stopped(STOPPED[answer.why].format(text=answer.text))
+    if answer.kind is Kind.NOT_STARTED:
+        untouched = NotStarted("not started yet.")
+        untouched.its_own = len(answer.lines) == 1
+        return untouched
+    if answer.kind is Kind.MISSING:
+        return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
+    if answer.kind is Kind.MEMORY:
+        return HeldTooMuch(float(answer.text))
+    if answer.kind is Kind.FORBIDDEN:
+        return Forbidden(FORBIDDEN.format(name=answer.text[:60]))
+    if answer.kind is Kind.NO_PARAMETER:
+        return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
+    where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
+    cls = RaisedValueError if answer.error == "ValueError" else Raised
+    error = cls(told(raised(answer.error, answer.text)) + where)
+    # Whatever the sizes: the same exception in the same line.
+    error.cause = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
+    return error

@@ -1,0 +1,111 @@
+"""What a visible check says: what came out, what was wanted, a question, and what went in. None of it is a secret.
+
+    with shown("The sums are 2 and 6. What comes next?", X=X):
+        close(expect.array(student.row_means(X)), MEANS)
+
+Whatever goes wrong inside, a wrong number, another shape or an error in the student's code, ends in the same question.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autograder.report import Message
+from autograder.testing import expect
+from autograder.testing.expect import Mismatch
+from autograder.testing.shape_errors import told
+from autograder.testing.student import Raised
+
+FOUR_DIGITS = 1e-4  # the literals of a visible check are rounded to four digits after the point
+FEW = 8  # numbers of an answer that are shown whole; of more, the first row that differs
+
+
+@contextlib.contextmanager
+def shown(question: str, **given: Any) -> Iterator[None]:
+    """What goes wrong inside is told with `question`, and with the arguments `given`, by name."""
+    went_in = tuple(f"{name} = {as_text(value)}" for name, value in given.items())
+    try:
+        yield
+    except Mismatch as error:
+        parts = Message(str(error), question, went_in)
+        mismatch = Mismatch(str(parts), cause=error.cause, got=error.got, wanted=error.wanted)
+        mismatch.parts = parts
+        raise mismatch from None
+    except Raised as error:
+        parts = Message(told(str(error)), question, went_in)
+        raised = type(error)(str(parts))
+        raised.cause, raised.parts = error.cause, parts
+        raise raised from None
+
+
+def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
+    """Same shape and same numbers, up to the rounding of literals; says both where they differ."""
+    got, wanted = np.asarray(expect.numbers(got)), np.asarray(wanted)
+    expect.shape(got, wanted.shape, what=what)
+    with np.errstate(all="ignore"):
+        found, right = got.astype(float), wanted.astype(float)
+        wrong: np.ndarray = ~(np.abs(found - right) <= within * np.maximum(1.0, np.abs(right)))
+    if wrong.any():
+        place = () if wrong.size <= FEW else tuple(np.argwhere(wrong)[0][:-1].tolist())
+        at = f" at [{', '.join(map(str, place))}]" if place else ""
+        count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
+        text = f"{what}{at} came out as `{as_text(got[place])}`, wanted `{as_text(wanted[place])}`{count}."
+        expect.fail(text, got=got, wanted=wanted)
+
+
+def equal(got: Any, wanted: Any, what: str = "the result") -> None:
+    """The same value of Python's: a list, a tuple, a number; says both where they differ."""
+    if type(got) is not type(wanted):
+        expect.fail(f"{what} is {expect.kind_of(got)}, wanted {_kind(wanted)}.")
+    if got != wanted:
+        expect.fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.")
+
+
+def keeps(function: Any, *arguments: Any, names: str) -> Any:
+    """Call with float32: float32 comes back, and the arguments, with `names` apart, stay as they were.
+
+    Gives back the call's value.
+    """
+    given = [_float32(argument) for argument in arguments]
+    value = function(*given)
+    for part in value if isinstance(value, tuple) else (value,):
+        expect.dtype(part, np.float32)
+    expect.unchanged(function.inputs_after(*given), given, names.split())
+    return value
+
+
+def arrives(gradients: Any, names: str) -> None:
+    """A gradient, finite and not all zeros, reaches each of the arguments called `names`."""
+    for name, gradient in zip(names.split(), gradients, strict=True):
+        if gradient is None or not np.any(expect.numbers(gradient)):
+            expect.fail(f"no gradient reaches {name}.")
+        expect.finite(gradient, what=f"the gradient of {name}")
+
+
+def as_text(value: Any) -> str:
+    """`[[1, 0.1192], [2, 3]]`: an array as a person writes it down."""
+    if hasattr(value, "detach"):
+        value = value.detach().numpy()
+    if isinstance(value, np.ndarray):
+        return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, float | np.floating):
+        number = float(value) + 0.0  # -0 is 0 to whoever reads it
+        plain = number == 0 or 5e-5 <= abs(number) < 1e7
+        return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
+    return repr(value)
+
+
+def _float32(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return value.astype(np.float32)
+    return value.float() if hasattr(value, "is_floating_point") and value.is_floating_point() else value
+
+
+def _kind(value: Any) -> str:
+    return f"{'an' if type(value).__name__[0] in 'aeiou' else 'a'} {type(value).__name__}"

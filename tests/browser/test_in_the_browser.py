@@ -1,0 +1,98 @@
+"""What an instructor does and sees in JupyterLab, in real Chromium, on a real course."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.helpers.browser import Worker
+from tests.helpers.kernel import once_more
+
+sync_api = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.slow
+
+
+def test_an_instructor_changes_points_in_the_create_assignment_panel(jupyterlab, chromium):
+    """To open a source notebook there changes nothing. Softmax is worth 5 instead of 4: typed, and saved."""
+    course, address = jupyterlab
+    notebook = course.assignment("a1_scaled_dot_product").notebook
+    before = notebook.read_text()
+    page = chromium.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(f"{address}/lab/workspaces/instructor/tree/source/a1_scaled_dot_product/{notebook.name}?token=secret")
+    page.locator(".jp-Notebook").wait_for(timeout=60_000)
+    page.locator(".jp-Notebook-cell").nth(3).wait_for(timeout=60_000)
+    page.get_by_role("tab", name="Nbgrader Create Assignment").or_(
+        page.locator('[role="tab"][title="Nbgrader Create Assignment"]')
+    ).first.click()
+    total = page.locator(".nbgrader-TotalPointsInput")
+    total.wait_for(timeout=60_000)
+    sync_api.expect(total).to_have_value("24")
+    assert notebook.read_text() == before
+    try:
+        softmax = page.locator(".nbgrader-CellWidget").filter(has=page.locator(".nbgrader-CellPoints:visible")).first
+        field = softmax.locator(".nbgrader-CellPoints input")
+        field.fill("5")
+        field.press("Enter")
+        sync_api.expect(total).to_have_value("25")
+        page.locator(".jp-Notebook-cell").first.click()
+        page.keyboard.press("Control+s")
+        for _ in range(100):
+            if course.assignment("a1_scaled_dot_product").exercises[0].points == 5:
+                break
+            page.wait_for_timeout(200)
+        points = {one.name: one.points for one in course.assignment("a1_scaled_dot_product").exercises}
+        assert points.pop("softmax") == 5
+        assert sum(points.values()) == 16
+    finally:
+        page.close()
+        notebook.write_text(before)
+
+
+PICTURES = """from autograder import check, explore, heatmap, highlight, loss_curve
+heatmap([[[0.25, 0.75], [1.0, 0.0]]], rows=["Money", "Bank"], columns=["Money", "Bank"], names=["head 0"])"""
+MORE = {
+    "the loss": "loss_curve([3.0, 0.2, 0.01], title='the loss')",
+    "words": "highlight([[0.25, 0.75], [1.0, 0.0]], ['mira', 'wins'])",
+    "a series": "explore(lambda n: heatmap([[1.0] * n]), n=(1, 2))",
+    "a check": 'def softmax(x, axis=-1):\n    return x\ncheck("softmax")',
+    "marked": 'import numpy as np\ndef causal_mask(n):\n    return np.ones((n, n), bool)\ncheck("causal_mask")',
+}
+
+
+def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, chromium):
+    """Untrusted, so that JupyterLab takes every SVG out: the PNG stands in its place, and no heap of its words."""
+    course, address = jupyterlab
+    notebook = nbformat.v4.new_notebook()
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    notebook.cells = [nbformat.v4.new_code_cell(code) for code in (PICTURES, *MORE.values())]
+    once_more(NotebookClient(notebook, kernel_name="python3").execute)
+    nbformat.write(notebook, course.root / "received.ipynb")
+    worker = Worker(chromium, address, "received.ipynb")
+    try:
+        cells = worker.page.locator(".jp-Notebook-cell")
+        assert worker.page.locator(".jp-OutputArea svg[role=img]").count() == 0
+        for number, pictures in ((0, 1), (1, 1), (4, 0), (5, 2)):
+            drawn = cells.nth(number).locator(".jp-OutputArea img")
+            sync_api.expect(drawn).to_have_count(pictures)
+            for picture in drawn.all():
+                sync_api.expect(picture).to_be_visible()
+                assert picture.evaluate("e => e.complete && e.naturalWidth > 50")
+                assert picture.get_attribute("alt")
+        assert "0.75" not in cells.nth(0).locator(".jp-OutputArea").inner_text()  # nothing but the picture
+        sync_api.expect(cells.nth(2)).to_contain_text("mira wins")
+        sync_api.expect(cells.nth(4)).to_contain_text("✗ not yet")
+        sync_api.expect(cells.nth(5)).to_contain_text("3 squares of yours differ (marked)")
+        cells.nth(3).locator("summary").click()
+        assert cells.nth(3).locator("details img").count() == 2
+        sync_api.expect(cells.nth(3).locator("details img").first).to_be_visible()
+
+        sync_api.expect(cells.nth(3)).to_contain_text("A slider: run this cell to move it.")
+
+        worker.run("loss_curve([")  # without its import, so that the next cell's number is another one than it was
+        cell, _ = worker.run("import check, explore")  # run by oneself, it is trusted: the SVG, and no PNG beside it
+        sync_api.expect(cell.locator("svg[role=img]")).to_be_visible()
+        sync_api.expect(cell.locator(".jp-OutputArea img")).to_be_hidden()
+    finally:
+        worker.close()
+    assert worker.complaints == []

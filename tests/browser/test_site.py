@@ -1,0 +1,111 @@
+"""The built pages: complete, searchable, no dead link, nothing fetched from elsewhere.
+
+A copy is built, in which the pages that are made of the course have one assignment: all take some minutes.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from autograder.authoring import catalogue_page, visible_page
+from autograder.diagnosis.catalogue import read_catalogue
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS, judged_mistake
+
+PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")
+HEADS = ASSIGNMENTS[2]
+
+
+def build(source, target):
+    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(target)]
+    return subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """What the site is built of."""
+    folder = tmp_path_factory.mktemp("pages")
+    for name in ("docs", ".ci"):
+        shutil.copytree(ROOT / name, folder / name)
+    for name in ("mkdocs.yml", *PAGES):
+        shutil.copy(ROOT / name, folder)
+    made = folder / "build" / "pages"
+    made.mkdir(parents=True)
+    heads = [(HEADS, mistake, judged_mistake(HEADS, mistake)) for mistake in read_catalogue(HEADS.mistakes)]
+    (made / "known-mistakes.md").write_text(catalogue_page.page(heads))
+    (made / "visible-checks.md").write_text(visible_page.page(visible_page.rows_of(HEADS)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(pages, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    done = build(pages, folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_every_page_is_built_and_in_the_navigation(site):
+    start = (site / "index.html").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert (site / f"{page.stem}.html").is_file()
+        assert f'href="{page.stem}.html"' in start, page.name
+    for page in ("contributing", "releasing", "changelog", "known-mistakes", "visible-checks"):
+        assert f'href="{page}.html"' in start
+
+
+@pytest.mark.slow
+def test_search_finds_words_of_every_page(site):
+    found = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    text = " ".join(entry["text"] for entry in found)
+    for words in ("nbgrader collect", "heads-interleaved", "no network", "marks.json"):
+        assert words in text
+
+
+@pytest.mark.slow
+def test_a_browser_fetches_nothing_from_elsewhere(site):
+    """Links may lead away; what a page is made of lies beside it."""
+    for page in site.glob("*.html"):
+        fetched = re.findall(r"""<(?:link|script|img)[^>]*(?:href|src)="(https?:[^"]*)""", page.read_text())
+        assert fetched == [], page.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("old", "new"), [("](security.md)", "](secrets.md)"), ("#a-suite)", "#a-sweet)")])
+def test_a_link_that_leads_nowhere_ends_the_build(pages, tmp_path, old, new):
+    shutil.copytree(pages, tmp_path, dirs_exist_ok=True)
+    changed = 0
+    for page in (tmp_path / "docs").glob("*.md"):
+        text = page.read_text()
+        changed += old in text
+        page.write_text(text.replace(old, new))
+    assert changed
+    done = build(tmp_path, tmp_path / "out")
+    assert done.returncode == 1
+    assert new[2:-1] in done.stderr
+
+
+@pytest.mark.slow
+def test_the_search_field_finds_a_known_mistake_without_network(site, chromium):
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        here, page, elsewhere = f"http://127.0.0.1:{server.server_port}/", chromium.new_page(), []
+        page.on("request", lambda request: request.url.startswith(here) or elsewhere.append(request.url))
+        page.goto(f"{here}index.html")
+        page.locator("input.md-search__input").click()
+        page.locator("input.md-search__input").press_sequentially("interleaved", delay=30)
+        page.locator(".md-search-result__item", has_text="Known mistakes").first.wait_for(timeout=20_000)
+        page.close()
+        server.shutdown()
+    assert elsewhere == []

@@ -1,0 +1,329 @@
+"""What a student sees in a notebook: `check` and `heatmap`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from msgspec import structs
+
+from autograder import check, content, heatmap
+from autograder.errors import CourseError, MachineError
+from autograder.judge.picture import draw
+from autograder.student.check import CheckFailed, examine
+from autograder.student.check_result import Progress
+from autograder.png import letters
+from autograder.report import ExerciseResult
+from autograder.reports.side_by_side import ROUNDED
+from autograder.reports.rubric import as_html
+from autograder.testing.example import example_in
+from autograder.testing.local import Here
+from autograder.testing.callbacks import Questions
+from autograder.testing.session import Suite
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS, COURSE
+
+VISIBLE = content.Visible()
+EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
+PICTURES = {name: example for name in EVERY if (example := example_in(VISIBLE.picture_of(name)))}
+
+
+def not_started(*args, **kwargs):
+    raise NotImplementedError
+
+
+def right(name):
+    """The reference's names of the assignment that an exercise belongs to."""
+    return dict(vars(COURSE.of_exercise(name).reference()))
+
+
+def unscaled(Q, K):
+    return Q @ K.swapaxes(-2, -1)
+
+
+def words(text):
+    """Text without its line breaks, which depend on the width."""
+    return " ".join(str(text).split())
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_exercise_has_visible_checks_that_the_reference_passes(name):
+    verdict = examine(name, right(name))
+    assert verdict.passed, verdict
+    assert len(verdict.result.tests) >= 2
+    undone = examine(name, right(name) | {name: not_started})
+    assert "not started yet" in repr(undone)
+    assert "not started yet" in undone._repr_html_()
+
+
+def test_checks_are_there_for_the_courses_exercises_and_no_others():
+    assert {a.name: tuple(e.name for e in a.exercises) for a in ASSIGNMENTS} == VISIBLE.assignments()
+
+
+def test_a_check_before_its_function_says_which_cell_to_run(capsys):
+    check("softmax")
+    assert "Run the cell that defines `softmax` first, below the heading “1. `softmax`”" in words(
+        capsys.readouterr().out
+    )
+
+
+def test_a_wrong_answer_is_shown_with_call_place_and_got():
+    verdict = examine("softmax", {"softmax": lambda x, axis=-1: np.exp(x)})
+    assert not verdict.passed
+    assert "softmax(x) with x" in repr(verdict)
+    assert "came out as `[2.7183, 20.0855]`, wanted `[0.1192, 0.8808]`" in words(verdict)
+    assert "✗ not yet" in verdict._repr_html_()
+    assert 'Stuck? `hint("softmax")`' in repr(verdict)
+
+
+def test_a_function_may_be_given_itself_and_an_unknown_name_is_a_sentence(capsys):
+    def softmax(x, axis=-1):
+        raise NotImplementedError
+
+    check(softmax)
+    assert "softmax: not started yet" in capsys.readouterr().out
+    with pytest.raises(content.UnknownExercise, match="no exercise 'sofmax'; did you mean softmax") as caught:
+        check("sofmax")
+    assert caught.value._render_traceback_() == ["autograder: there is no exercise 'sofmax'; did you mean softmax?"]
+
+
+def test_validate_is_told_and_ordinary_work_is_not_stopped(monkeypatch, capsys):
+    check("softmax")
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    with pytest.raises(CheckFailed, match="not started yet"):
+        check("softmax")
+
+
+def test_a_messages_text_is_escaped():
+    def softmax(x, axis=-1):
+        raise ValueError("<script>alert(1)</script> `<b>`")
+
+    page = examine("softmax", {"softmax": softmax})._repr_html_()
+    assert "<script>" not in page
+    assert "<b>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_an_error_shows_the_students_own_lines_and_none_of_ours():
+    names = {"np": np}
+    cell = "def helper(x):\n    return x / x.missing\n\ndef softmax(x, axis=-1):\n    return helper(x)\n"
+    exec(compile(cell, "<cell>", "exec"), names)
+    text = words(examine("softmax", names))
+    assert "raised AttributeError: 'numpy.ndarray' object has no attribute 'missing'" in text
+    assert "In softmax, line 5" in text
+    assert "In helper, line 2" in text
+    assert "perform" not in text
+
+
+@pytest.mark.parametrize("name", ["softmax", "attention_scores"])  # the second has a picture, which is asked for first
+def test_the_stop_button_ends_the_whole_check(name):
+    calls = []
+
+    def endless(*args):
+        calls.append(args)
+        raise KeyboardInterrupt
+
+    text = words(examine(name, {name: endless}))
+    assert text.count("was stopped by you.") == 1
+    assert "Is there a loop that never ends?" in text
+    assert text.count("not tried, since you stopped the check") == text.count("✗ not yet") - 1
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if PICTURES.get(name) and PICTURES[name].tensors])
+def test_without_pytorch_one_sentence_says_how_to_get_it(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for names in ({}, {name: not_started}):
+        verdict = examine(name, names)
+        assert words(verdict) == (
+            f"{name}: PyTorch is not installed here; get it with `pip install torch`, then restart."
+        )
+        assert not verdict.passed
+    assert examine("causal_mask", {"causal_mask": lambda n: np.tril(np.ones((n, n), dtype=bool))}).passed
+
+
+def test_a_suite_whose_own_package_is_missing_is_the_machines_fault(tmp_path):
+    path = tmp_path / "test_odd.py"
+    path.write_text("import no_such_package\n\ndef test_nothing():\n    pass\n")
+    with pytest.raises(MachineError, match="no_such_package is not installed here; get it with `pip install no_such"):
+        Suite([path])
+
+
+# ---------------------------------------------------------------- the bar
+
+
+def test_the_bar_follows_what_passes_in_this_session(monkeypatch, capsys):
+    monkeypatch.setattr("autograder.student.check._passed", set())
+    names = right("split_heads") | {"check": check}
+    exec('check("split_heads")', names)
+    assert "1 of 5 exercises of a3, heads, pass their checks." in capsys.readouterr().out
+    exec('check("concat_heads")', names)
+    assert "[##########--------------]\n2 of 5" in capsys.readouterr().out
+    exec('check("split_heads")', names | {"split_heads": not_started})
+    assert "1 of 5" in capsys.readouterr().out
+    exec('check("causal_mask")', right("causal_mask") | {"check": check})
+    assert "1 of 5 exercises of a2" in capsys.readouterr().out
+
+
+def test_the_bar_reads_as_words_and_as_a_progress_bar():
+    half = Progress.of("softmax", {"softmax", "attention_scores", "causal_mask"}, VISIBLE)
+    page = half._repr_html_()
+    assert 'role="progressbar"' in page
+    assert 'aria-valuenow="2"' in page
+    assert "2 of 4 exercises of a1, scaled dot product, pass their checks." in page
+    assert "Well done!" in repr(Progress.of("softmax", set(VISIBLE.assignments()["a1_scaled_dot_product"]), VISIBLE))
+
+
+# ---------------------------------------------------------------- yours beside what is asked for
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_what_the_example_asks_for_is_what_the_reference_gives(name):
+    example = PICTURES[name]
+    assert example.wanted is not None, "give it `wanted`, so that a student sees what is asked for"
+    verdict = examine(name, right(name))
+    given = np.array(verdict.picture.matrices, dtype=float).reshape(example.wanted.shape)
+    assert np.abs(given - example.wanted).max() < ROUNDED
+    assert "differ" not in repr(verdict)
+    assert verdict._repr_html_().count("<svg") == 2 * len(verdict.picture.matrices)
+
+
+def test_missing_scaling_is_seen_in_the_picture():
+    verdict = examine("attention_scores", right("attention_scores") | {"attention_scores": unscaled})
+    assert "10 squares of yours differ (marked)" in words(verdict)
+    yours, asked_for = verdict._repr_html_().split(">asked for<")
+    assert ">4.00<" in yours
+    assert yours.count("stroke-dasharray") == 10
+    assert "stroke-dasharray" not in asked_for
+    assert ">2.83<" in asked_for
+    rows = [line.split() for line in repr(verdict).splitlines() if line.startswith("   who")]
+    assert rows == [["who", "0.00", "-2.00*", "4.00*", "2.00*"], ["who", "0.00", "-1.41", "2.83", "1.41"]]
+
+
+def test_wide_pictures_stand_below_each_other_in_a_terminal():
+    names = right("offset_attention") | {"offset_attention": lambda length, offset: np.eye(length)}
+    text = repr(examine("offset_attention", names))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "13 squares of yours differ" in words(text)
+    assert text.index("yours\n") < text.index("asked for\n")
+
+
+def test_a_mask_is_drawn_in_yes_and_no_with_its_tokens():
+    page = examine("causal_mask", {"causal_mask": lambda n: np.ones((n, n), dtype=bool)})._repr_html_()
+    assert page.count("stroke-dasharray") == 3
+    assert "the: the yes, cat yes, sleeps yes" in page  # aloud
+    assert "the: the yes, cat ·, sleeps ·" in page
+
+
+@pytest.mark.parametrize("answer", [None, np.zeros((2, 2)), "text", np.full((3, 3), np.nan)])
+def test_what_is_asked_for_is_shown_whatever_came_back(answer):
+    verdict = examine("causal_mask", {"causal_mask": lambda n: answer})
+    assert "asked for" in repr(verdict)
+    assert ("cannot be drawn" in words(verdict)) == (np.shape(answer) != (3, 3))
+
+
+def test_nothing_is_drawn_of_a_stub():
+    assert "<svg" not in examine("causal_mask", {"causal_mask": not_started})._repr_html_()
+
+
+# ---------------------------------------------------------------- the package, and heat maps of one's own
+
+
+def test_importing_the_package_is_quick_and_brings_no_torch():
+    code = (
+        "import sys, time; start = time.perf_counter(); import autograder; "
+        "print(time.perf_counter() - start, 'torch' in sys.modules)"
+    )
+    seconds, torch_too = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.split()
+    assert torch_too == "False"
+    assert float(seconds) < 0.3
+
+
+def test_heatmap_as_text_and_picture():
+    picture = heatmap(
+        [[0.25, 0.75], [1.0, 0.0]], rows=["Money", "Bank"], columns=["Money", "Bank"], title="weights <1>"
+    )
+    assert "Money   0.25   0.75" in repr(picture)
+    html = picture._repr_html_()
+    assert html.count("<rect") == 4
+    assert "weights &lt;1&gt;" in html
+    heads = heatmap(torch.full((2, 3, 3), 1 / 3))
+    assert repr(heads).count("head 0") == repr(heads).count("head 1") == 1  # as in every text of the course
+    assert "without" in repr(heatmap(np.ones((2, 1, 1)), names=["with", "without"]))
+    assert heads._repr_html_().count("<svg") == 2
+    mask = heatmap(np.tril(np.ones((3, 3), dtype=bool)))
+    assert "yes" in repr(mask)
+
+
+def test_the_png_beside_the_svg_shows_the_same_squares():
+    """Read back without any library: its size, and the colour in the middle of the squares."""
+    png = heatmap([[1.0, -1.0, 0.0]], rows=["a"], columns=["b", "c", "d"])._repr_png_()
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = np.frombuffer(png[16:24], ">u4").tolist()
+    length = int.from_bytes(png[33:37], "big")
+    rows = np.frombuffer(zlib.decompress(png[41 : 41 + length]), np.uint8).reshape(height, 1 + 3 * width)
+    dots = rows[:, 1:].reshape(height, width, 3)
+    place = height - 8 - 10  # below the number in a square
+    found = [tuple(dots[place, 20 + 64 * j + 10].tolist()) for j in range(3)]
+    assert found == [(47, 109, 179), (194, 96, 28), (255, 255, 255)]
+    assert letters("Ö·").shape == (8, 12)
+
+
+def test_heatmap_of_numbers_below_zero_and_of_many_columns():
+    signed = heatmap(np.array([[-0.5, 0.25], [2.0, -2.0]]))._repr_html_()
+    above, below = "#2f6db3", "#c2601c"
+    assert signed.count(f'fill="{below}" fill-opacity="0.25"') == 1  # -0.5 beside a largest of 2
+    assert signed.count(f'fill="{below}" fill-opacity="1.00"') == 1
+    assert signed.count(f'fill="{above}"') == 2
+    assert "-0.50" in signed
+    large = heatmap(np.full((20, 32), 0.5))._repr_html_()
+    assert large.count("<rect") == 20 * 32
+    assert "0.50<" not in large
+    assert ">4<" in large
+    assert ">5<" not in large
+
+
+@pytest.mark.parametrize(
+    ("weights", "labels"),
+    [(np.zeros(3), {}), (np.zeros((2, 2)), {"rows": ["a"]}), (np.zeros((2, 2, 2)), {"names": ["one"]})],
+)
+def test_heatmap_says_what_does_not_fit(weights, labels):
+    with pytest.raises(ValueError, match=r"heatmap draws|labels for|names for"):
+        heatmap(weights, **labels)
+
+
+def test_course_finds_exercises_and_names_what_is_wrong(own_course):
+    assert COURSE.of_exercise("softmax").name == "a1_scaled_dot_product"
+    notebook = own_course.assignment("a1_scaled_dot_product").notebook
+    notebook.write_text(notebook.read_text().replace('"points": 5,', "", 1))
+    with pytest.raises(CourseError, match="cell 'test-attention_scores': no points"):
+        _ = own_course.assignment("a1_scaled_dot_product").exercises
+
+
+def drawn(names, name):
+    return draw(Here(names).begin(Questions({})), PICTURES[name], name)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_visible_example_can_be_drawn_of_a_right_answer(name):
+    assignment = COURSE.of_exercise(name)
+    module = assignment.reference()
+    result = ExerciseResult(name, (), 1.0)
+    picture = drawn(dict(vars(module)), name)
+    assert picture is not None
+    assert len(picture.matrices[0]) == len(picture.rows)
+    assert as_html(structs.replace(result, picture=picture)).count("<svg") == 2 * len(picture.matrices)  # and asked for
+
+
+@pytest.mark.parametrize(
+    "answer", [None, 3, "text", np.zeros((7, 7)), (np.zeros(3),), [[1], [1, 2]], np.array(["<b>"])]
+)
+def test_what_cannot_be_drawn_is_not_drawn(answer):
+    names = {"causal_mask": lambda length: answer}
+    assert drawn(names, "causal_mask") is None

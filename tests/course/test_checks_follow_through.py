@@ -1,0 +1,75 @@
+"""With an earlier exercise undone, deleted, failing or wrong, a later check names it first; nothing else is blamed."""
+
+from __future__ import annotations
+
+import linecache
+
+import pytest
+
+from autograder.authoring.sample_class import model_answers
+from autograder.student.calls import exercises_below, in_kernel
+from autograder.student.check import examine
+from tests.helpers.in_process import ASSIGNMENTS
+
+IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
+BODIES = {"undone": "raise NotImplementedError()", "failing": "1 / 0", "wrong": "return a[0]"}
+CALLS = {  # what model answers call, so that a test that looks at nothing is noticed
+    "a1_scaled_dot_product": 2,
+    "a2_causal_masking": 2,
+    "a3_heads": 0,
+    "a4_multi_head_attention": 1,
+    "a5_transformer_decoder": 4,
+    "a6_transformer_summarizer": 1,
+    "a7_attention_and_convolution": 3,
+    "a8_modern_attention": 3,
+    "a9_looking_at_heads": 0,
+}
+each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+
+
+def finished(assignment):
+    """A finished notebook's names, what is brought among them."""
+    names = {name: vars(assignment.reference())[name] for name in assignment.prerequisites}
+    for name, source in {"imports": IMPORTS, **model_answers(assignment)}.items():
+        place = f"<cell of {name}>"
+        linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+        exec(compile(source, place, "exec"), names)
+    return names
+
+
+def undoing(name, is_class, how):
+    """Code that defines `name` so that it does not work."""
+    if not is_class:
+        return f"def {name}(*a, **k):\n    {BODIES[how]}"
+    made = f"class {name}(nn.Module):\n    def __init__(self, *a, **k):\n"
+    if how == "wrong":
+        return f"{made}        super().__init__()\n    def forward(self, x, *a):\n        return x"
+    return f"{made}        {BODIES[how]}"
+
+
+@pytest.mark.slow
+@each
+@pytest.mark.parametrize("how", ["undone", "deleted", "failing", "wrong"])
+def test_the_first_line_names_the_suspect_and_no_finished_cell_is_called_not_started(assignment, how):
+    exercises = [exercise.name for exercise in assignment.exercises]
+    met = 0
+    for name in [*assignment.prerequisites, *exercises]:
+        names = finished(assignment)
+        if how == "deleted":
+            del names[name]
+        else:
+            exec(undoing(name, isinstance(names[name], type), how), names)
+        for later in exercises:
+            if later == name:
+                continue
+            verdict = examine(later, names)
+            text = " ".join(verdict.text().split())
+            if name not in exercises_below(later, in_kernel(names), [name]):
+                assert verdict.passed, (later, text)
+                continue
+            met += 1
+            first = text.partition("visible checks")[0]
+            assert f"{later}: `{name}`, which this calls" in first and "Start there" in first, (name, text)
+            assert "not started" not in text + verdict._repr_html_()
+            assert f'hint("{name}")' in repr(verdict)
+    assert met >= CALLS[assignment.name]

@@ -1,0 +1,244 @@
+"""The small model of a9: what it reads and how, what its heads have become, and the command that makes such a model."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import nbformat
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from attention_course.helpers import copycat_training
+from autograder import copycat, explore, heatmap, loss_curve
+from tests.conftest import ROOT
+from tests.helpers.in_process import COURSE
+
+A4, A9 = (COURSE.assignment(name).reference() for name in ("a4_multi_head_attention", "a9_looking_at_heads"))
+A9_NOTEBOOK = COURSE.assignment("a9_looking_at_heads").notebook
+PREVIOUS, INDUCTION = (0, 2), (1, 1)  # layer and head
+PERIOD = 12
+IDS = copycat.texts(60, PERIOD)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return copycat.model()
+
+
+def loss(model, change=None):
+    """The mean loss of new words, and of words that have come before."""
+    losses = copycat.losses(model.read(IDS, change).logits, IDS)
+    return losses[:, : PERIOD - 1].mean(), losses[:, PERIOD:].mean()
+
+
+# ---------------------------------------------------------------- texts
+
+
+def test_a_text_is_different_words_and_then_the_same_again():
+    ids = copycat.texts(5, period=7, seed=3)
+    assert ids.shape == (5, 14)
+    np.testing.assert_array_equal(ids[:, :7], ids[:, 7:])
+    assert {len(set(text)) for text in ids.tolist()} == {7}
+    assert not np.array_equal(ids, copycat.texts(5, period=7, seed=4))
+    for period in (1, copycat.LONGEST // 2 + 1):
+        with pytest.raises(ValueError, match="period"):
+            copycat.texts(2, period)
+
+
+def test_every_word_has_a_number_and_comes_back():
+    text = " ".join(copycat.WORDS)
+    assert copycat.decode(copycat.encode(text)[0]) == text
+    assert len(set(copycat.WORDS)) == len(copycat.WORDS)
+    with pytest.raises(KeyError, match="zebra"):
+        copycat.encode("mira zebra")
+
+
+def test_what_it_learns_from_goes_on_from_any_word_of_the_list():
+    ids = copycat_training.draw(300, np.random.default_rng(0)).numpy()
+    periods, distances = set(), set()
+    for text in ids.tolist():
+        period = len(set(text))
+        start = text.index(text[period])
+        assert text[:period] == list(dict.fromkeys(text))
+        assert text[period:] == [text[(start + i) % period] for i in range(len(text) - period)]
+        periods.add(period)
+        distances.add(period - start)
+    assert periods == set(range(copycat.LONGEST // 5, copycat.LONGEST // 2 + 1))
+    assert len(distances) > 12
+
+
+def test_the_loss_is_that_of_pytorch_and_a_model_that_knows_nothing_has_log_of_all_words():
+    import torch
+
+    logits = np.random.default_rng(0).normal(size=(3, 5, 32)) * 4
+    ids = copycat.texts(3, 2)
+    ids = np.concatenate([ids, ids[:, :1]], axis=1)
+    wanted = torch.nn.functional.cross_entropy(
+        torch.from_numpy(logits[:, :-1]).flatten(0, 1), torch.from_numpy(ids[:, 1:]).flatten(), reduction="none"
+    )
+    np.testing.assert_allclose(copycat.losses(logits, ids).ravel(), wanted.numpy())
+    np.testing.assert_allclose(copycat.losses(np.zeros((3, 5, 32)), ids), math.log(32))
+
+
+# ---------------------------------------------------------------- reading
+
+
+def test_it_reads_as_assignment_4_does(model):
+    reading = model.read(IDS[:3])
+    x = model.embedding[IDS[:3]] + model.positions[: 2 * PERIOD]
+    causal = np.tri(2 * PERIOD, dtype=bool)
+    for layer in range(2):
+        matrices = (W[layer] for W in (model.W_Q, model.W_K, model.W_V, model.W_O))
+        output, weights = A4.multi_head_attention(x, *matrices, model.num_heads, causal)
+        np.testing.assert_allclose(reading.weights[layer], weights, atol=1e-12)
+        found = reading.found[layer].swapaxes(1, 2).reshape(3, 2 * PERIOD, -1)
+        np.testing.assert_allclose(found @ model.W_O[layer], output, atol=1e-10)
+        x = x + output
+    np.testing.assert_allclose(reading.logits, x @ model.unembedding, atol=1e-9)
+
+
+def test_a_change_is_what_the_model_goes_on_with(model):
+    plain = model.read(IDS)
+    patched = model.read(IDS, lambda layer, found: 0 * found if layer == 0 else found)
+    assert not patched.found[0].any()
+    np.testing.assert_array_equal(patched.weights[0], plain.weights[0])
+    assert np.abs(patched.weights[1] - plain.weights[1]).max() > 0.1
+    np.testing.assert_array_equal(model.read(IDS, lambda layer, found: found).logits, plain.logits)
+    with pytest.raises(ValueError, match="changed, it has shape"):
+        model.read(IDS, lambda layer, found: found[:, :1])
+
+
+def test_a_text_that_is_too_long_is_said(model):
+    with pytest.raises(ValueError, match="knows 32 places"):
+        model.read(np.zeros((1, 33), dtype=int))
+
+
+def test_its_numbers_are_small_enough_to_ship_and_cannot_be_written_over(model):
+    assert copycat.FILE.stat().st_size < 1e6
+    with pytest.raises(ValueError, match="read-only"):
+        model.W_Q[0] = 0
+
+
+def test_the_file_is_read_as_safetensors_reads_it():
+    theirs = load_file(copycat.FILE)
+    mine = copycat.read_safetensors(copycat.FILE.read_bytes())
+    assert mine.keys() == theirs.keys()
+    for name, array in theirs.items():
+        np.testing.assert_array_equal(mine[name], array)
+
+
+# ---------------------------------------------------------------- what the notebook says of it
+
+
+def test_it_guesses_the_first_round_and_knows_the_second(model):
+    first, again = loss(model)
+    assert abs(first - math.log(32)) < 0.15
+    assert again < 0.05
+
+
+def test_each_of_two_heads_stands_out(model):
+    reading = model.read(IDS)
+    weights = [layer.mean(axis=0) for layer in reading.weights]
+    previous = np.stack([A9.previous_token_score(w) for w in weights])
+    induction = np.stack([A9.induction_score(w, PERIOD) for w in weights])
+    for scores, best, most in ((previous, PREVIOUS, 0.15), (induction, INDUCTION, 0.1)):
+        assert scores[best] > 0.8
+        others = scores.copy()
+        others[best] = 0
+        assert others.max() < most
+
+
+def test_without_either_of_them_it_knows_nothing_and_without_another_it_does(model):
+    for layer in range(2):
+        for head in range(model.num_heads):
+            _, again = loss(model, lambda at, found, layer=layer, head=head: (
+                A9.mean_ablate(found, head) if at == layer else found))  # fmt: skip
+            assert (again > 3) == ((layer, head) in (PREVIOUS, INDUCTION)), (layer, head, again)
+
+
+def test_one_carries_who_and_the_other_where(model):
+    text = "mira oslo hugo lima nora cairo juno delhi hugo"
+    who = copycat.encode("mira oslo nora lima hugo cairo juno delhi hugo")
+    where = copycat.encode("mira oslo hugo cairo nora lima juno delhi hugo")
+    lima, cairo = copycat.encode("lima cairo")[0]
+
+    def lead(logits):
+        return logits[0, -1, cairo] - logits[0, -1, lima]
+
+    def moved(other, layer, head, place):
+        there = model.read(other)
+        change = lambda at, found: (  # noqa: E731
+            A9.patch_head(found, there.found[layer], head, place) if at == layer else found
+        )
+        here = lead(model.read(copycat.encode(text)).logits)
+        patched = lead(model.read(copycat.encode(text), change).logits)
+        return (patched - here) / (lead(there.logits) - here)
+
+    assert [round(moved(who, *PREVIOUS, place), 1) for place in (3, 5)] == [0.5, 0.5]
+    assert [round(moved(where, *PREVIOUS, place), 1) for place in (3, 5)] == [0.0, 0.0]
+    assert [round(moved(other, *INDUCTION, 8), 1) for other in (who, where)] == [1.0, 1.0]
+
+
+def test_circuits_tell_what_it_copies_and_what_it_looks_for(model):
+    E, U, h = model.embedding, model.unembedding, model.num_heads
+    says = E @ A9.ov_circuit(model.W_V[1], model.W_O[1], h) @ U
+    notes = E @ A9.ov_circuit(model.W_V[0], model.W_O[0], h)[PREVIOUS[1]]
+    looks_for = E @ A9.qk_circuit(model.W_Q[1], model.W_K[1], h) @ notes.T
+    own = np.arange(len(E))
+    for circuit in (says, looks_for):
+        assert (circuit[INDUCTION[1]].argmax(axis=-1) == own).all()
+        assert not (np.delete(circuit, INDUCTION[1], axis=0).argmax(axis=-1) == own).mean() > 0.3
+
+
+def test_its_history_tells_of_a_cliff_at_which_both_heads_appear():
+    past = copycat.history()
+    wide = 2 * copycat.NUM_HEADS
+    assert past.previous.shape == past.induction.shape == (len(past.steps), wide)
+    assert past.first.shape == past.again.shape == past.steps.shape
+    before, after = past.steps == 160, past.steps == 240
+    assert (past.again[before], past.again[after]) == (pytest.approx(3.3, abs=0.1), pytest.approx(0.4, abs=0.1))
+    for scores, (layer, head) in ((past.previous, PREVIOUS), (past.induction, INDUCTION)):
+        own = scores[:, layer * copycat.NUM_HEADS + head]
+        assert own[before] < 0.13
+        assert own[after] > 0.4
+
+
+def test_the_notebooks_slider_shows_the_fall_and_both_heads_appear():
+    cells = {cell["id"]: cell["source"] for cell in nbformat.read(A9_NOTEBOOK, as_version=4).cells}
+    shown: list = []
+    layers, heads = range(2), range(copycat.NUM_HEADS)
+    names = {"copycat": copycat, "np": np, "grading": False, "display": shown.append, "heatmap": heatmap}
+    names |= {"loss_curve": loss_curve, "explore": explore}
+    names["NAMES"] = [f"layer {layer}, head {head}" for layer in layers for head in heads]
+    for cell in ("history", "birth-slider"):
+        exec(cells[cell], names)
+    slider = shown[-1]
+    assert {0, 160, 240, 1600} <= set(slider.values)
+    before, after = (repr(slider.draw(step)) for step in (160, 240))
+    assert "step 160: the loss of words that have come before is 3.32" in before
+    assert "step 240: the loss of words that have come before is 0.40" in after
+    assert slider._repr_html_().count("<svg") >= 4
+
+
+# ---------------------------------------------------------------- making it
+
+
+@pytest.mark.slow
+def test_the_command_makes_a_model_as_good(tmp_path):
+    """A quarter of the steps, to be quick; the heads are those of the whole, if not yet as sure."""
+    to = tmp_path / "short.safetensors"
+    command = [sys.executable, "-m", "attention_course.helpers.copycat_training", "--steps", "400", "--to", to]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    arrays = load_file(to)
+    assert arrays.keys() == load_file(copycat.FILE).keys()
+    made = copycat.Copycat(**{name: array.astype(float) for name, array in arrays.items() if "." not in name})
+    first, again = loss(made)
+    assert first > 3
+    assert again < 0.5
+    reading = made.read(IDS)
+    assert A9.previous_token_score(reading.weights[0].mean(axis=0)).argmax() == PREVIOUS[1]
+    assert A9.induction_score(reading.weights[1].mean(axis=0), PERIOD)[INDUCTION[1]] > 0.6

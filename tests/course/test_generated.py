@@ -1,0 +1,138 @@
+"""What is generated is what `source/` gives, and what students get holds nothing they should not have."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import nbformat
+import pytest
+
+from autograder.authoring import paired_scripts
+from autograder.course import PREREQUISITE
+from autograder.submission import NotebookFile, code_cells, grade_id
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged, material
+
+each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+
+
+def released(assignment):
+    return COURSE.root / "assignments" / assignment.name / assignment.notebook.name
+
+
+@pytest.mark.slow
+def test_twins_and_releases_are_in_step_with_source():
+    for path, text in paired_scripts.generated(COURSE):
+        assert path.is_file(), f"{path} is missing; run `make sync`"
+        assert path.read_text() == text, f"{path} is not what source/ gives; run `make sync`"
+
+
+@pytest.mark.slow
+def test_sync_writes_what_is_missing_and_then_nothing(own_course):
+    written = list(paired_scripts.sync(own_course))
+    assert len(written) >= len(ASSIGNMENTS)  # the releases; the twins were copied
+    assert list(paired_scripts.sync(own_course)) == []
+
+
+@each
+def test_release_holds_no_solution_and_no_hidden_line(assignment):
+    text = released(assignment).read_text()
+    for secret in ("SOLUTION", "HIDDEN", "autograder.student.stock", "mistakes.py", "points off"):
+        assert secret not in text
+    notebook = nbformat.reads(text, as_version=4)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            stub = "raise NotImplementedError()" if cell.cell_type == "code" else "YOUR ANSWER HERE"
+            assert stub in cell.source, grade_id(cell)
+
+
+@each
+def test_no_line_of_a_solution_is_in_the_release(assignment):
+    source = nbformat.read(assignment.notebook, as_version=4)
+    text = "\n".join(c.source for c in nbformat.read(released(assignment), as_version=4).cells)
+    for cell in source.cells:
+        hidden = re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", cell.source, re.DOTALL)
+        for line in "\n".join(hidden).splitlines():
+            if len(line.strip()) > 25:
+                assert line.strip() not in text
+
+
+@each
+def test_every_stub_is_not_started_and_scores_0(assignment):
+    names = {}
+    for cell in code_cells(NotebookFile.of(nbformat.read(released(assignment), as_version=4).cells)):
+        if "NotImplementedError" in cell.source:
+            exec("import torch, torch.nn as nn, numpy as np, math\n" + cell.source, names)
+    undone = {exercise.name: names[exercise.name] for exercise in assignment.exercises}
+    for result in judged(assignment, undone).values():
+        assert result.score == 0
+        assert not result.started
+        assert {test.state for test in result.tests} == {"not known"}
+        assert all("not started yet" in test.message for test in result.tests)
+
+
+@each
+def test_a_stub_says_what_else_costs_marks(assignment):
+    """Before it costs: that the dtype is kept, and that what comes in stays as it is."""
+    cells = {grade_id(c): c.source for c in nbformat.read(released(assignment), as_version=4).cells}
+    for test in material(assignment).suite.tests:
+        stub = " ".join(cells[test.exercise].split())
+        if "float32" in test.sentence:
+            assert re.search(r"\bdtype\b", stub), f"{test.exercise}: {test.sentence}"
+        if re.search(r"not changed|as before", test.sentence):
+            assert re.search(r"\bstays?\b", stub), f"{test.exercise}: {test.sentence}"
+
+
+@each
+def test_cells_have_stable_readable_ids(assignment):
+    ids = [cell["id"] for cell in json.loads(assignment.notebook.read_text())["cells"]]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z][a-z0-9-]+", i) for i in ids)
+    again = [cell["id"] for cell in json.loads(released(assignment).read_text())["cells"]]
+    assert again == ids
+
+
+@each
+def test_course_is_complete(assignment):
+    """Each exercise has a stub cell, a check cell, points, and tests; one written question is graded by hand."""
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    solutions = [
+        grade_id(c) for c in notebook.cells if c.cell_type == "code" and c.metadata.get("nbgrader", {}).get("solution")
+    ]
+    exercises = [exercise.name for exercise in assignment.exercises]
+    prerequisites = [PREREQUISITE + name for name in assignment.prerequisites]
+    assert [name for name in solutions if name.startswith(PREREQUISITE)] == prerequisites
+    solutions = [name for name in solutions if name not in prerequisites]
+    assert solutions == exercises == material(assignment).suite.exercises()
+    assert all(exercise.points > 0 for exercise in assignment.exercises)
+    assert sum(exercise.points for exercise in assignment.exercises) == 20
+    for cell in notebook.cells:
+        if grade_id(cell).startswith("test-"):
+            assert cell.source.rstrip().endswith(f'check("{grade_id(cell).removeprefix("test-")}")')
+    by_hand = [c for c in notebook.cells if c.cell_type == "markdown" and c.metadata.get("nbgrader", {}).get("grade")]
+    assert len(by_hand) == 1
+    assert by_hand[0].metadata.nbgrader.points > 0
+
+
+@each
+def test_the_shape_alone_is_worth_at_most_a_tenth(assignment):
+    tests = material(assignment).suite.tests
+    for exercise in assignment.exercises:
+        mine = [test for test in tests if test.exercise == exercise.name]
+        total = sum(test.weight for test in mine)
+        shape = sum(test.weight for test in mine if test.name == "test_shape")
+        assert shape <= total / 10, exercise.name
+        assert len(mine) >= 4, exercise.name
+
+
+def test_contributing_names_the_rooms_that_there_are():
+    """The table of rooms, top down, is what `make lint` holds imports against."""
+    import tomllib
+
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = [room for layer in contracts[0]["layers"] for room in layer.split(" | ")]
+    table = (ROOT / "CONTRIBUTING.md").read_text().split("| room of")[1].split("\n\n")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    named = [word for line in rows for word in re.findall(r"^\| `(\w+)`|· `(\w+)`:", line)]
+    assert [first or second for first, second in named] == [room for room in layers if room != "__main__"]

@@ -1,0 +1,96 @@
+"""`hint("softmax")`: three levels, in a data file beside the visible checks, and never the solution."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import nbformat
+import pytest
+
+from autograder import content, hint
+from autograder.student.hint import Help
+from tests.helpers.in_process import ASSIGNMENTS
+
+each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+
+
+@pytest.fixture(autouse=True)
+def new_session(monkeypatch):
+    monkeypatch.setattr("autograder.student.hint._asked", Counter())
+
+
+@each
+def test_every_exercise_has_hints_under_its_notebooks_heading(assignment):
+    assert content.Visible().assignments()[assignment.name] == tuple(one.name for one in assignment.exercises)
+    above, headings = "", {}
+    for cell in nbformat.read(assignment.notebook, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            above = next(iter(re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)[-1:]), above)
+        headings[cell.metadata.get("nbgrader", {}).get("grade_id")] = above
+    for exercise in assignment.exercises:
+        given = content.Visible().hint_for(exercise.name)
+        assert given.section == headings[exercise.name]
+        assert given.link.startswith("https://")
+        assert len(given.nudge) > 40
+        assert len(given.closer) > 40
+        assert re.search(r"\d", given.example) and len(given.example) > 80
+        assert len({given.nudge, given.closer, given.example, given.paper}) == 4
+
+
+@each
+def test_no_hint_holds_a_line_of_a_solution(assignment):
+    text = " ".join(" ".join(path.read_text() for path in assignment.files("hint.toml")).split())
+    for cell in nbformat.read(assignment.notebook, as_version=4).cells:
+        for hidden in re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", cell.source, re.DOTALL):
+            for line in hidden.splitlines():
+                code = line.split("#")[0].strip()
+                assert len(code) < 15 or code not in text, code
+
+
+def test_each_time_one_level_more(capsys):
+    said = []
+    for _ in range(4):
+        hint("softmax")
+        said.append(capsys.readouterr().out)
+    given = content.Visible().hint_for("softmax")
+    assert given.nudge in said[0]
+    assert given.closer not in said[0]
+    assert 'hint("softmax")` again goes one step further' in said[0]
+    assert given.closer in said[1]
+    assert given.link not in said[1]
+    assert given.example not in said[1]
+    assert f"An example with other numbers. {given.example}" in said[2]
+    assert "Read the section “1. `softmax`” of this notebook" in said[2]
+    assert "Vaswani et al. 2017, section 3.2.1: https://arxiv.org/abs/1706.03762" in said[2]
+    assert said[3] == said[2]
+
+
+def test_each_exercise_counts_for_itself_and_a_function_may_be_given(capsys):
+    def attention_scores(Q, K): ...
+
+    hint("softmax")
+    hint(attention_scores)
+    hint(attention_scores)
+    out = capsys.readouterr().out
+    assert "softmax: hint 1 of 3" in out
+    assert "attention_scores: hint 2 of 3" in out
+
+
+def test_in_jupyterlab_it_is_a_list_with_a_link():
+    page = Help("softmax", 3, content.Visible())._repr_html_()
+    assert page.count("<li") == 3
+    assert '<a href="https://arxiv.org/abs/1706.03762"' in page
+    assert "<code>softmax</code>" in page
+
+
+def test_an_unknown_name_is_a_sentence():
+    with pytest.raises(content.UnknownExercise, match="did you mean causal_mask"):
+        hint("causal_masc")
+
+
+def test_nothing_is_written_down(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    hint("softmax")
+    assert list(tmp_path.iterdir()) == []

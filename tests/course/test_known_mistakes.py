@@ -1,0 +1,114 @@
+"""Every catalogued mistake loses marks in its own exercise and nowhere else, and never all for one slip."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.authoring import catalogue_page
+from autograder.diagnosis.catalogue import read_catalogue
+from autograder.testing.comparing import numbers
+from autograder.testing.student import parts_of
+from tests.helpers.in_process import ASSIGNMENTS, callers_of, judged_elsewhere, judged_mistake, marks_of
+
+CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.mistakes)]
+EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
+SOME = int(os.environ.get("SOME", "8"))  # of an exercise's mistakes, or a few more; 1000: all
+of_each_exercise = pytest.mark.parametrize(
+    ("assignment", "exercise"), EXERCISES, ids=[f"{a.name}-{e.name}" for a, e in EXERCISES]
+)
+
+
+def cases():
+    for assignment, exercise in EXERCISES:
+        for number, mistake in enumerate(mistakes_of(assignment, exercise)):
+            name = f"{assignment.name}-{exercise.name}-{mistake.name}"
+            yield pytest.param(assignment, mistake, marks=marks_of(exercise.name, number), id=name)
+
+
+def mistakes_of(assignment, exercise):
+    return [mistake for one, mistake in CASES if one is assignment and mistake.exercise == exercise.name]
+
+
+@pytest.mark.parametrize(("assignment", "mistake"), [*cases()])
+def test_mistake_costs_marks_and_is_named(assignment, mistake):
+    result = judged_mistake(assignment, mistake)
+    lost = [f"{t.name}: {t.message}" for t in result.tests if t.state != "passed"]
+    assert lost, "the suite accepts this mistake"
+    assert result.score > 0, lost
+    assert (result.diagnosis, result.hint) == (mistake.name, mistake.hint)
+
+
+@pytest.mark.slow
+@of_each_exercise
+def test_mistake_costs_nothing_in_another_exercise(assignment, exercise):
+    """What calls it is judged with the right one in its place, whatever is wrong with it, so some of them show it."""
+    mistakes = mistakes_of(assignment, exercise)
+    for mistake in mistakes[:: max(1, len(mistakes) // SOME)]:
+        for result in judged_elsewhere(assignment, exercise, mistake.code, has_lost=True):
+            lost = [f"{t.name}: {t.message}" for t in result.tests if t.state != "passed"]
+            assert result.score == result.max_score, (mistake.name, result.name, lost)
+
+
+def test_the_exercises_that_call_another_are_found():
+    a5 = ASSIGNMENTS[4]
+    found = {exercise.name: [one.name for one in callers_of(a5, exercise)] for exercise in a5.exercises}
+    assert {name: callers for name, callers in found.items() if callers} == {
+        "positional_encoding": ["TransformerDecoder"],
+        "DecoderBlock": ["TransformerDecoder"],
+    }
+
+
+# Of a part, such as "the result for batch item 1", the place is that in the part.
+WRONG = re.compile(
+    r"(\w+\(.*?\))(?: with .*?)?: (?:the result|output|weights) at \[([\d, ]+)\] is (\S+), which is not right"
+    r".*same input: `(.*)`"
+)
+
+
+@pytest.mark.slow
+@of_each_exercise
+def test_what_a_message_calls_wrong_is_wrong(assignment, exercise):
+    """Where the call can be made again by the message's own line, the solution gives another number there."""
+    for test in (t for m in mistakes_of(assignment, exercise) for t in judged_mistake(assignment, m).tests):
+        found = WRONG.match(test.message)
+        if not found:
+            continue
+        call, place, number, reproduce = found.groups()
+        names = dict(vars(assignment.reference()), np=np, torch=torch)
+        exec(reproduce, names)
+        index = tuple(map(int, place.split(",")))
+        parts = [numbers(part) for part in parts_of(eval(call, names)) if hasattr(part, "shape")]
+        near = [part[index] for part in parts if part.ndim == len(index) and (np.array(index) < part.shape).all()]
+        assert near, test.message
+        assert not any(f"{float(one):.4g}" == number or str(one) == number for one in near), test.message
+
+
+@pytest.mark.slow
+def test_one_mistake_costs_at_most_twice_as_much_in_one_exercise_as_in_another():
+    prices = catalogue_page.prices((a, m, judged_mistake(a, m)) for a, m in CASES)
+    assert len(prices) > 100
+    assert not {name: own for name, own in prices.items() if max(own.values()) > 2.05 * min(own.values())}
+
+
+def test_the_page_has_a_row_for_each_mistake():
+    cases = [(a, m) for a, m in CASES if m.exercise in ("softmax", "masked_softmax")]
+    page = catalogue_page.page((a, m, judged_mistake(a, m)) for a, m in cases)
+    assert f"| these suites | 0 of {len(cases)} |" in page
+    for _, mistake in cases:
+        assert re.search(rf"^\| {re.escape(mistake.name)} \| \d+ % \|.*✗", page, re.MULTILINE), mistake.name
+    assert "## What one mistake costs in several exercises" in page
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_every_exercise_has_known_mistakes_with_hints(assignment):
+    found = read_catalogue(assignment.mistakes)
+    assert len(list(found)) >= 15
+    for exercise in assignment.exercises:
+        mine = found.of(exercise.name)
+        assert len(mine) >= 3, exercise.name
+        assert all(mistake.hint.rstrip().endswith(("?", ".")) for mistake in mine)

@@ -1,0 +1,179 @@
+"""Marks, pages and points are today's, whatever has changed since the last run, and nobody is left out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import nbformat
+import pytest
+
+from autograder.course import Course
+from autograder.errors import CourseError
+from tests.helpers.small_course import (A_POINT_FOR_LATENESS, EXERCISE, NAME, NOTEBOOK, WRONG, book_of, command, graded, released, set_points, small_course, submit)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """Three students with right work, graded, with their pages."""
+    course = small_course(tmp_path_factory.mktemp("stale") / "course", A_POINT_FOR_LATENESS, ("ann", "bob", "cy"))
+    for student in ("ann", "bob", "cy"):
+        submit(course, student, when="2026-03-01 14:00:00 UTC")
+    graded(course, feedback=True)
+    return course
+
+
+@pytest.fixture
+def course(three, tmp_path):
+    return Course(shutil.copytree(three.root, tmp_path / "course"))
+
+
+def page(course, student):
+    return course.root / "feedback" / student / NAME / "first.html"
+
+
+def in_the_book(course, student, **values):
+    """What formgrader writes when a person enters a score or a comment."""
+    with book_of(course) as book:
+        if "comment" in values:
+            book.find_comment(EXERCISE, "first", NAME, student).manual_comment = values["comment"]
+        if "score" in values:
+            book.find_grade(f"test-{EXERCISE}", "first", NAME, student).manual_score = values["score"]
+        book.db.commit()
+
+
+def test_feedback_rewrites_the_pages_whose_grade_or_comment_changed_and_no_others(course):
+    in_the_book(course, "ann", score=4.5)
+    in_the_book(course, "bob", comment="Lovely, see me about the seminar")
+    before = {name: page(course, name).stat().st_mtime_ns for name in ("ann", "bob", "cy")}
+    outcomes, _ = graded(course, feedback=True)
+    assert not [one for one in outcomes if one.reason or one.no_feedback]
+    assert "4.5" in page(course, "ann").read_text()
+    assert "Lovely, see me about the seminar" in page(course, "bob").read_text()
+    assert page(course, "cy").stat().st_mtime_ns == before["cy"]
+    # And nbgrader's own command passes over no page because it is there.
+    in_the_book(course, "cy", comment="Come to office hours")
+    subprocess.run(["nbgrader", "generate_feedback", NAME, "--student=cy"], cwd=course.root, check=True)
+    assert "Come to office hours" in page(course, "cy").read_text()
+
+
+def test_a_due_date_that_comes_later_is_in_marks_and_pages(course):
+    with book_of(course) as book:
+        book.update_or_create_assignment(NAME, duedate="2026-03-01 12:00:00")
+        book.grant_extension(NAME, "bob", hours=4)
+    outcomes, _ = graded(course, feedback=True)
+    assert not outcomes
+    with book_of(course) as book:
+        penalty = {s.student.id: s.notebooks[0].late_submission_penalty for s in book.assignment_submissions(NAME)}
+    assert penalty == {"ann": 1, "bob": None, "cy": 1}
+    in_the_book(course, "cy", score=2)
+    assert command(course, "grade", "submitted", "--json", "marks.json")[0] == 0
+    code, said = command(course, "report", "marks.json", "--html", "class.html", "--gradebook")
+    assert code == 0, said
+    report = (course.root / "class.html").read_text()
+    assert "Late work and manual grades: 2 students" in report
+    assert "<td>2.0 hours late, 1 points less</td>" in report
+    assert f"<td>2.0 hours late, 1 points less; by hand: {EXERCISE} 2</td>" in report
+    assert "Late submission penalty" in page(course, "ann").read_text()
+    assert "Late submission penalty" not in page(course, "bob").read_text()
+
+
+def test_points_that_were_edited_are_told_and_a_regrade_takes_them_over(course):
+    set_points(course, 6)
+    _, notices = graded(course)
+    assert notices == [
+        f"{NAME}: {EXERCISE} is worth 6 in source/ and 3 in the gradebook, which counts here; "
+        f"`autograder regrade {NAME}` shows what that changes"
+    ]
+    code, said = command(course, "regrade", NAME, "--write")
+    assert code == 0, said
+    with book_of(course) as book:
+        assert {s.score for s in book.assignment_submissions(NAME)} == {6}
+    assert graded(course)[1] == []
+
+
+def test_a_notebook_that_a_browser_renamed_is_graded_by_every_path(course):
+    for student in ("dee", "eli"):
+        submit(course, student, name="first (1).ipynb")
+    submit(course, "eli", {EXERCISE: WRONG}, name="copy of first.ipynb")
+    unrelated = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")])
+    nbformat.write(unrelated, course.root / "submitted" / "dee" / NAME / "scratch.ipynb")
+    outcomes, _ = graded(course, feedback=True)
+    assert {one.student: one.reason for one in outcomes} == {
+        "dee": None,
+        "eli": f"no {NOTEBOOK}, and more than one notebook with its cells: copy of first.ipynb, first (1).ipynb. "
+        "Leave one of them",
+    }
+    with book_of(course) as book:
+        full = book.find_submission(NAME, "ann").score
+        assert book.find_submission(NAME, "dee").score == full > 0
+    assert page(course, "dee").is_file()
+    assert not graded(course)[0][1:]  # only who cannot be graded is looked at again
+    code, said = command(course, "grade", "submitted/dee", "--json", "marks.json")
+    assert code == 0, said
+    assert json.loads((course.root / "marks.json").read_text())[0]["score"] == full
+    _, said = command(course, "regrade", NAME)
+    assert "0 gain, 0 lose, 4 keep" in said, said
+
+
+def test_a_renamed_notebook_that_cannot_be_graded_has_no_zero(course, monkeypatch):
+    from autograder.nbgrader.preprocessor import Mark
+
+    def fails(*_):
+        raise RuntimeError("disk on fire")
+
+    submit(course, "dee", name="first (1).ipynb")
+    monkeypatch.setattr(Mark, "preprocess", fails)
+    ((outcome,), _) = graded(course)
+    assert "disk on fire" in outcome.reason
+    with book_of(course) as book:
+        assert [grade.auto_score for grade in book.find_submission(NAME, "dee").notebooks[0].grades] == [None]
+
+
+def test_a_suite_that_its_own_solution_fails_grades_nobody(course):
+    (suite,) = course.assignment(NAME).suites
+    suite.write_text(suite.read_text().replace("(4, 6))\n", "(4, 7))\n"))
+    submit(course, "dee")
+    (course.root / "submitted" / "ann" / NAME / NOTEBOOK).write_text("{")
+    kept = (course.root / "autograded" / "bob" / NAME / NOTEBOOK).read_bytes()
+    with pytest.raises(CourseError, match=f"the solution itself fails {EXERCISE}, test_shape"):
+        graded(course)
+    assert (course.root / "autograded" / "bob" / NAME / NOTEBOOK).read_bytes() == kept
+    for words in (("grade", "submitted/bob"), ("regrade", NAME)):
+        code, said = command(course, *words)
+        assert (code, f"autograder dev check {NAME}" in said) == (2, True)
+
+
+def test_regrade_goes_on_where_a_students_folder_is_gone(course):
+    shutil.rmtree(course.root / "submitted" / "bob")
+    shutil.rmtree(course.root / "autograded" / "cy", ignore_errors=True)
+    code, said = command(course, "regrade", NAME, "--write")
+    assert code == 0, said
+    assert "bob keeps the old marks: " in said
+    code, said = command(course, "regrade", NAME, "--undo")
+    assert code == 0, said
+
+
+def test_who_cannot_be_graded_is_known_to_nbgraders_own_pages(course):
+    released(course)  # as handed out
+    submit(course, "zoe").write_text("{")
+    graded(course)
+    with book_of(course) as book:
+        assert "zoe" in {student.id for student in book.students}
+
+
+def test_nbgraders_own_command_is_quiet_but_for_a_missing_wall_and_tells_errors_again_at_the_end(course):
+    (course.root / "submitted" / "bob" / NAME / NOTEBOOK).write_text("{")
+    command = ["nbgrader", "autograde", NAME, "--force", "--Mark.sandbox=process"]
+    done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert not [line for line in lines if "checksum" in line]
+    reason = f"{NOTEBOOK} is not a Jupyter notebook"
+    assert "1 of 3 submissions could not be graded:" in done.stderr
+    assert f"bob: {reason}" in lines[-1], lines[-6:]
+    (warning,) = [line for line in lines if "WARNING" in line and "late" not in line.lower()]
+    assert "without a sandbox" in warning

@@ -1,0 +1,232 @@
+"""What is published, and how it comes to students without a hub."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import textwrap
+import zipfile
+
+import nbformat
+import pytest
+
+import attention_course
+from autograder import __version__
+from autograder.authoring.release import first_cell, members, write_release
+from autograder.diagnosis.catalogue import read_catalogue
+from autograder.errors import CourseError
+from autograder.submission import code_cells, read_notebook
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS, COURSE
+
+NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in ("multi_head_attention_course", "sandboxed_autograder")]
+NEEDED = {"autograder": __version__, "attention_course": __version__}
+ADDRESS = "https://example.edu/a1"
+
+
+def python(code, *words, cwd=None, path=ROOT, **more):
+    """A Python of its own: everything it prints, and how it ended."""
+    environment = os.environ | {"PYTHONPATH": str(path)} | more
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, words)],
+        cwd=cwd, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+# ---------------------------------------------------------------- the first cell
+
+
+def a_kit(folder, text):
+    """A package named autograder, with one file."""
+    (folder / "autograder").mkdir(parents=True)
+    (folder / "autograder" / "__init__.py").write_text(text)
+    return folder
+
+
+def without_pip(cell):
+    """The cell, with a pip that only says what it was asked for."""
+    fake = "import subprocess\nrun = subprocess.run\n\ndef told(command, **_):\n    print(*command[1:])\n"
+    return f"{fake}    return run(['true'], capture_output=True, text=True)\n\nsubprocess.run = told\n{cell}"
+
+
+def test_the_first_cell_does_nothing_where_the_kit_is():
+    assert python(without_pip(first_cell(NAMES, NEEDED, ADDRESS))) == (0, "")
+
+
+def test_the_first_cell_installs_what_is_missing_beside_the_notebook_or_from_its_address(tmp_path):
+    missing = "class Finder:\n    def find_spec(self, name, *_):\n        if name == 'autograder': raise ImportError\n"
+    hidden = f"import sys\n{missing}\nsys.meta_path.insert(0, Finder())\n"
+    code, said = python(hidden + without_pip(first_cell(NAMES, NEEDED)), cwd=tmp_path)
+    assert (code, f"Put {' and '.join(NAMES)} beside this notebook" in said) == (1, True)
+    _, said = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
+    assert f"-m pip install --quiet --upgrade {ADDRESS}/{NAMES[0]} {ADDRESS}/{NAMES[1]}" in said
+    for name in NAMES:
+        (tmp_path / name).write_text("")
+    _, said = python(hidden + without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path)
+    assert f"--upgrade {NAMES[0]} {NAMES[1]}" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(("kit", "first"), [("", "uninstall"), ("__version__ = '0.0.9'\ndef hint(): ...", "install")])
+def test_an_older_kit_and_an_unrelated_package_of_that_name_are_replaced(tmp_path, kit, first):
+    path = a_kit(tmp_path / "site", kit)
+    code, said = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), cwd=tmp_path, path=path)
+    assert code == 1
+    assert said.splitlines()[0].startswith(f"-m pip {first} --quiet")
+    assert "It is installed now. Choose Kernel, Restart Kernel" in said
+
+
+def test_a_notebook_that_is_newer_than_the_kit_says_so_in_a_sentence():
+    code = """
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell.instance(colors="nocolor")
+        shell.run_cell("from autograder import check, transmogrify")
+        shell.run_cell("from autograder import check\\ncheck('transmogrified')")
+        import autograder
+        print(hasattr(autograder, "transmogrify"))
+        from autograder import submission
+    """
+    code, said = python(code)
+    assert code == 0, said
+    said = " ".join(said.split())
+    assert f"there is no 'transmogrify' in what is installed here, which has version {__version__}" in said
+    assert "It is older than this notebook: install the newest one" in said
+    assert f"your version ({__version__}) is older than it" in said
+    assert "Traceback" not in said
+    assert "False" in said
+
+
+# ---------------------------------------------------------------- what is in the packages
+
+
+def test_engine_and_course_have_one_version():
+    assert attention_course.__version__ == __version__
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """What `make dist` builds, with the notebooks beside it."""
+    pytest.importorskip("build", reason="make install brings it")
+    folder = tmp_path_factory.mktemp("dist")
+    for what in ([ROOT], ["--wheel", ROOT / "attention_course"], ["--sdist", ROOT / "attention_course"]):
+        build = [sys.executable, "-m", "build", "--outdir", folder, *map(str, what)]
+        done = subprocess.run(build, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    list(write_release(COURSE, folder, ADDRESS))
+    return folder
+
+
+def unpacked(sdist):
+    """Names and texts of what is in it, without its own top folder."""
+    with tarfile.open(sdist) as archive:
+        files = [one for one in archive.getmembers() if one.isfile()]
+        return {one.name.partition("/")[2]: archive.extractfile(one).read() for one in files}
+
+
+@pytest.mark.slow
+def test_no_package_holds_a_hidden_test_or_a_known_mistake(packages):
+    """The engine's wheel and sdist hold nothing of the course; the course's hold what students may have, or nothing."""
+    course, engine = (dict(members(packages / name)) for name in NAMES)
+    of_the_engine = unpacked(packages / f"sandboxed_autograder-{__version__}.tar.gz")
+    of_the_course = unpacked(packages / f"multi_head_attention_course-{__version__}.tar.gz")
+    code = {name for name in of_the_engine if name.startswith("autograder/")}
+    assert code == {name for name in engine if name.startswith("autograder/")}
+    beside = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", ".gitignore", "pyproject.toml"}
+    assert of_the_engine.keys() - code == beside
+    assert set(of_the_course) <= {"PKG-INFO", ".gitignore", "pyproject.toml"}
+    course.pop("attention_course/relations.py")  # its words `check` says to everybody
+    everything = b"\n".join([*course.values(), *of_the_course.values()]).decode(errors="replace")
+    for assignment in ASSIGNMENTS:
+        for entry in read_catalogue(assignment.mistakes).mistakes:
+            assert entry.hint not in everything
+    listed = (packages / "CONTENTS.txt").read_text()
+    assert listed.startswith("commit ")
+    assert all(name in listed for name in (*course, *engine))
+
+
+@pytest.mark.slow
+def test_the_notebooks_beside_a_release_are_the_release_and_one_cell_more(packages):
+    for assignment in ASSIGNMENTS:
+        beside = read_notebook(packages / assignment.notebook.name)
+        released = read_notebook(ROOT / "assignments" / assignment.name / assignment.notebook.name)
+        first, *rest = code_cells(beside)
+        assert first.source == first_cell(NAMES, NEEDED, ADDRESS)
+        assert [cell.source for cell in rest] == [cell.source for cell in code_cells(released)]
+        nbformat.validate(nbformat.read(packages / assignment.notebook.name, as_version=4))
+
+
+@pytest.mark.parametrize("name", ["softmax/hidden_tests.py", "softmax/mistakes.py", "shared_hidden_tests.py", "fingerprints.npz"])
+def test_a_package_with_a_secret_in_it_is_refused(tmp_path, name):
+    with pytest.raises(CourseError, match=r"no wheel with autograder; pip wheel --no-deps"):
+        list(write_release(COURSE, tmp_path))
+    with zipfile.ZipFile(tmp_path / NAMES[1], "w") as wheel:
+        wheel.writestr("autograder/__init__.py", "")
+    with pytest.raises(CourseError, match=r"no wheel with attention_course; pip wheel --no-deps"):
+        list(write_release(COURSE, tmp_path))
+    with zipfile.ZipFile(tmp_path / NAMES[0], "w") as wheel:
+        wheel.writestr("attention_course/__init__.py", "")
+        wheel.writestr(f"attention_course/a1_scaled_dot_product/{name}", "")
+    with pytest.raises(CourseError, match="which students must not have"):
+        list(write_release(COURSE, tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == NAMES
+
+
+# ---------------------------------------------------------------- elsewhere than on Linux
+
+# What Windows lacks, taken away once everything that is not ours is loaded. A name that we use is then an error.
+ELSEWHERE = """
+    import importlib.abc, json, os, select, signal, socket, sys
+    import IPython.core.interactiveshell, _pytest.config, nbformat, numpy, rich.console, typer
+    GONE = {
+        os: "fork forkpty register_at_fork sched_getaffinity getuid geteuid setsid setpgid killpg mkfifo O_NOFOLLOW "
+            "O_NONBLOCK O_CLOEXEC memfd_create pidfd_open setresuid setresgid setgroups wait3 wait4 WNOHANG",
+        signal: "SIGALRM SIGKILL SIGCHLD SIGHUP SIGSTOP setitimer alarm pthread_sigmask",
+        socket: "AF_UNIX SCM_RIGHTS send_fds recv_fds CMSG_SPACE",
+        select: "poll epoll",
+    }
+    for module, names in GONE.items():
+        for name in names.split():
+            if hasattr(module, name):
+                delattr(module, name)
+
+    class NotHere(importlib.abc.MetaPathFinder):
+        def find_spec(self, name, path=None, target=None):
+            if name in ("resource", "fcntl", "pwd", "grp", "termios", "torch"):
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    for name in ("resource", "fcntl", "pwd", "grp", "termios"):
+        sys.modules.pop(name, None)
+    sys.meta_path.insert(0, NotHere())
+"""
+
+
+def test_the_students_side_needs_nothing_that_only_linux_has():
+    released = ROOT / "assignments" / ASSIGNMENTS[0].name / ASSIGNMENTS[0].notebook.name
+    work = """
+    import autograder
+    shell = IPython.core.interactiveshell.InteractiveShell.instance(colors="nocolor")
+    for cell in json.load(open(sys.argv[1]))["cells"]:
+        if cell["cell_type"] == "code":
+            shell.run_cell("".join(cell["source"]))
+    shell.run_cell("def softmax(x, axis=-1):\\n    return x")
+    shell.run_cell("check('softmax'); hint('softmax'); heatmap(np.eye(2))")
+    """
+    code, said = python(ELSEWHERE + work, released)
+    assert code == 0, said
+    assert "softmax: not started yet" in said
+    assert "visible checks pass" in said
+    assert "softmax: hint 1 of 3" in said
+    assert not [line for line in said.splitlines() if "autograder/" in line and "line" in line], said
+
+
+def test_the_command_line_says_where_it_works():
+    code, said = python(
+        ELSEWHERE
+        + "\n    import runpy\n    sys.path.insert(0, '')\n    runpy.run_module('autograder', run_name='__main__')\n"
+    )
+    assert code == 2
+    assert "autograder: the command line needs Linux or macOS" in said
+    assert "Traceback" not in said

@@ -1,0 +1,226 @@
+"""The students' side is as strong as the grader's: known mistakes are caught, right ways pass and draw as equal."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from autograder import content
+from autograder.authoring import visible_page
+from autograder.diagnosis.catalogue import read_catalogue
+from autograder.student.calls import exercises_below, in_cells, in_kernel
+from autograder.student.check import examine
+from autograder.reports.side_by_side import ROUNDED
+from autograder.reports.heatmap import Heatmap
+from autograder.testing.example import example_in
+from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.accepted import CASES as ACCEPTED
+
+EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
+PICTURES = {name: example for name in EVERY if (example := example_in(content.Visible().picture_of(name)))}
+each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+
+
+@cache
+def rows_of(assignment):
+    return list(visible_page.rows_of(assignment))
+
+
+def right(name):
+    return dict(vars(COURSE.of_exercise(name).reference()))
+
+
+@pytest.mark.slow
+@each
+def test_every_known_mistake_is_caught_or_not_shown_with_a_reason(assignment):
+    for row in rows_of(assignment):
+        assert row.checked or row.seen or len(row.reason) > 20, (row.mistake.exercise, row.mistake.name)
+
+
+@pytest.mark.slow
+@each
+def test_what_is_not_shown_is_there_and_not_caught(assignment):
+    left = [(name, one) for name, table in visible_page.not_shown(assignment).items() for one in table]
+    caught = {(row.mistake.exercise, row.mistake.name): row.checked or row.seen for row in rows_of(assignment)}
+    assert [key for key in left if caught.get(key, True)] == []
+
+
+@pytest.mark.slow
+def test_nineteen_in_twenty_are_caught_by_the_checks_alone():
+    found = [row for assignment in ASSIGNMENTS for row in rows_of(assignment)]
+    assert sum(row.checked for row in found) >= 0.95 * len(found)
+
+
+def test_the_page_has_a_row_for_each_mistake_and_says_why_one_is_not_shown():
+    assignment = ASSIGNMENTS[1]
+    page = visible_page.page(rows_of(assignment))
+    for mistake in read_catalogue(assignment.mistakes):
+        assert f"| {mistake.name} |" in page
+    assert "Left to grading: stops-at-eight: A size: an example by hand" in page
+
+
+@pytest.mark.parametrize(("assignment", "way"), ACCEPTED, ids=[f"{a.name}-{w.exercise}-{w.name}" for a, w in ACCEPTED])
+def test_right_way_passes_every_check_and_draws_as_equal(assignment, way):
+    verdict = examine(way.exercise, dict(vars(assignment.reference())) | {way.exercise: way.code})
+    assert verdict.passed, verdict
+    assert verdict.drawn_equal is not False, verdict
+
+
+# ---------------------------------------------------------------- pictures
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_what_a_picture_asks_for_is_the_reference_rounded_to_two_digits(name):
+    wanted = PICTURES[name].wanted
+    given = np.array(examine(name, right(name)).picture.matrices, dtype=float).reshape(wanted.shape)
+    assert np.abs(given - wanted).max() <= 0.005 + 1e-9
+    assert ROUNDED < 0.006
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_in_a_picture_is_symmetric(name):
+    for matrix in PICTURES[name].wanted.reshape(-1, *PICTURES[name].shape):
+        turned = (matrix.T, matrix[::-1], matrix[:, ::-1], matrix[::-1, ::-1])
+        assert not any(other.shape == matrix.shape and np.allclose(other, matrix) for other in turned)
+
+
+def drawn(name, code):
+    return examine(name, right(name) | {name: code}).drawn_equal
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        lambda Q, K: Q @ K / math.sqrt(2),
+        lambda Q, K: Q @ K.T / math.sqrt(K.shape[0]),
+        lambda Q, K: Q @ K.T / math.sqrt(Q.shape[0]),
+        lambda Q, K: K @ Q.T / math.sqrt(2),
+    ],
+)
+def test_scores_that_are_wrong_are_drawn_as_wrong(scores):
+    assert drawn("attention_scores", lambda Q, K: Q @ K.T / math.sqrt(Q.shape[1]))
+    assert drawn("attention_scores", scores) is False
+
+
+def test_a_flipped_kernel_is_drawn_as_wrong():
+    right_one = right("convolution_by_attention")["convolution_by_attention"]
+    assert drawn("convolution_by_attention", right_one)
+    assert drawn("convolution_by_attention", lambda X, kernel: right_one(X, kernel[::-1])) is False
+    assert drawn("convolution_by_attention", lambda X, kernel: right_one(X, kernel.swapaxes(1, 2))) is False
+
+
+def test_labels_are_words_or_places_and_no_two_sizes_of_a_call_hide_each_other():
+    Q, K, V = PICTURES["attention_scores"].args + PICTURES["scaled_dot_product_attention"].args[2:]
+    assert len({*Q.shape, *K.shape, V.shape[1]}) == 4
+    X, W_Q, *_ = PICTURES["multi_head_attention"].args
+    assert len({*X.shape, W_Q.shape[1], W_Q.shape[1] // 2, 2}) == 5
+    assert isinstance(examine("causal_mask", right("causal_mask"))._pictures()[0], Heatmap)
+
+
+# ---------------------------------------------------------------- which exercise to start with
+
+
+def defined(name, source):
+    """The reference's names of the assignment that holds `name`, with some of them defined anew by `source`."""
+    names = right(name)
+    exec(source, names)
+    return names
+
+
+ATTEND = """
+def scaled_dot_product_attention(Q, K, V):
+    weights = softmax(attention_scores(Q, K))
+    return weights @ V, weights
+"""
+WRONG = "def attention_scores(Q, K):\n    return Q @ K.swapaxes(-2, -1)\n"
+UNDONE = "def attention_scores(Q, K):\n    raise NotImplementedError()\n"
+
+
+def first_line(verdict):
+    return " ".join(verdict.text().split("\n  ")[0].split())
+
+
+def test_a_wrong_exercise_below_is_named_in_the_first_line_and_no_question_leads_astray():
+    verdict = examine("scaled_dot_product_attention", defined("softmax", WRONG + ATTEND))
+    assert first_line(verdict).startswith(
+        "scaled_dot_product_attention: `attention_scores`, which this calls, does not pass its own check yet. "
+        "Start there."
+    )
+    assert "Which of scores, softmax" not in repr(verdict)
+    assert "0.1192" in repr(verdict)  # what came out and what was wanted are still told
+    assert 'hint("attention_scores")' in repr(verdict)
+    alone = examine("scaled_dot_product_attention", defined("softmax", ATTEND.replace("weights, ", "")))
+    assert "which this calls" not in repr(alone)
+
+
+def test_a_finished_cell_is_never_called_not_started():
+    for source in (UNDONE + ATTEND, ATTEND + "del attention_scores"):
+        verdict = examine("scaled_dot_product_attention", defined("softmax", source))
+        assert "`attention_scores`, which this calls, is not written yet. Start there." in first_line(verdict)
+        assert "not started" not in repr(verdict) + verdict._repr_html_()
+
+
+def test_what_is_brought_is_named_with_where_it_comes_from():
+    names = defined(
+        "DecoderBlock", "class MultiHeadAttention(nn.Module):\n    def __init__(self, *args):\n        1 / 0"
+    )
+    exec("class DecoderBlock(nn.Module):\n    def __init__(self, *args):\n        MultiHeadAttention(*args)", names)
+    line = first_line(examine("DecoderBlock", names))
+    assert "`MultiHeadAttention`, which this calls and you bring from a4, does not pass its own check yet" in line
+    assert "grading puts a right one in its place" in line
+
+
+def test_the_earliest_is_named_and_torch_softmax_is_no_softmax():
+    deep = WRONG + ATTEND + "def softmax(x, axis=-1):\n    return x\n"
+    assert "`softmax`, which" in first_line(examine("scaled_dot_product_attention", defined("softmax", deep)))
+    names = defined("softmax", "def softmax(x, axis=-1):\n    return x\n")
+    attend = "def torch_scaled_dot_product_attention(query, key, value):\n    return torch.softmax(query, -1), value"
+    exec(attend, names)
+    assert "which this calls" not in repr(examine("torch_scaled_dot_product_attention", names))
+
+
+def test_in_a_saved_notebook_the_same_is_read_from_its_text():
+    cells = ["%pip install torch", UNDONE, ATTEND, "class Whole:\n    def run(self, Q):\n        return deeper(Q)"]
+    cells += ["def deeper(Q):\n    return [scaled_dot_product_attention(q, q, q) for q in Q]"]
+    code_of = in_cells(cells)
+    known = ["softmax", "attention_scores", "scaled_dot_product_attention"]
+    assert exercises_below("scaled_dot_product_attention", code_of, known) == ["softmax", "attention_scores"]
+    assert exercises_below("attention_scores", code_of, known) == []
+    assert exercises_below("Whole", code_of, known) == known
+    names = defined("softmax", "\n".join(cells[1:]))
+    assert exercises_below("Whole", in_kernel(names), known) == known
+
+
+def test_a_check_that_passes_says_nothing_of_others():
+    names = defined("softmax", "def softmax(x, axis=-1):\n    return x\n")
+    attend = names["torch_scaled_dot_product_attention"]
+    names["torch_scaled_dot_product_attention"] = lambda *given: (softmax_too, attend(*given))[1]
+    softmax_too = names["softmax"]
+    assert examine("torch_scaled_dot_product_attention", names).culprit is None
+
+
+# ---------------------------------------------------------------- what a failing check says
+
+
+def test_it_says_what_went_in_what_came_out_what_was_wanted_and_asks():
+    verdict = examine("attention_scores", defined("softmax", WRONG))
+    message = verdict.result.tests[0].message
+    assert "the result came out as `[[2, 6]]`, wanted `[[1, 3]]`" in message
+    assert "→ The dot products are 2 and 6. What comes next?" in message
+    assert message.endswith("What went in: `Q = [[2, 0, 1, 1]]`, `K = [[1, 1, 0, 0], [2, 1, 2, 0]]`.")
+    page = verdict._repr_html_()
+    assert page.count("<summary>What went in</summary>") == 3
+    assert page.count("<details open>") == 2  # the inputs of two texts are many, and folded away
+    assert repr(verdict).count("What went in") == 1
+
+
+def test_an_exception_keeps_the_question_and_tells_shapes_in_words():
+    verdict = examine("attention_scores", {"attention_scores": lambda Q, K: Q @ K})
+    message = verdict.result.tests[0].message
+    assert "these two cannot be multiplied: 4 meets 2; a product with @ sums over" in message
+    assert "gufunc" not in repr(verdict)
+    assert "→ The dot products are 2 and 6. What comes next?" in message
+    assert "What went in: `Q = " in message

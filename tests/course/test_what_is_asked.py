@@ -1,0 +1,108 @@
+"""A test's question is about something that is wrong: what is right is not asked about."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from attention_course.hidden.inputs import normal, tensor
+from autograder.judge.results import ABOVE
+from autograder.sandbox.protocol.calls import Call
+from autograder.testing import reproduce
+from tests.helpers.in_process import COURSE, judged_alone
+
+
+def messages(code):
+    """By test, what is told of an exercise's code that no name is known for."""
+    assignment = COURSE.of_exercise(code.__name__)
+    exercise = next(one for one in assignment.exercises if one.name == code.__name__)
+    result = judged_alone(assignment, exercise, code)
+    assert result.diagnosis is None
+    return {test.name: test.message for test in result.tests if test.state == "failed"}
+
+
+def _next(model, token_ids):
+    with torch.no_grad():
+        return int(model(torch.tensor([token_ids]))[0, -1].argmax())
+
+
+@pytest.mark.slow
+def test_a_summary_that_ends_too_early_is_asked_for_what_ends_it():
+    def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
+        words = []
+        while len(words) < max_new_tokens:
+            token = _next(model, [*article_ids, separator_id, *words])
+            if token == end_id or (words and token % 3 == 0):
+                break
+            words.append(token)
+        return words
+
+    told = messages(greedy_summary)["test_summaries"]
+    assert "right, but not the whole. What ends your summary" in told
+
+
+def test_words_cut_in_another_order_are_told_so():
+    def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+        """The likeliest word is passed over."""
+        shares = torch.softmax(logits / temperature, -1)
+        if top_k is not None:
+            order = shares.argsort(descending=True)[1 : top_k + 1]
+            shares = torch.zeros_like(shares).index_put((order,), shares[order])
+        return shares / shares.sum()
+
+    told = messages(next_word_probabilities)
+    assert "In which order do they stand where you cut?" in told["test_top_k"]
+    assert "At which word do you stop" in told["test_top_p"]
+
+
+def test_a_loss_is_asked_for_what_is_wrong_with_it():
+    def summary_loss(logits, token_ids, loss_mask):
+        losses = torch.nn.functional.cross_entropy(logits[:, :-1].transpose(1, 2), token_ids[:, 1:], reduction="none")
+        counted = loss_mask[:, 1:]
+        return losses[counted].square().mean().sqrt()
+
+    assert "With one counted token alone your loss is right." in messages(summary_loss)["test_values"]
+
+
+def test_both_branches_are_not_asked_about_if_one_is_wrong():
+    solution = COURSE.of_exercise("DecoderBlock").reference()
+
+    class DecoderBlock(solution.DecoderBlock):
+        def __init__(self, d_model, num_heads, d_ff):
+            super().__init__(d_model, num_heads, d_ff)
+            self.feed_forward[1] = torch.nn.Softsign()
+
+    told = messages(DecoderBlock)
+    assert "What goes into the feed-forward network" in told["test_feed_forward_branch"]
+    assert told["test_values"] == ABOVE
+
+
+def test_a_score_of_another_shape_is_told_once():
+    def previous_token_score(weights):
+        return np.cos(np.diagonal(weights, offset=-1)).mean(axis=-1)
+
+    told = messages(previous_token_score)
+    assert "it should be (3,)" in told.pop("test_shape")
+    assert told["test_first_word"] == told["test_plain_heads"] == told["test_values"] == ABOVE
+
+
+def test_a_head_too_narrow_is_asked_how_much_fits_through():
+    def convolution_heads(kernel):
+        k = len(kernel)
+        columns, sizes, rows = np.linalg.svd(kernel)
+        W_V = (columns[:, :, :1] * sizes[:, None, :1]).astype(kernel.dtype)
+        return [j - (k - 1) // 2 for j in range(k)], W_V, rows[:, 0].astype(kernel.dtype)
+
+    assert "fits through a head of width 1?" in messages(convolution_heads)["test_taps"]
+
+
+def test_many_arrays_are_made_in_a_shorter_line():
+    notes = reproduce.Notes()
+    with notes.taken():
+        given = [tensor(0.5 * normal(seed, 3, 4)) for seed in (5, 6, 7)]
+    line = notes.line(Call("f", tuple(given)), lambda name: ["x", "y", "z"])
+    assert line.count("default_rng") == 1
+    names = {"np": np, "torch": torch}
+    exec(line, names)
+    assert all(torch.allclose(names[name], one) for name, one in zip("xyz", given, strict=True))

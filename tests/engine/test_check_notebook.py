@@ -1,0 +1,184 @@
+"""`autograder check NOTEBOOK`: the visible checks from a terminal, in the sandbox, with the notebook's words."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+from rich.console import Console
+
+from autograder.authoring.sample_class import fill, mistake, model_answers
+from autograder.cli import check_notebook
+from autograder.errors import MachineError
+from autograder.student.check import examine
+from tests.conftest import ROOT
+from tests.helpers.in_process import COURSE
+
+A1 = COURSE.assignment("a1_scaled_dot_product")
+RELEASED = ROOT / "assignments" / A1.name / A1.notebook.name
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    """A function that saves the released notebook with some answers, and gives its path."""
+    path = tmp_path / A1.notebook.name
+
+    def save(answers):
+        nbformat.write(fill(RELEASED, answers), path)
+        return path
+
+    return save
+
+
+def autograder(*args):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+    command = [sys.executable, "-m", "autograder", *map(str, args)]
+    return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.slow
+def test_the_same_words_as_in_the_notebook_and_an_exit_code(notebook):
+    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
+    done = autograder("check", notebook(wrong))
+    assert done.returncode == 1, done.stderr
+    assert "[############------------]\n2 of 4 exercises of a1" in done.stdout
+    names = dict(vars(A1.reference()))
+    exec(mistake(A1, "no-scaling", "attention_scores")["attention_scores"], names)
+    for exercise in ("softmax", "attention_scores"):
+        said = repr(examine(exercise, names))
+        assert said in done.stdout
+    assert autograder("check", notebook(model_answers(A1))).returncode == 0
+
+
+@pytest.mark.slow
+def test_what_a_cell_ran_into_is_said_where_its_exercise_is_not_judged(notebook):
+    broken = {
+        "softmax": "def softmax(x, axis=-1)\n    return x",
+        "attention_scores": "def attention_scores(Q, K):\n    import time\n    time.sleep(1000)",
+        "scaled_dot_product_attention": "raise RuntimeError('before the function')",
+    }
+    done = autograder("check", notebook(broken))
+    text = " ".join(done.stdout.split())
+    assert "softmax: not judged, since its cell raised SyntaxError: expected ':', line 1." in text
+    assert "Is there a loop that never ends?" in text
+    assert "since its cell raised RuntimeError: before the function. In line 1:" in text
+    assert "torch_scaled_dot_product_attention: not started yet." in text
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_wrong_call_is_one_line(tmp_path):
+    odd = tmp_path / "odd.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(), odd)
+    for path, words in ((tmp_path / "no.ipynb", "no.ipynb cannot be read"), (odd, "no check cell of ours in it")):
+        done = autograder("check", path)
+        assert done.returncode == 2
+        assert words in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_watch_checks_again_after_each_save_until_interrupted(notebook):
+    path = notebook({})
+    leader, follower = pty.openpty()
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100", "TERM": "xterm"}
+    command = [sys.executable, "-m", "autograder", "check", str(path), "--watch"]
+    running = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+    try:
+        first = read_until(leader, "Ctrl-C ends", 60)
+        assert "0 of 4 exercises" in first
+        assert "– not started" in first
+        path.write_text("{")  # saved halfway
+        assert "not a Jupyter notebook" in read_until(leader, "not a Jupyter notebook", 20)
+        started = time.monotonic()
+        answers = model_answers(A1)
+        notebook({"softmax": answers["softmax"]})
+        second = read_until(leader, "Ctrl-C ends", 20)
+        assert time.monotonic() - started < 5
+        assert "1 of 4 exercises" in second
+        assert "attention_scores: not started yet" in second
+        running.send_signal(signal.SIGINT)
+        assert running.wait(20) == 0
+    finally:
+        running.kill()
+        running.wait()
+        os.close(leader)
+
+
+def read_until(descriptor, words, seconds):
+    """What a terminal shows until `words` come."""
+    text, deadline = "", time.monotonic() + seconds
+    while words not in text:
+        assert time.monotonic() < deadline, text
+        if select.select([descriptor], [], [], 0.2)[0]:
+            with contextlib.suppress(OSError):
+                text += os.read(descriptor, 65536).decode()
+    return text
+
+
+# A window's title, a link, a cleared screen, a line written over, words turned around, a colour, Unicode's line ends.
+ORDERS = (
+    "\x1b]0;title\x07 \x1b]8;;https://example.org\x1b\\here \x1b[2Jgone \rover \u202edetaerc\u2066 \x9b31m\x85\u2028"
+)
+OBEDIENT = {
+    "softmax": f"def softmax(x, axis=-1):\n    raise ValueError({ORDERS!r})",
+    "attention_scores": f"raise RuntimeError({ORDERS!r})  # \x1b[31m \u202e",
+    "scaled_dot_product_attention": "def scaled_dot_product_attention(Q, K, V):\n    return softmax(Q)  # \x1b[31m",
+}
+
+
+def is_sanitised(text):
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+@pytest.mark.slow
+def test_a_terminal_obeys_nothing_that_a_notebook_says(notebook, tmp_path):
+    path = notebook(OBEDIENT)
+    renamed = path.rename(tmp_path / "\x1b[31mred\r.ipynb")
+    done = autograder("check", renamed)
+    assert is_sanitised(done.stdout + done.stderr)
+    assert done.returncode == 1
+    assert "raised ValueError: \N{REPLACEMENT CHARACTER}]0;title" in done.stdout
+    assert "its cell raised RuntimeError" in done.stdout
+    assert len(done.stdout.splitlines()) > 20  # the kit's own line ends stay
+    graded = autograder("grade", renamed, "--course", ROOT, "--assignment", A1.name)
+    assert "ValueError" in graded.stdout
+    assert is_sanitised(graded.stdout + graded.stderr)
+    missing = autograder("check", tmp_path / "\x1b[31mred" / "no.ipynb")
+    assert missing.returncode == 2
+    assert is_sanitised(missing.stderr)
+
+
+def test_nor_what_watch_shows(notebook, sandbox, capsys):
+    page = check_notebook._page(notebook({"softmax": OBEDIENT["attention_scores"]}), sandbox.students)
+    assert "raised RuntimeError" in page
+    Console(width=100).print(check_notebook._coloured(page))
+    assert is_sanitised(capsys.readouterr().out)
+
+
+def test_all_done_says_so(notebook, sandbox):
+    page = check_notebook._page(notebook(model_answers(A1)), sandbox.students)
+    assert "Every visible check passes" in page
+    assert page.count("✓ passed") == 4
+
+
+def test_colours_leave_the_words_alone(notebook, sandbox, capsys):
+    found = list(check_notebook.verdicts(check_notebook.read(notebook({})), sandbox.students))
+    assert [verdict.passed for verdict in found] == [False] * 4
+    console = Console(force_terminal=True, width=100)
+    console.print(check_notebook._coloured("✓ passed [bold]x[/bold]"))
+    assert "[bold]x[/bold]" in capsys.readouterr().out
+
+
+def test_where_no_sandbox_can_be_the_way_out_is_named(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(MachineError, match=r"on Linux alone, .* in JupyterLab, check\(...\) works here"):
+        check_notebook.open_sandbox().__enter__()

@@ -1,0 +1,215 @@
+"""`autograder grade` as a person or a script calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.discovery import find_submissions
+from autograder.errors import MachineError
+from autograder.worker.worker import Worker
+from autograder.worker.pool import grade_many
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.terminal import autograder
+
+# Enough to tell assignments apart. All nine are graded by `make demo` (tests/engine/test_readme.py).
+SOME = [one for one in ASSIGNMENTS if one.name.startswith(("a1", "a3", "a7"))]
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory):
+    """A small class: everything right, one mistake, untouched, and one that cannot be read."""
+    folder = tmp_path_factory.mktemp("class") / "submitted"
+    for assignment in SOME:
+        released = ROOT / "assignments" / assignment.name / assignment.notebook.name
+        hand_in(fill(released, model_answers(assignment)), folder, "right", assignment)
+        hand_in(fill(released, {}), folder, "untouched", assignment)
+    a1 = ASSIGNMENTS[0]
+    released = ROOT / "assignments" / a1.name / a1.notebook.name
+    hand_in(fill(released, model_answers(a1) | mistake(a1, "no-scaling", "attention_scores")), folder, "wrong", a1)
+    hand_in(fill(released, {}), folder, "unreadable", a1).write_text("{")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def graded(submitted, tmp_path_factory):
+    """All of them graded by two at once: what the command said, and the file that it wrote."""
+    out = tmp_path_factory.mktemp("graded") / "marks.json"
+    return autograder("grade", submitted, "--json", out, "--jobs", 2), out
+
+
+@pytest.mark.slow
+def test_a_class_as_json_and_table(graded):
+    done, out = graded
+    assert done.returncode == 1, done.stderr  # one could not be graded
+    reports = {(r["student"], r["assignment"]): r for r in json.loads(out.read_text())}
+    assert len(reports) == 2 * len(SOME) + 2
+    for assignment in SOME:
+        right, untouched = reports["right", assignment.name], reports["untouched", assignment.name]
+        assert (right["status"], right["score"], right["max_score"]) == ("graded", 20.0, 20.0)
+        assert untouched["score"] == 0.0
+        assert [e["name"] for e in right["exercises"]] == [e.name for e in assignment.exercises]
+        for exercise in [*right["exercises"], *untouched["exercises"]]:
+            assert exercise["score"] == pytest.approx(sum(t["score"] for t in exercise["tests"]), abs=0.01)
+            assert exercise["max_score"] == pytest.approx(sum(t["max_score"] for t in exercise["tests"]), abs=0.01)
+            assert exercise["diagnosis"] is None
+            for test in exercise["tests"]:
+                assert set(test) >= {"name", "passed", "score", "max_score", "message"}
+                assert test["passed"] == (test["score"] > 0)
+    unreadable = reports["unreadable", "a1_scaled_dot_product"]
+    assert unreadable["status"] == "failed"
+    assert "not a Jupyter notebook" in unreadable["reason"]
+    wrong = {e["name"]: e for e in reports["wrong", "a1_scaled_dot_product"]["exercises"]}
+    assert 0 < wrong["attention_scores"]["score"] < wrong["attention_scores"]["max_score"]
+    assert wrong["scaled_dot_product_attention"]["with_reference"] == ["attention_scores"]
+    assert "not a Jupyter notebook" in done.stdout
+    assert "20 / 20" in done.stdout
+    assert "not graded" in done.stdout
+
+
+def test_one_notebook_is_shown_test_by_test(submitted):
+    done = autograder("grade", submitted / "wrong" / "a1_scaled_dot_product")
+    assert done.returncode == 0
+    assert "✗ not yet" in done.stdout
+    assert "divided by the square root of d_k" in done.stdout
+    assert "judged with the right one in its place" in done.stdout
+
+
+@pytest.mark.slow
+def test_json_on_the_terminal_is_nothing_but_json(submitted):
+    done = autograder("grade", submitted / "right" / "a3_heads", "--json", "-", "--jobs", 1)
+    assert done.returncode == 0
+    assert [r["student"] for r in json.loads(done.stdout)] == ["right"]
+
+
+@pytest.mark.slow
+def test_the_same_submissions_give_the_same_report(submitted, graded, tmp_path):
+    """By one at a time, too."""
+    autograder("grade", submitted, "--json", tmp_path / "marks.json", "--jobs", 1)
+    assert (tmp_path / "marks.json").read_bytes() == graded[1].read_bytes()
+
+
+@pytest.mark.slow
+def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(tmp_path):
+    for words, expected in (
+        (["grade"], "what is to be graded?"),
+        (["grade", tmp_path / "none"], "no such file or folder"),
+        (["grade", ROOT / "source", "--assignment", "a9"], "there are a1_scaled_dot_product"),
+        (["grade", ROOT / "source", "--jobs", "-1"], "--jobs"),
+        (
+            ["grade", ROOT / "source" / "a1_scaled_dot_product", "--json", tmp_path / "no" / "where"],
+            "cannot be written",
+        ),
+        (["demo", ROOT / "tests"], "no earlier demo"),
+    ):
+        done = autograder(*words)
+        assert done.returncode == 2, words
+        assert expected in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_without_a_sandbox_there_is_a_warning_or_a_refusal(submitted):
+    folder = submitted / "right" / "a1_scaled_dot_product"
+    done = autograder("grade", folder, "--sandbox", "process")
+    assert done.returncode == 0
+    assert "without a sandbox" in done.stderr
+    assert "20 / 20" in done.stdout
+
+
+@pytest.mark.slow
+def test_help_shows_a_command_to_paste():
+    for words, example in (
+        (["grade"], "autograder grade submitted/"),
+        (["demo"], "autograder demo"),
+        (["dev", "sync"], "dev sync"),
+    ):
+        assert example in autograder(*words, "--help").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MachineError("no memory"), "this machine could not run it: no memory"),
+        (RuntimeError("oops"), "the grader itself"),
+    ],
+)
+def test_a_fault_that_is_not_the_students_costs_one_report_and_not_the_run(submitted, monkeypatch, error, words):
+    judged = Worker._judged
+
+    def faulty(self, task, *how):
+        if task.student == "wrong":
+            raise error
+        return judged(self, task, *how)
+
+    monkeypatch.setattr(Worker, "_judged", faulty)
+    found = find_submissions([submitted], COURSE, "a1_scaled_dot_product")
+    reports = {report.student: report for report in grade_many(found, ROOT, 1)}
+    assert words in reports["wrong"].reason
+    assert reports["right"].score == 20
+
+
+SHADOWS = ("__future__", "typing", "typer", "rich", "msgspec", "safetensors", "numpy", "pytest", "multiprocessing")
+STARTS = {
+    "python -m": ["-m", "autograder"],
+    # What the console script does; Python puts the script's own folder first.
+    "script": ["-c", "import sys; del sys.path[0]; from autograder.__main__ import main; main()"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", STARTS)
+def test_nothing_is_imported_from_the_current_folder(submitted, tmp_path, start):
+    """Files named like what the kit imports, in a folder of a stranger's; two workers, which are children."""
+    folder = tmp_path / "mallory"
+    folder.mkdir()
+    for name in SHADOWS:
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'a').write({name!r})\n")
+    words = ["grade", submitted / "right" / "a1_scaled_dot_product", submitted / "wrong", "--jobs", "2"]
+    done = subprocess.run(
+        [sys.executable, *STARTS[start], *map(str, words)], cwd=folder, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
+    assert done.returncode == 0, done.stderr
+    assert "20 / 20" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_ended_from_outside_it_leaves_nothing_behind(submitted, tmp_path, how):
+    """No process, no control group, no folder of its own."""
+    words = [sys.executable, "-P", "-m", "autograder", "grade", str(submitted), "--jobs", "2", "--json", "marks.json"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "tmp")}
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        [*words, "--course", str(ROOT), "--sandbox", "process"], cwd=tmp_path, env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    below = []
+    for _ in range(300):
+        below = psutil.Process(process.pid).children(recursive=True)
+        if len(below) >= 2:
+            break
+        time.sleep(0.1)
+    process.send_signal(how)
+    process.wait(timeout=30)
+    until = time.monotonic() + 10
+    while any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in below):
+        assert time.monotonic() < until, below
+        time.sleep(0.1)
+    assert below
+    assert not list((tmp_path / "tmp").glob("autograder-*"))
+    assert not list(Path("/sys/fs/cgroup").glob(f"**/autograder-{process.pid}-*"))

@@ -1,0 +1,192 @@
+"""What a course that is not in order is told: each sentence names the file and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from autograder import content
+from autograder.authoring.visible_page import not_shown
+from autograder.course import Course, course_at, rubrics_in
+from autograder.errors import CourseError
+from autograder.testing.example import example_in
+from autograder.testing.session import Suite
+
+HEAD = "import pytest\n\n\n"
+CELL = {"cell_type": "code", "source": "", "outputs": [], "execution_count": None}
+
+
+def graded(name, points):
+    return CELL | {"id": "a", "metadata": {"nbgrader": {"grade": True, "grade_id": name, "points": points}}}
+
+
+def write(path, cells, version=4, **metadata):
+    path.write_text(json.dumps({"nbformat": version, "nbformat_minor": 5, "metadata": metadata, "cells": cells}))
+
+
+@pytest.fixture
+def assignment(tmp_path):
+    """One assignment with one exercise, as small as it can be."""
+    (tmp_path / "nbgrader_config.py").write_text("")
+    for name in ("source", "solutions", "content"):
+        (tmp_path / name / "b1").mkdir(parents=True)
+    (tmp_path / "content" / "course.toml").touch()
+    write(tmp_path / "source" / "b1" / "b.ipynb", [graded("test-mean", 2)])
+    (tmp_path / "solutions" / "b1" / "b.py").write_text("def mean(x):\n    return sum(x) / len(x)\n")
+    return Course(tmp_path).assignment("b1")
+
+
+def test_it_is_in_order(assignment):
+    course = course_at(assignment.root)
+    assert [(e.name, e.points) for e in assignment.exercises] == [("mean", 2.0)]
+    assert assignment.reference().mean([1, 3]) == 2
+    assert course.of_exercise("mean") == course.of_notebook("b.ipynb") == assignment
+    assert course.of_notebook("c.ipynb") is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "version", "said"),
+    [
+        ([graded("mean", 2)], 4, "cell 'mean': a graded code cell is named test-<exercise>"),
+        ([graded("test-mean", None)], 4, "cell 'test-mean': no points"),
+        ([], 3, "not of format 4; open it in JupyterLab and save it"),
+        ([{"source": ""}], 4, "not a notebook (Object missing required field `cell_type` - at `$.cells[0]`)"),
+    ],
+)
+def test_a_notebook_that_is_not_in_order(assignment, cells, version, said):
+    write(assignment.notebook, cells, version)
+    with pytest.raises(CourseError, match=r"b\.ipynb: ") as error:
+        _ = assignment.exercises
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "ask", "said"),
+    [
+        ({"limits": [1]}, "limits", "limits: expected object, got array"),
+        ({"limits": {"memory": "1 GB"}}, "limits", "limits.memory: expected float, got str"),
+        ({"saved_model": {"class": "D"}}, "saved_model", "saved_model: object missing required field sizes"),
+        ({"saved_model": {"class": "D", "sizes": {"a": 0}}}, "saved_model", "sizes.a: expected int >= 1"),
+        ({"limit": {}}, "limits", "object contains unknown field limit"),
+    ],
+)
+def test_a_notebooks_settings_that_have_not_their_form(assignment, settings, ask, said):
+    write(assignment.notebook, [], autograder=settings)
+    with pytest.raises(CourseError) as error:
+        getattr(assignment, ask)
+    assert "b.ipynb: the metadata's autograder: " in str(error.value)
+    assert said in str(error.value)
+
+
+def tables(assignment):
+    """What reads each of a course's TOML files, by its name."""
+    exercise = assignment.content / "mean"
+    return {
+        "course.toml": lambda: content.sandbox_setting(assignment.course_folder),
+        "b1/rubric.toml": lambda: assignment.written,
+        "b1/not_shown.toml": lambda: not_shown(assignment),
+        "b1/mean/hint.toml": lambda: content.Visible(assignment.course_folder).hint_for("mean"),
+        "b1/mean/picture.toml": lambda: example_in(exercise / "picture.toml"),
+        "b1/shared_picture.toml": lambda: example_in(exercise / "picture.toml"),
+    }
+
+
+PICTURE = 'args = ["X"]\nwanted = [[1.0]]\nrows = ["a"]\ncolumns = ["b"]\n'
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("course.toml", "names = {", "it is not TOML (Invalid"),
+        ("course.toml", "[forbidden]\nkernels = 'conv'", "forbidden.kernels: expected array, got str"),
+        ("course.toml", "[forbidden]\nc = [['numpy']]", "forbidden.c[0]: expected array of length 2, got 1"),
+        ("course.toml", "[readymade]", "object contains unknown field readymade"),
+        ("course.toml", "[names]\nnp = 'numpy'\nmath = 3", "names.math: expected str, got int"),
+        (
+            "course.toml",
+            "[forbidden.where_watched.rnn]\nkernels = []\n[forbidden.where_watched.conv]\nkernels = [1]",
+            "forbidden.where_watched.conv.kernels[0]: expected str, got int",
+        ),
+        ("b1/rubric.toml", "why = [[1, 'names it'], ['one', 'says why']]", "why[1][0]: expected float, got str"),
+        ("b1/rubric.toml", "why = 'names it'", "why: expected array, got str"),
+        ("b1/not_shown.toml", "stops = 'A size.'", "stops: expected object, got str"),
+        ("b1/not_shown.toml", "[mean]\na = 'A size.'\nstops = 8", "mean.stops: expected str, got int"),
+        ("b1/mean/hint.toml", "nudge = 'What?'", "object missing required field closer"),
+        ("b1/mean/hint.toml", "nudge = 1", "nudge: expected str, got int"),
+        ("b1/mean/picture.toml", "colour = 'red'", "object contains unknown field colour"),
+        ("b1/mean/picture.toml", PICTURE, "args[0]: no value is called 'X', here or in shared_picture.toml"),
+        (
+            "b1/mean/picture.toml",
+            PICTURE + "values.X = [[1.0], [2.0, 3.0]]",
+            "args[0]: expected numbers in rows of one",
+        ),
+        ("b1/mean/picture.toml", PICTURE + "values.X = 'a'", "values.X: expected array, got str"),
+        ("b1/mean/picture.toml", PICTURE.replace('"b"', "1"), "columns[0]: expected str, got int"),
+        ("b1/shared_picture.toml", "Y = []\nX = 3.0", "X: expected array, got float"),
+    ],
+)
+def test_a_toml_file_that_has_not_its_form(assignment, file, text, said):
+    (assignment.content / "mean").mkdir()
+    (assignment.content / "mean" / "visible_tests.py").touch()
+    (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
+    path = assignment.course_folder / file
+    path.write_text(text)
+    with pytest.raises(CourseError) as error:
+        tables(assignment)[file]()
+    assert str(error.value).startswith(f"{path}: {said}")
+
+
+def test_toml_files_that_are_in_order(assignment):
+    (assignment.content / "mean").mkdir()
+    (assignment.content / "rubric.toml").write_text("why = [[1, 'names it']]")
+    (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
+    (assignment.content / "shared_picture.toml").write_text("X = [[1, 2], [3, 4]]")
+    assert content.sandbox_setting(assignment.course_folder)["names"] == {}
+    assert rubrics_in(assignment.content / "rubric.toml") == {"why": ((1.0, "names it"),)}
+    example = example_in(assignment.content / "mean" / "picture.toml")
+    assert example.args[0].tolist() == [[1, 2], [3, 4]]
+    assert example.shape == (1, 1)
+
+
+def test_a_folder_without_a_course_or_with_two_notebooks(assignment, tmp_path):
+    with pytest.raises(CourseError, match=r"no course here: .* holds no nbgrader_config\.py beside a source/ folder"):
+        course_at(tmp_path / "source")
+    with pytest.raises(CourseError, match="no exercise 'median' in "):
+        Course(tmp_path).of_exercise("median")
+    with pytest.raises(CourseError, match=r"no assignment 'b2' in .*; there are b1"):
+        Course(tmp_path).assignment("b2")
+    shutil.copy(assignment.notebook, assignment.notebook.with_name("c.ipynb"))
+    with pytest.raises(CourseError, match="an assignment has one notebook, this folder has 2"):
+        Course(tmp_path).assignments()
+
+
+def test_a_solution_that_is_not_there_or_does_not_run(assignment):
+    assignment.solution.write_text("1 / 0\n")
+    with pytest.raises(CourseError, match=r"b\.py: the solution does not run \(ZeroDivisionError: division by zero\)"):
+        assignment.reference()
+    assignment.solution.unlink()
+    with pytest.raises(CourseError, match=r"b\.py: no solution; `make sync` writes it from the source notebook"):
+        assignment.reference()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('class TestMean:\n    def test_a(self, student):\n        """One."""\n', 'no @pytest.mark.exercise("...")'),
+        (
+            '@pytest.mark.exercise("mean")\nclass TestMean:\n    def test_a(self, student):\n        pass\n',
+            "no docstring",
+        ),
+        ("1 / 0\n", "ZeroDivisionError"),
+    ],
+)
+def test_a_suite_that_cannot_be_used(assignment, text, said):
+    with pytest.raises(CourseError, match=r"suite\.py: no such suite"):
+        Suite(assignment.suites)
+    assignment.suites[0].parent.mkdir()
+    assignment.suites[0].write_text(HEAD + text)
+    with pytest.raises(CourseError, match=r"b1: a suite cannot be used: mean/suite\.py:") as error:
+        Suite(assignment.suites)
+    assert said in str(error.value)

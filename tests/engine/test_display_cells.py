@@ -1,0 +1,123 @@
+"""Cells that only show something change no mark: they run last, or not at all, unless the student's work needs them."""
+
+from __future__ import annotations
+
+import ast
+import os
+import socket
+
+import pytest
+
+from autograder.authoring.sample_class import fill, model_answers
+from autograder.judge.notebook import Notebook
+from autograder.judge.display_cells import DisplayCell, last, display_cells
+from autograder.submission import NotebookFile, code_cells
+from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.sandboxes import Marker
+from tests.helpers.accepted import ACCEPTED
+
+A1 = ASSIGNMENTS[0]
+EVERY = int(os.environ.get("EVERY", "32"))  # of mistakes and right ways, as many as there is time for; 1: all
+
+
+def cells_of(assignment, answers):
+    """A submission's cells: the release, filled in."""
+    released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
+    return [
+        cell.source for cell in code_cells(NotebookFile.of(fill(released, model_answers(assignment) | answers).cells))
+    ]
+
+
+def in_their_place(assignment, cells):
+    """The same, with every cell edited that could wait, so that none does."""
+    return [f"{source}\n# mine" if source in assignment.only_shows else source for source in cells]
+
+
+def works(assignment):
+    """Known mistakes and right ways, each as answers to a notebook."""
+    files = *assignment.mistakes, ACCEPTED / f"{assignment.name}.py"
+    entries = [node for path in files for node in ast.parse(path.read_text()).body if is_entry(node)]
+    answers = []
+    for node in entries:
+        node.decorator_list = []
+        answers.append({node.name: ast.unparse(node)})
+    return [{}, *answers[::EVERY]]
+
+
+def is_entry(node):
+    """Is it decorated as `@mistake(...)` or `@accepted(...)`?"""
+    return any(isinstance(one, ast.Call) for one in getattr(node, "decorator_list", ()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
+def test_no_mark_depends_on_a_cell_that_only_shows(assignment, sandbox):
+    with Marker(assignment, sandbox) as marker:
+        for answers in works(assignment):
+            cells = cells_of(assignment, answers)
+            shown, _ = marker.mark_cells("ana", in_their_place(assignment, cells))
+            waited, _ = marker.mark_cells("ana", cells)
+            assert waited == shown, answers
+
+
+def test_they_run_last_and_where_nobody_looks_not_at_all(sandbox):
+    cells = cells_of(A1, {})
+    with Marker(A1, sandbox) as marker:
+        marks, unseen = marker.mark_cells("ana", cells)
+        page, seen = marker.mark_cells("ana", cells, for_page=True)
+        _, in_place = marker.mark_cells("ana", in_their_place(A1, cells), for_page=True)
+    assert marks.score == page.score == A1.max_score
+    shows = [number for number, source in enumerate(cells) if source in A1.only_shows]
+    assert len(shows) >= 5
+    assert not any(unseen[number].printed for number in shows)
+    assert seen == in_place
+    assert any(seen[number].printed for number in shows)
+
+
+def test_what_the_students_code_looks_up_is_there(sandbox):
+    """`words` is defined by a cell that only shows something."""
+    own = "def softmax(x, axis=-1):\n    assert {words}[0] == 'Keys'\n    e = np.exp(x - x.max(axis, keepdims=True))\n"
+    own += "    return e / e.sum(axis, keepdims=True)"
+    with Marker(A1, sandbox) as marker:
+        for words in ("words", "globals()['words']", "__import__('__main__').words"):
+            report, _ = marker.mark_cells("ana", cells_of(A1, {"softmax": own.format(words=words)}))
+            assert report.score == A1.max_score
+
+
+def test_a_cell_that_ends_python_costs_no_other_its_output(sandbox):
+    ends = "import os\ndef softmax(x, axis=-1):\n    if np.ndim(x) == 1 and len(x) == 3: os._exit(1)\n    return x\n"
+    cells = cells_of(A1, {"softmax": ends})
+    number = next(n for n, source in enumerate(cells) if source.startswith("for factor in"))
+    with Marker(A1, sandbox) as marker:
+        _, results = marker.mark_cells("ana", cells, for_page=True)
+    assert "ended the Python process" in results[number].stopped
+    assert any(result.printed for result in results[number + 1 :])
+
+
+def test_a_process_that_is_lost_by_the_question_costs_no_cell(sandbox, monkeypatch):
+    """Which names cells look up is asked of a process that may not survive it; another runs the cells, all in order."""
+
+    def lost(notebook, sources):
+        notebook._sock.shutdown(socket.SHUT_RDWR)
+
+    monkeypatch.setattr(Notebook, "_looked_up", lost)
+    cells = ["print('first')", *cells_of(A1, {})]
+    with sandbox.open(cells, showing=display_cells(A1.only_shows)) as running:
+        assert running.results[0].printed == "first\n"
+        assert not any(result.stopped for result in running.results)
+        assert all(
+            running.results[cells.index(source)].printed for source in A1.only_shows if source.startswith("for ")
+        )
+
+
+def test_which_cells_wait():
+    cells = ["a = 1", "b = a + 1\nprint(b)", "print(b)", "c = 2", "d.x = 3", "b = 4", "def f(y):\n    y.z = 1"]
+    showing = display_cells(cells)
+    assert "d.x = 3" not in showing  # sets something that is not its own
+    assert showing[cells[1]] == DisplayCell(frozenset({"b"}), frozenset({"a", "b", "print"}))
+    assert last(cells, showing, ()) == {0, 1, 2, 3, 5}
+    assert last(cells, showing, {"c"}) == {0, 1, 2, 5}
+    assert last(cells, showing, {"a"}) == {3}  # who uses `a` must find it, and then those who use theirs
+    own = ["def f():\n    mine = [0]\n    mine[0] = 1", "def g(theirs):\n    theirs[0] = 1"]
+    assert list(display_cells(own)) == own[:1]
+    assert last(["%magic", "x ="], display_cells(["%magic", "x ="]), ()) == frozenset()

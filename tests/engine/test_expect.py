@@ -1,0 +1,444 @@
+"""What suites say about answers: every sentence a student can meet, and that odd answers give sentences, too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from attention_course.hidden.inputs import normal, tensor
+from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
+from autograder.sandbox.protocol.values import Other
+from autograder.testing import expect
+from autograder.testing.local import answering
+from autograder.testing.visible import as_text
+from autograder.testing.student import (Gradients, Missing, NotStarted, Raised, RaisedValueError, Stopped, Student, StudentError)
+
+HINT = "Where does it come from?"
+ODD = {
+    "None": None,
+    "text": "weights",
+    "empty list": [],
+    "list": [1.0, 2.0],
+    "empty tuple": (),
+    "pair of None": (None, None),
+    "dictionary": {"output": 1},
+    "whole number": 3,
+    "NumPy number": np.float64(3.0),
+    "no dimension": np.zeros(()),
+    "no item": np.zeros((0, 3)),
+    "bool": np.ones((2, 3), dtype=bool),
+    "int": np.ones((2, 3), dtype=int),
+    "nan": np.full((2, 3), np.nan),
+    "tensor": torch.ones(2, 3),
+    "bool tensor": torch.ones(2, 3, dtype=torch.bool),
+    "gradient-carrying tensor": torch.ones(2, 3, requires_grad=True),
+    "other": Other("matrix"),
+}
+
+
+def said(call, *args, **kwargs):
+    """The sentence a check fails with."""
+    with pytest.raises(expect.Mismatch) as caught:
+        call(*args, **kwargs)
+    return str(caught.value)
+
+
+def said_or_passed(call):
+    try:
+        call()
+    except expect.Mismatch as mismatch:
+        return str(mismatch)
+    return "It passed."
+
+
+# ---------------------------------------------------------------- kinds
+
+
+def test_fail_adds_the_next_step():
+    assert said(expect.fail, "It is wrong.") == "It is wrong."
+    assert said(expect.fail, "It is wrong.", HINT) == f"It is wrong. {HINT}"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "None (is there a `return`?)"),
+        (np.zeros((4, 5)), "an array of shape (4, 5)"),
+        (torch.zeros(4, 5), "a tensor of shape (4, 5)"),
+        ((1, 2, 3), "a tuple of 3 values"),
+        ([1], "a list of 1 value"),
+        ([], "a list of 0 values"),
+        ("x", "a value of type str"),
+        (np.float64(1), "a value of type float64"),
+        ({}, "a value of type dict"),
+        (Other("matrix"), "something of type matrix"),
+        (Other("array of complex128"), "an array of complex128"),
+        (Other("tensor of torch.bfloat16"), "a tensor of torch.bfloat16"),
+        (Other("something nested too deeply"), "something nested too deeply"),
+    ],
+)
+def test_kinds_in_words(value, words):
+    assert expect.kind_of(value) == words
+
+
+def test_array():
+    given = np.ones(3)
+    assert expect.array(given) is given
+    assert said(expect.array, None) == "gave back None (is there a `return`?), not a NumPy array."
+    assert said(expect.array, [1.0, 2.0], HINT) == f"gave back a list of 2 values, not a NumPy array. {HINT}"
+    said_of_complex = "gave back an array of complex128, which holds no plain numbers."
+    assert said(expect.array, Other("array of complex128")) == said_of_complex
+    assert said(expect.array, torch.ones(2)) == "gave back a tensor of shape (2,), not a NumPy array."
+    assert said(expect.array, None, what="output") == "output is None (is there a `return`?), not a NumPy array."
+
+
+def test_tensor():
+    assert expect.tensor(torch.ones(3, requires_grad=True)).tolist() == [1.0, 1.0, 1.0]
+    assert said(expect.tensor, np.ones((4, 3))) == "gave back an array of shape (4, 3), not a PyTorch tensor."
+    assert said(expect.tensor, None, HINT) == f"gave back None (is there a `return`?), not a PyTorch tensor. {HINT}"
+    assert said(expect.tensor, 1.0, what="weights") == "weights is a value of type float, not a PyTorch tensor."
+
+
+def test_pair():
+    assert expect.pair((1, 2)) == (1, 2)
+    assert said(expect.pair, [1, 2]) == "gave back a list of 2 values, not the tuple (output, weights)."
+    assert said(expect.pair, (1, 2, 3)) == "gave back a tuple of 3 values, not the tuple (output, weights)."
+    assert said(expect.pair, np.ones((4, 3)), "(offsets, W_V)") == (
+        "gave back an array of shape (4, 3), not the tuple (offsets, W_V)."
+    )
+
+
+def test_numbers():
+    assert expect.numbers(torch.ones(2, requires_grad=True)).tolist() == [1.0, 1.0]
+    for value in (1, 2.0, True, np.float32(1)):
+        assert expect.numbers(value) is value
+    assert said(expect.numbers, "x") == "gave back a value of type str, where an array belongs."
+    assert said(expect.numbers, None) == "gave back None (is there a `return`?), where an array belongs."
+
+
+def test_a_zero_has_no_sign_in_a_message():
+    assert [expect.number_of(np.array(value)) for value in (-0.0, -0.25)] == ["0", "-0.25"]
+    assert as_text(np.array([-0.0, 0.5])) == "[0, 0.5]"
+
+
+# ---------------------------------------------------------------- shapes, values, dtypes
+
+
+def test_shape():
+    expect.shape(np.ones((4, 5)), (4, 5))
+    expect.shape(torch.ones(4, 5), [4, 5])
+    assert said(expect.shape, np.ones((5, 4)), (4, 5), HINT) == (
+        f"the result has shape (5, 4), it should be (4, 5). {HINT}"
+    )
+    assert said(expect.shape, torch.ones(2), (), what="output") == "output has shape (2,), it should be ()."
+    assert said(expect.shape, [1.0], (1,)) == "gave back a list of 1 value, where an array belongs."
+
+
+def test_close_says_place_and_got_and_never_the_expected():
+    wanted = np.array([[0.25, 0.75], [0.5, 0.5]])
+    expect.close(wanted + 1e-8, wanted)
+    got = wanted.copy()
+    got[1, 0] = 0.123456789
+    assert said(expect.close, got, wanted) == (
+        "the result at [1, 0] is 0.1235, which is not right (1 of 4 values differs)."
+    )
+    assert said(expect.close, got + 1, wanted, HINT, "weights") == (
+        f"weights at [0, 0] is 1.25, which is not right (4 of 4 values differ). {HINT}"
+    )
+    assert said(expect.close, np.float64(0.9), np.float64(1.0), what="the sum") == (
+        "the sum is 0.9, which is not right."
+    )
+
+
+def test_close_asks_for_shape_and_finite_numbers_first():
+    assert said(expect.close, np.ones(3), np.ones((3, 1))) == "the result has shape (3,), it should be (3, 1)."
+    assert said(expect.close, np.array([1.0, np.nan]), np.ones(2), HINT) == f"the result at [1] is nan. {HINT}"
+    assert said(expect.close, np.array(-np.inf), np.array(1.0)) == "the result is -inf."
+    assert said(expect.close, None, np.ones(2)) == "gave back None (is there a `return`?), where an array belongs."
+
+
+def test_close_takes_what_honest_work_needs():
+    wanted = normal(1, 3, 4)
+    expect.close(wanted.astype(np.float32), wanted)  # 3e-8 away: float32 in place of float64 is judged by its dtype
+    expect.close(wanted * (1 + 4e-8), wanted)  # a scale made with torch.sqrt(torch.tensor(d_k))
+    said(expect.close, wanted * (1 + 1e-4), wanted)
+    expect.close(1e6 * wanted * (1 + 4e-8), 1e6 * wanted)  # relative where numbers are large
+    expect.close(wanted + 5e-3, wanted, atol=1e-2)
+    said(expect.close, wanted + 5e-2, wanted, atol=1e-2)
+
+
+def test_close_on_whole_numbers_and_booleans_is_exact():
+    expect.close(np.array([True, False]), np.array([True, False]))
+    assert said(expect.close, np.array([True, True]), np.array([True, False])) == (
+        "the result at [1] is True, which is not right (1 of 2 values differs)."
+    )
+    assert said(expect.close, np.array([3, 4]), np.array([3, 5])) == (
+        "the result at [1] is 4, which is not right (1 of 2 values differs)."
+    )
+
+
+def test_equal():
+    expect.equal(np.array([0.0, np.nan]), np.array([0.0, np.nan]))
+    expect.equal(torch.tensor([True]), np.array([True]))
+    assert said(expect.equal, np.array([1e-12, 0.0]), np.zeros(2), HINT, "a masked weight") == (
+        f"a masked weight at [0] is 1e-12, which is not right (1 of 2 values differs). {HINT}"
+    )
+    assert said(expect.equal, np.zeros(2), np.zeros(3)) == "the result has shape (2,), it should be (3,)."
+
+
+def test_finite():
+    expect.finite(np.ones(3))
+    expect.finite(np.array([True]))
+    assert said(expect.finite, torch.tensor([[1.0, float("inf")]]), HINT) == f"the result at [0, 1] is inf. {HINT}"
+    assert said(expect.finite, np.array([np.nan]), what="weights") == "weights at [0] is nan."
+
+
+def test_dtype():
+    expect.dtype(np.ones(2, dtype=np.float32), np.float32)
+    expect.dtype(torch.ones(2, dtype=torch.float64), np.float64)
+    assert said(expect.dtype, np.ones(2), np.float32, HINT) == (
+        f"the result has dtype float64, it should be float32. {HINT}"
+    )
+    assert said(expect.dtype, torch.ones(2), bool, what="the mask") == "the mask has dtype float32, it should be bool."
+    assert said(expect.dtype, (1,), bool) == "gave back a tuple of 1 value, where an array belongs."
+
+
+def test_unchanged():
+    x, query = np.array([1.0, np.nan]), torch.ones(2)
+    expect.unchanged([x.copy(), query.clone(), 3], [x, query, 3], ["x", "query", "n"])
+    assert said(expect.unchanged, [x, query + 1], [x, query], ["x", "query"], HINT) == (
+        f"query holds other values after the call than before. {HINT}"
+    )
+    assert said(expect.unchanged, [x, query + 1], [x, query], ["x"]) == (
+        "argument 2 holds other values after the call than before."
+    )
+    assert said(expect.unchanged, [np.ones((1, 2))], [np.ones(2)], ["x"]) == (
+        "x holds other values after the call than before."
+    )
+    assert said(expect.unchanged, [], [x], ["x"]) == "the arguments could not be compared before and after the call."
+
+
+def test_differs():
+    expect.differs(np.ones(2), np.zeros(2), HINT)
+    expect.differs(np.ones(2), np.ones(3), HINT)
+    assert said(expect.differs, np.ones(2), np.ones(2), HINT) == f"the result stays the same. {HINT}"
+    assert said(expect.differs, np.array([True]), np.array([True]), "", "the mask") == "the mask stays the same."
+
+
+# ---------------------------------------------------------------- errors
+
+
+def raising(error):
+    def call():
+        raise error
+
+    return call
+
+
+def test_raises():
+    expect.raises(ValueError, raising(RaisedValueError("raised ValueError: 7 heads do not divide 64.")))
+    assert said(expect.raises, ValueError, lambda: np.ones((4, 5)), HINT) == (
+        f"raised nothing; it should raise ValueError. {HINT}"
+    )
+    assert said(expect.raises, ValueError, raising(Raised("raised TypeError.")), HINT) == (
+        f"raised TypeError. It should raise ValueError. {HINT}"
+    )
+
+
+@pytest.mark.parametrize("kind", [NotStarted, Missing, Stopped])
+def test_raises_lets_through_what_is_no_answer(kind):
+    with pytest.raises(kind):
+        expect.raises(ValueError, raising(kind("not started yet.")))
+
+
+@pytest.mark.parametrize("value", ODD.values(), ids=ODD)
+def test_odd_answers_give_a_sentence_or_pass_and_nothing_else(value):
+    wanted = np.ones((2, 3))
+    calls = [
+        lambda: expect.array(value),
+        lambda: expect.tensor(value),
+        lambda: expect.pair(value),
+        lambda: expect.numbers(value),
+        lambda: expect.shape(value, (2, 3)),
+        lambda: expect.close(value, wanted),
+        lambda: expect.equal(value, wanted),
+        lambda: expect.finite(value),
+        lambda: expect.dtype(value, np.float64),
+        lambda: expect.unchanged([value], [wanted], ["x"]),
+        lambda: expect.differs(value, wanted, HINT),
+        lambda: expect.raises(ValueError, lambda: value),
+        lambda: parts(value),
+        lambda: responds(lambda x: value, [wanted], [wanted + 1]),
+        lambda: same_item_by_item(lambda x: value, [wanted], 1, HINT),
+        lambda: gradients_match(student_of(lambda x: value), [torch.ones(2, 3)], [torch.ones(2, 3)], HINT),
+    ]
+    for call in calls:
+        assert said_or_passed(call).endswith((".", "?"))
+
+
+# ---------------------------------------------------------------- properties
+
+
+def student_of(function):
+    """The function as suites meet it: called through a transport."""
+    return Student(answering({"f": function}), lambda name: []).f
+
+
+def test_parts():
+    assert [p.tolist() for p in parts((np.ones(2), torch.zeros(1)))] == [[1.0, 1.0], [0.0]]
+    assert [p.tolist() for p in parts(2.0)] == [2.0]
+    assert said(parts, ()) == "gave back a tuple of 0 values, where an array belongs."
+    assert said(parts, (np.ones(2), None)) == "gave back None (is there a `return`?), where an array belongs."
+    assert said(parts, [np.ones(2)]) == "gave back a list of 1 value, where an array belongs."
+
+
+def test_responds_takes_a_function_of_its_arguments():
+    one, other = [np.full(2, 2.0), np.full(2, 5.0)], [np.zeros(2), np.ones(2)]
+    responds(lambda x, y: x * y, one, other)
+    responds(lambda x, y: x + 1, one, other)  # one forgotten argument is for the tests of values
+    responds(lambda x, y: x + 1, one, [np.zeros(2), None])
+    responds(lambda x: (x, x > 0), [np.full(2, 2.0)], [np.zeros(2)])
+    last_digits = iter([5.0, 5.0 + 1e-15, 2.0])
+    responds(lambda x: np.array(next(last_digits)), [np.ones(2)], [np.zeros(2)])
+
+
+def test_responds_finds_random_and_remembered_numbers():
+    calls = iter(range(10))
+    for call in (lambda x: np.array(float(next(calls))), lambda x: tuple([x] * next(calls))):
+        assert said(responds, call, [np.ones(2)], [np.zeros(2)]) == "the same arguments give another result each time."
+
+
+def test_responds_finds_an_answer_that_is_none():
+    args, others = [np.ones(2), np.ones(2)], [np.zeros(2), np.zeros(2)]
+    assert said(responds, lambda Q, K: K, args, others, ["Q", "K"]) == (
+        "an argument came back as it was. What is to be done with it?"
+    )
+    assert said(responds, lambda Q, K: np.full(1, np.nan), args, others, ["Q", "K"]) == (
+        "the result stays the same with other values in Q and K. What is it made from?"
+    )
+    assert said(responds, lambda Q, K: np.full(3, 0.5), args, [np.zeros(2), None]) == (
+        "the result stays the same with other values in argument 1. What is it made from?"
+    )
+
+
+def test_same_item_by_item():
+    x = normal(1, 2, 3, 4)
+    same_item_by_item(lambda x: (x * 2, x.sum(axis=-1)), [x], 2, HINT)
+    mixed = said(same_item_by_item, lambda x: x - x.max(), [x], 1, HINT)
+    assert mixed.startswith("the result for batch item 0 at [0, 0]")
+    first_for_all = said(same_item_by_item, lambda x: x[:1, :1] + 0 * x if x.ndim == 3 else x, [x], 2, HINT)
+    assert first_for_all.startswith("the result for batch item (0, 1) at [0] is ")
+    assert first_for_all.endswith(f"which is not right (4 of 4 values differ). {HINT}")
+    assert said(same_item_by_item, lambda x: x.reshape(-1, 4), [x], 2, HINT) == (
+        f"the result has shape (6, 4); its first axes should be (2, 3). {HINT}"
+    )
+    assert said(same_item_by_item, lambda x: x.sum(), [x], 1, HINT) == (
+        f"the result has shape (); its first axes should be (2,). {HINT}"
+    )
+
+
+def weighted(query, value):
+    return torch.softmax(query, dim=-1) @ value
+
+
+ARGS = [tensor(normal(2, 3, 4)), tensor(normal(3, 4, 5))]
+SEED = tensor(normal(4, 3, 5))
+
+
+def slope(function, args=ARGS, seeds=(SEED,), names=("query", "value")):
+    gradients_match(student_of(function), args, list(seeds), HINT, names)
+
+
+def test_gradients_match_takes_honest_work():
+    slope(weighted)
+    slope(lambda query, value: (weighted(query, value), query), seeds=[SEED, None])
+    slope(lambda query, value: [weighted(query, value), query], seeds=[SEED, ARGS[0]])
+    slope(lambda query, value: weighted(query.float(), value.float()))
+    slope(lambda query, value: weighted(query.float(), value.float()).double())
+
+
+def test_gradients_match_leaves_out_what_has_no_gradient():
+    mask = torch.tensor([True, False, True, True])
+    slope(lambda query, value, mask: weighted(query, value * mask[:, None]), [*ARGS, mask])
+
+
+def test_gradients_match_names_the_argument():
+    assert said(slope, lambda query, value: weighted(query.detach(), value)) == f"no gradient reaches query. {HINT}"
+    assert said(slope, lambda query, value: weighted(query, value.detach()), names=()) == (
+        f"no gradient reaches argument 2. {HINT}"
+    )
+    assert said(slope, lambda query, value: weighted(query, value).detach()) == f"no gradient reaches query. {HINT}"
+
+
+def test_gradients_match_wants_the_slope():
+    assert said(slope, lambda query, value: weighted(query, value) + weighted(query.detach(), value)) == (
+        f"the gradient of query is not the slope of the function. {HINT}"
+    )
+    assert said(slope, lambda query, value: weighted(query, value) + (0 * query).sqrt().sum()).startswith(
+        "the gradient of query at [0, 0] is nan."
+    )
+
+
+def test_gradients_match_wants_the_shape_of_its_seed():
+    assert said(slope, lambda query, value: weighted(query, value).T) == (
+        f"the result has shape (5, 3), it should be (3, 5). {HINT}"
+    )
+
+
+def test_gradients_match_wants_gradients_of_the_argument_s_shape():
+    class Strange:
+        def __call__(self, x):
+            return x
+
+        def gradients(self, x, seeds):
+            return Gradients(x, [torch.ones(5)])
+
+    assert said(gradients_match, Strange(), [torch.ones(3)], [torch.ones(3)], HINT, ["x"]) == (
+        f"the gradient of x has shape (5,), it should be (3,). {HINT}"
+    )
+
+
+def test_a_student_s_own_error_passes_through_properties():
+    def fails(x):
+        raise TypeError("no")
+
+    for call in (
+        lambda: responds(student_of(fails), [np.ones(2)], [np.zeros(2)]),
+        lambda: same_item_by_item(student_of(fails), [np.ones((2, 3))], 1, HINT),
+        lambda: gradients_match(student_of(fails), [torch.ones(2)], [torch.ones(2)], HINT),
+    ):
+        with pytest.raises(StudentError, match="raised TypeError: no"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("7 heads do not divide 64", "raised ValueError: 7 heads do not divide 64."),
+        ("7 heads do not divide 64.", "raised ValueError: 7 heads do not divide 64."),
+        ("7 heads?", "raised ValueError: 7 heads?"),
+        ("", "raised ValueError."),
+    ],
+)
+def test_what_an_error_says_ends_in_one_full_stop(text, said):
+    def fails(x):
+        raise ValueError(text)
+
+    with pytest.raises(RaisedValueError) as caught:
+        student_of(fails)(1.0)
+    assert str(caught.value).split(" In fails")[0] == said
+
+
+# ---------------------------------------------------------------- inputs
+
+
+def test_inputs_are_the_same_for_the_same_seed():
+    np.testing.assert_array_equal(normal(1, 2, 3), normal(1, 2, 3))
+    assert normal(1, 2, 3, dtype=np.float32).dtype == np.float32
+    assert not np.array_equal(normal(1, 2, 3), normal(2, 2, 3))
+
+
+def test_tensors_keep_dtype_shape_and_layout():
+    turned = tensor(normal(1, 2, 3, dtype=np.float32).T)
+    assert (turned.dtype, tuple(turned.shape), turned.is_contiguous()) == (torch.float32, (3, 2), False)

@@ -1,0 +1,242 @@
+"""Marks to anywhere: each form is read back by a reader of its own and gives the same marks."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.cli.bundle import classroom_workflow
+from autograder.report import ExerciseResult, Report, TestResult
+from autograder.reports import export
+from autograder.reports.marks_file import read_marks
+from autograder.reports.roster import NOTHING, with_absent
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.terminal import autograder
+
+A1 = ASSIGNMENTS[0]
+
+
+@pytest.fixture
+def exported(marks, tmp_path):
+    words = ("--csv", tmp_path / "e.csv", "--junit", tmp_path / "j.xml", "--gradescope", tmp_path / "gradescope")
+    done = autograder("export", marks, *words)
+    assert done.returncode == 0, done.stderr
+    return tmp_path, read_marks([marks])
+
+
+def test_a_spreadsheet_reads_every_exercise(exported):
+    folder, reports = exported
+    rows = list(csv.DictReader((folder / "e.csv").read_text().splitlines()))
+    for report in reports:
+        mine = [
+            r for r in rows if r["student"].removeprefix("'") == report.student and r["assignment"] == report.assignment
+        ]
+        if report.reason:
+            assert [row["problem"] for row in mine] == [report.reason]
+            continue
+        assert [(r["exercise"], float(r["score"]), float(r["max_score"])) for r in mine] == [
+            (e.name, e.score, e.max_score) for e in report.exercises
+        ]
+        assert [r["diagnosis"] for r in mine] == [e.diagnosis or "" for e in report.exercises]
+        assert [r["started"] == "yes" for r in mine] == [e.started for e in report.exercises]
+
+
+def test_junit_xml_counts_and_names_every_test(exported):
+    folder, reports = exported
+    suites = ElementTree.parse(folder / "j.xml").getroot()
+    assert suites.tag == "testsuites"
+    for suite, report in zip(suites, with_absent(reports), strict=True):
+        cases = suite.findall("testcase")
+        found = {kind: len(suite.findall(f"testcase/{kind}")) for kind in ("failure", "error", "skipped")}
+        assert int(suite.get("tests")) == len(cases)
+        assert (int(suite.get("failures")), int(suite.get("errors")), int(suite.get("skipped"))) == tuple(
+            found.values()
+        )
+        said = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
+        assert said["student"] == report.student
+        assert float(said["score"]) == report.score
+        if report.reason == NOTHING:
+            assert suite.find("testcase/skipped").get("message") == NOTHING
+            continue
+        if report.reason:
+            assert suite.find("testcase/error").get("message") == report.reason
+            continue
+        tests = [(e.name, t) for e in report.exercises for t in e.tests]
+        assert [(c.get("classname"), c.get("name")) for c in cases] == [
+            (f"{report.assignment}.{name}", test.name) for name, test in tests
+        ]
+        failed = [c.find("failure").get("message") for c in cases if c.find("failure") is not None]
+        assert failed == [test.message for _, test in tests if test.state == "failed"]
+        for exercise in report.exercises:
+            assert float(said[f"{exercise.name}.score"]) == pytest.approx(exercise.score, abs=0.005)
+
+
+def test_junit_xml_survives_what_xml_cannot_hold():
+    test = TestResult("test_x", "A sentence.", "failed", 0, 1, "got \x00\x1b[31m ]]> \ud800 <b>&")
+    report = Report("ada\x07", "a1", (ExerciseResult("softmax", (test,), 1),), 1)
+    suite = ElementTree.fromstring(export.as_junit([report]).split("\n", 1)[1])
+    message = suite.find("testsuite/testcase/failure").get("message")
+    assert message == "got \ufffd\ufffd[31m ]]> \ufffd <b>&"
+
+
+def test_gradescope_results_keep_to_the_specification(exported):
+    """https://gradescope-autograders.readthedocs.io/en/latest/specs/: keys, kinds and the words allowed."""
+    folder, reports = exported
+    kinds = {"score": (int, float), "max_score": (int, float), "name": str, "number": str, "output": str, "tags": list}
+    for report in reports:
+        data = json.loads((folder / "gradescope" / report.student / report.assignment / "results.json").read_text())
+        assert data["score"] == report.score
+        assert data.keys() == {
+            "score", "output", "visibility", "stdout_visibility", "output_format", "test_output_format",
+            "test_name_format", "tests",
+        }  # fmt: skip
+        assert (data["visibility"], data["stdout_visibility"]) == ("visible", "hidden")
+        assert {data["output_format"], data["test_output_format"], data["test_name_format"]} == {"text"}
+        tests = [test for exercise in report.exercises for test in exercise.tests]
+        assert [(t["score"], t["max_score"], t["output"]) for t in data["tests"]] == [
+            (t.score, t.max_score, t.message) for t in tests
+        ]
+        for test in data["tests"]:
+            assert all(isinstance(test[key], kind) for key, kind in kinds.items())
+            assert test["status"] in ("passed", "failed")
+        assert (report.reason or "points") in data["output"]
+
+
+def test_a_students_name_leads_nowhere_else(tmp_path):
+    for name in ("../../outside", "..", "/etc", ""):
+        ((path, _),) = export.gradescope_files([Report(name, "../a1", (), 1, "empty")], tmp_path)
+        assert path.resolve().is_relative_to(tmp_path)
+        assert len(path.relative_to(tmp_path).parts) == 3
+
+
+def test_a_call_without_a_form_says_which_there_are(marks):
+    done = autograder("export", marks)
+    assert done.returncode == 2
+    assert "--junit" in done.stderr
+    done = autograder("bundle", A1.name)
+    assert done.returncode == 2
+    assert "--github-classroom" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def gradescope(tmp_path_factory):
+    """/autograder as Gradescope lays it out; this interpreter's environment in place of the one setup.sh makes."""
+    root = tmp_path_factory.mktemp("autograder")
+    done = autograder("bundle", A1.name, "--gradescope", root / "a1.zip")
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(root / "a1.zip") as bundle:
+        modes = {info.filename: stat.S_IMODE(info.external_attr >> 16) for info in bundle.infolist()}
+        bundle.extractall(root / "source")
+    assert modes["setup.sh"] == modes["run_autograder"] == 0o755
+    shutil.copy(root / "source" / "run_autograder", root)
+    (root / "venv").symlink_to(sys.prefix)
+    return root
+
+
+def run_autograder(root, notebook=None, name=A1.notebook.name):
+    shutil.rmtree(root / "submission", ignore_errors=True)
+    (root / "submission").mkdir()
+    if notebook is not None:
+        path = hand_in(notebook, root / "handed in", "x", A1)
+        shutil.copy(path, root / "submission" / name)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        ["bash", "run_autograder"], cwd=root, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (root / "results").stat().st_mode & 0o077
+    return json.loads((root / "results" / "results.json").read_text())
+
+
+@pytest.mark.slow
+def test_gradescopes_autograder_gives_the_same_marks_there(gradescope):
+    released = ROOT / "assignments" / A1.name / A1.notebook.name
+    wrong = model_answers(A1) | mistake(A1, "no-scaling", "attention_scores")
+    assert run_autograder(gradescope, fill(released, model_answers(A1)))["score"] == 20
+    results = run_autograder(gradescope, fill(released, wrong), name="my copy (1).ipynb")
+    assert 15 < results["score"] < 20
+    assert "no scaling" in results["output"]
+    nothing = run_autograder(gradescope)
+    assert nothing["score"] == 0
+    assert f"no {A1.notebook.name}" in nothing["output"]
+
+
+SPY = """
+def softmax(x, axis=-1):
+    import pathlib
+    raise ValueError("I have read " + str([str(p) for p in pathlib.Path("/").rglob("hidden_tests.py")][:3]) + str(x))
+"""
+
+
+@pytest.mark.slow
+def test_without_a_wall_gradescope_grades_nothing_unless_asked_and_then_repeats_no_words(gradescope):
+    released = ROOT / "assignments" / A1.name / A1.notebook.name
+    spying = fill(released, model_answers(A1) | {"softmax": SPY})
+    script = gradescope / "run_autograder"
+    kept = script.read_text()
+    no_sandbox = re.sub(r'^if ! "\$python" -c .*; then$', "if true; then", kept, count=1, flags=re.MULTILINE)
+    assert no_sandbox != kept
+    try:
+        script.write_text(no_sandbox)
+        with pytest.raises(AssertionError, match="nothing was graded"):
+            run_autograder(gradescope, spying)
+        script.write_text(no_sandbox.replace('"needed" = needed', '"wished for" = needed'))
+        results = run_autograder(gradescope, spying)
+    finally:
+        script.write_text(kept)
+    assert results["score"] < 20
+    assert {test["output"] for test in results["tests"]} == {""}
+    assert "I have read" not in json.dumps(results)
+    assert results["visibility"] == "after_due_date"
+
+
+def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope):
+    names = {str(path.relative_to(gradescope / "source")) for path in (gradescope / "source").rglob("*")}
+    assert {"setup.sh", "run_autograder", "nbgrader_config.py", "pyproject.toml", "constraints.txt"} <= names
+    assert f"attention_course/{A1.name}/softmax/hidden_tests.py" in names
+    for other in ASSIGNMENTS[1:]:
+        assert not [name for name in names if other.name in Path(name).parts]
+    for secret in ("solutions", "source", f"attention_course/{A1.name}", "attention_course/hidden"):
+        assert (gradescope / "source" / secret).is_dir()
+    assert not [
+        name for name in names if name.startswith(("submitted", "autograded", "feedback", "gradebook", ".venv"))
+    ]
+    for script in ("setup.sh", "run_autograder"):
+        text = (gradescope / "source" / script).read_text()
+        assert text.startswith("#!/usr/bin/env bash\n")
+        assert not re.findall("@[A-Z]+@", text)
+        assert subprocess.run(["bash", "-n", gradescope / "source" / script], check=False).returncode == 0
+
+
+def test_github_classrooms_workflow_keeps_to_the_actions_inputs():
+    """https://github.com/classroom-resources/autograding-command-grader and autograding-grading-reporter."""
+    flow = yaml.safe_load(classroom_workflow(A1, "kit"))
+    assert flow["permissions"] == {"checks": "write", "actions": "read", "contents": "read"}
+    steps = flow["jobs"]["run-autograding-tests"]["steps"]
+    graders = [step for step in steps if "command-grader" in step.get("uses", "")]
+    assert [step["with"]["max-score"] for step in graders] == [A1.max_score]
+    assert graders[0]["with"]["command"] == f"autograder check {A1.notebook.name}"
+    for step in graders:
+        assert step["with"].keys() == {"test-name", "command", "timeout", "max-score"}
+    reporter = steps[-1]
+    assert reporter["uses"] == "classroom-resources/autograding-grading-reporter@v1"
+    assert reporter["with"]["runners"].split(",") == [step["id"] for step in graders]
+    assert reporter["env"] == {
+        f"{step['id'].upper()}_RESULTS": f"${{{{steps.{step['id']}.outputs.result}}}}" for step in graders
+    }
+    assert len({step["id"] for step in graders}) == len(graders)
+    assert "./multi_head_attention_course-" in classroom_workflow(A1)

@@ -1,0 +1,96 @@
+"""A message never calls a right answer wrong, also where a test compares two of the student's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.testing import expect
+from autograder.testing.expect import Mismatch
+from autograder.testing.local import answering
+from autograder.testing.student import Student
+from autograder.testing.fault_localisation import truly
+
+X = np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
+
+
+def right(x):
+    return x.sum(axis=-1), 2 * x
+
+
+def said(code, compare):
+    """What a test says that compares answers of `code`, and the call that it speaks of."""
+    student = Student(answering({"f": code}), lambda name: ["x"])
+    with pytest.raises(Mismatch) as failed:
+        compare(student.f)
+    error = truly(failed.value, student.calls, answering({"f": right}))
+    return str(error), student.calls.that_gave(error.got)
+
+
+def rows_first(f):
+    whole = f(X)
+    expect.close(f(X[:1])[1], whole[1][:1], "Is a row alone what it is among others?", "the row alone")
+
+
+def rows_last(f):
+    alone = f(X[:1])
+    expect.close(f(X)[1][:1], alone[1], "Is a row alone what it is among others?", "the first row")
+
+
+def wrong_alone(x):
+    return x.sum(axis=-1), (2 if len(x) > 1 else 3) * x
+
+
+def wrong_together(x):
+    return x.sum(axis=-1), (3 if len(x) > 1 else 2) * x
+
+
+def test_the_wrong_one_is_shown_if_it_is_the_one_that_the_test_shows():
+    text, call = said(wrong_alone, rows_first)
+    assert text.startswith("the row alone at [0, 0] is 3, which is not right (3 of 3 values differ). Is a row")
+    assert call.args[0].shape == (1, 3)
+
+
+@pytest.mark.parametrize(("code", "compare", "rows"), [(wrong_together, rows_first, 2), (wrong_alone, rows_last, 1)])
+def test_the_wrong_one_is_shown_if_it_is_the_other(code, compare, rows):
+    text, call = said(code, compare)
+    assert text == (
+        "result[1] at [0, 0] is 3, which is not right. It should agree with another answer of yours, which is right."
+    )
+    assert call.args[0].shape == (rows, 3)
+
+
+def test_a_tensor_is_found_too():
+    def compare(f):
+        whole = f(torch.from_numpy(X))
+        alone = f(torch.from_numpy(X[1:]))
+        expect.close(expect.tensor(alone[1]), expect.tensor(whole[1])[1:])
+
+    text, call = said(wrong_together, compare)
+    assert text.startswith("result[1] at [1, 0] is 24, which is not right.")
+    assert call.args[0].shape == (2, 3)
+
+
+def test_of_copies_it_says_that_they_do_not_agree():
+    def compare(f):
+        whole = f(X)
+        expect.close(f(X[:1])[1].copy(), whole[1][:1].copy(), "Why?", "the row alone")
+
+    text, _ = said(wrong_together, compare)
+    assert text == "the row alone at [0, 0] is 2, unlike other answers of yours. They should agree. Why?"
+
+
+def test_a_test_that_is_mistaken_itself_calls_nothing_wrong():
+    text, _ = said(right, lambda f: expect.close(f(X)[1], 3 * f(X)[1], "Why?"))
+    assert text == "the result at [0, 0] is 2, unlike other answers of yours. They should agree. Why?"
+
+
+def test_what_is_asked_for_is_never_told():
+    text, _ = said(lambda x: (x.sum(axis=-1), 3 * x), lambda f: expect.close(f(X)[1], 2 * X))
+    assert text == "the result at [0, 0] is 3, which is not right (6 of 6 values differ)."
+
+
+def test_the_place_is_that_in_what_came_back():
+    text, _ = said(lambda x: 3 * x[:, None], lambda f: expect.close(f(X).reshape(2, 3)[1], X[1]))
+    assert text == "the result at [1, 0, 0] is 24, which is not right (3 of 3 values differ)."

@@ -1,0 +1,219 @@
+"""The pages of `docs/`: every command in them is run, every link leads somewhere, what is made is today's."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.course import CONFIG, Course
+from autograder.submission import grade_id
+from tests.conftest import ROOT
+from tests.helpers.pages import commands
+from tools.docs import pages
+
+A1 = "a1_scaled_dot_product"
+READERS = (
+    "student",
+    "instructor",
+    "canvas-moodle-gradescope",
+    "large-classes",
+    "your-own-course",
+    "contributor",
+    "security",
+)
+WORDS = {"student": 400, "security": 2700}  # what somebody reads in one go; security is looked up
+
+
+def test_made_pages_are_what_the_code_says():
+    for path, text in pages().items():
+        assert path.read_text() == text, "run `make sync`"
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_page_can_be_read_in_one_go(name):
+    assert len((ROOT / "docs" / f"{name}.md").read_text().split()) <= WORDS.get(name, 900)
+
+
+def test_links_lead_to_files_that_are_there():
+    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            assert link.startswith("https://") or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_files_and_commands_that_pages_name_are_there():
+    known = (ROOT / "docs" / "reference-command-line.md").read_text()
+    for name in READERS:
+        text = (ROOT / "docs" / f"{name}.md").read_text()
+        for path in re.findall(r"`((?:autograder|tests|docs|tools)/[\w/.]+)`", text):
+            assert (ROOT / path).exists(), path
+        for command in re.findall(r"(?:`|^ *)autograder ((?:dev )?[a-z-]*[a-z])", text, re.MULTILINE):
+            assert f"`autograder {command}`" in known, command
+
+
+class Person:
+    """Somebody at a terminal, in a folder, with the course's environment."""
+
+    def __init__(self, folder, home, kit):
+        self.folder = folder
+        self.environment = os.environ | {"HOME": str(home), "PYTHONPATH": str(kit), "COLUMNS": "140"}
+        self.environment |= {"JUPYTER_CONFIG_DIR": str(home / ".jupyter")}
+
+    def types(self, command):
+        # The environment is made once, by whoever runs the tests; here it is taken as up to date.
+        script = f'make() {{ command make -o .venv/installed "$@"; }}\n{command}'
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        return done.stdout
+
+
+@pytest.fixture
+def worker(tmp_path):
+    """A copy of the repository with one assignment, so that the test is no slower than it must be."""
+    folder = tmp_path / "course"
+    # What is compiled stays: behind a wall nothing can be written, and each run would compile the kit anew.
+    left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
+    shutil.copytree(ROOT, folder, ignore=left_out)
+    for room in ("source", "solutions", "assignments"):
+        for other in (folder / room).iterdir():
+            if other.name != A1:
+                shutil.rmtree(other)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def softmax_is_worth_5(folder):
+    """Instead of 4. `tests/helpers/browser/test_in_the_browser.py` types it into the Create Assignment panel, which writes the same."""
+    path = folder / "source" / A1 / "scaled_dot_product.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    next(cell for cell in notebook.cells if grade_id(cell) == "test-softmax").metadata.nbgrader.points = 5
+    nbformat.write(notebook, path)
+
+
+def through_the_exchange(student, answers):
+    """What a student does by the student's page, up to handing in."""
+    fetch, submit, _ = commands("student")
+    assert (fetch.split()[1], submit.split()[1]) == ("fetch_assignment", "submit")
+    student.types(fetch)
+    notebook = student.folder / A1 / "scaled_dot_product.ipynb"
+    nbformat.write(written(fill(notebook, answers)), notebook)
+    student.types(submit)
+
+
+def written(notebook):
+    """The notebook, its written question answered."""
+    (cell,) = [cell for cell in notebook.cells if grade_id(cell) == "written-roles"]
+    cell.source = "Its query looks for things and for people, and without two vectors it would find itself."
+    return notebook
+
+
+def by_another_way(folder, answers):
+    """What the guide says of work that comes in neither through the exchange nor from a system."""
+    assignment = Course(folder).assignment(A1)
+    notebook = written(fill(folder / "assignments" / A1 / "scaled_dot_product.ipynb", answers))
+    hand_in(notebook, folder / "submitted", "doejane_4321", assignment)
+
+
+def teacher_and_student(worker, folder):
+    """Two people with homes of their own and one exchange between them."""
+    for name in ("exchange", "teacher", "ada/.jupyter", "ada/work"):
+        (folder / name).mkdir(parents=True)
+    (folder / "exchange").chmod(0o777)
+    exchange = f'c.Exchange.root = "{folder / "exchange"}"\n'
+    with (worker / CONFIG).open("a") as config:
+        config.write(exchange)
+    lines = f"c = get_config()\n{exchange}c.CourseDirectory.course_id = 'multi_head_attention'\n"
+    (folder / "ada" / ".jupyter" / CONFIG).write_text(lines)
+    return Person(worker, folder / "teacher", worker), Person(folder / "ada" / "work", folder / "ada", worker)
+
+
+def clicked_on_the_page(worker, chromium):
+    """Two lines of the rubric for every written answer, on the page that was made, and saved."""
+    page = chromium.new_page(accept_downloads=True)
+    page.goto((worker / "written.html").as_uri())
+    for group in page.locator("article").all():
+        group.locator(".line").nth(0).click()
+        group.locator(".line").nth(2).click()
+    with page.expect_download() as download:
+        page.locator(".save").click()
+    download.value.save_as(worker / f"{A1}.decisions.json")
+    page.close()
+
+
+def scores_of(worker):
+    """Everybody's points in the gradebook."""
+    with Gradebook(f"sqlite:///{worker}/gradebook.db") as book:
+        return {s.student.id: s.score for s in book.assignment_submissions(A1)}
+
+
+@pytest.mark.slow
+def test_from_an_empty_folder_to_returned_feedback(worker, tmp_path, chromium):
+    teacher, ada = teacher_and_student(worker, tmp_path)
+    said = {}
+
+    def until(last):
+        while todo:
+            command = todo.pop(0)
+            said[command] = teacher.types(command)
+            if command.startswith(last):
+                return
+
+    todo = commands("instructor")
+    until(". .venv/bin/activate")
+    softmax_is_worth_5(worker)
+    until("autograder dev check")
+    assert ": in order: " in said[f"autograder dev check {A1}"]
+    assert "21 points by tests" in said[f"autograder dev check {A1}"]
+    until("nbgrader release_assignment")
+    assert "24 points by tests" in said[f"autograder dev check {A1}"]  # with the new exercise's three
+    assignment = Course(worker).assignment(A1)
+    right = model_answers(assignment)
+    wrong = right | mistake(assignment, "no-scaling", "attention_scores")
+    through_the_exchange(ada, wrong)
+    until("nbgrader collect")
+    by_another_way(worker, right)
+    (worker / "class.csv").write_text("id,name,email\ndoejane_4321,Jane Doe,jane@example.edu\n")
+    until("autograder grade --gradebook")
+    scores = scores_of(worker)
+    (by_exchange,) = scores.keys() - {"doejane_4321"}
+    assert scores["doejane_4321"] == 24
+    assert 19 < scores[by_exchange] < 24
+    until(f"autograder written {A1} --page")
+    clicked_on_the_page(worker, chromium)
+    # This class handed in both ways, so the page's advice for that is followed.
+    todo[todo.index(f"nbgrader release_feedback {A1}")] += f" --student={by_exchange}"
+    until("nbgrader release_feedback")
+    ada.types(commands("student")[2])
+    (page,) = (ada.folder / A1).rglob("*.html")
+    assert "no scaling" in page.read_text()
+    while todo:
+        until("")
+    assert "no-scaling" in said["autograder report marks.json"]
+    assert "<svg" in (worker / "class.html").read_text()
+    assert f"{by_exchange},{A1},written-roles,2.0,4.0" in (worker / "exercises.csv").read_text()
+    assert "0 gain, 0 lose, 2 keep" in said[f"autograder regrade {A1}"]
+    assert "Brought back the marks of 2 students" in said[f"autograder regrade {A1} --undo"]
+    for name in ("tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom.yml"):
+        assert (worker / name).exists(), name
+
+
+def test_the_contributors_commands(worker):
+    """Two of them are run elsewhere: `make lint` by `make test`, `dev check` by `tests/engine/test_dev_check.py`."""
+    install, *elsewhere = commands("contributor")
+    assert elsewhere == ["make lint", "autograder dev check"]
+    assert re.search(r"^test:.* lint$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    person = Person(worker, worker.parent, worker)
+    person.types(install)
+    page = (ROOT / "docs" / "contributor.md").read_text()
+    table = re.findall(r"\| `(autograder dev [a-z]+|python -m tools[.a-z]+)` \|", page)
+    assert table == ["autograder dev sync", "autograder dev catalogue", "python -m tools.docs", "autograder dev check"]
+    person.types(table[2])

@@ -1,0 +1,71 @@
+"""The Dockerfiles, as far as a machine without Docker can tell: read, and each step run in a fresh root folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from tests.helpers import images
+from tests.conftest import ROOT
+
+FILES = sorted((ROOT / "images").glob("*.Dockerfile"))
+STAGES = [(path, name) for path in FILES for name in images.stages(path) if name != "base"]
+NAMES = [f"{path.stem.split('.')[0]}-{name}" for path, name in STAGES]
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])
+def test_a_dockerfile_can_be_read(path):
+    begun = set()
+    for step in images.steps(path):
+        assert step.word in images.KNOWN, step
+        if step.word == "FROM":
+            image, *name = step.rest.split(" AS ")
+            assert image in begun or tuple(map(int, re.match(r"python:(\d+)\.(\d+)-", image).groups())) >= (3, 11)
+            begun.update(name)
+        elif step.word == "RUN":
+            assert subprocess.run(["sh", "-n", "-c", step.rest], check=False).returncode == 0, step
+        elif step.word in ("ENTRYPOINT", "CMD"):
+            assert isinstance(json.loads(step.rest), list)
+        elif step.word == "COPY" and step.rest.startswith("--from="):
+            assert step.rest.split()[0].removeprefix("--from=") in begun
+
+
+@pytest.mark.parametrize(("path", "stage"), STAGES, ids=NAMES)
+def test_nobody_is_root_in_an_image(path, stage):
+    users = [step.rest for step in images.stages(path)[stage] if step.word == "USER"]
+    assert stage == "wheel" or (users and users[-1] not in ("root", "0"))
+
+
+def test_images_install_what_make_installs():
+    (installed,) = re.findall(r"(--constraint constraints\.txt --editable '[^']*')", (ROOT / "Makefile").read_text())
+    grader, instructor = (images.stages(ROOT / "images" / name)[stage] for name, stage in (
+        ("grader.Dockerfile", ""), ("hub.Dockerfile", "instructor"),
+    ))  # fmt: skip
+    for stage in (grader, instructor):
+        assert any(installed in " ".join(step.rest.split()) for step in stage if step.word == "RUN")
+
+
+def test_no_image_holds_anybodys_work():
+    for name in ("submitted/ada/a1/x.ipynb", "gradebook.db", "gradebook.db-journal", ".git/config", ".venv/bin/python",
+                 "feedback/ada/a1/x.html", "marks.json", "autograder/__pycache__/x.pyc", "grades.csv"):  # fmt: skip
+        assert images.ignored(name), name
+    for name in ("pyproject.toml", "autograder/cli.py", "source/a1_scaled_dot_product/scaled_dot_product.ipynb",
+                 "constraints.txt", "attention_course/course.toml"):  # fmt: skip
+        assert not images.ignored(name), name
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a root folder")
+@pytest.mark.parametrize(("path", "stage"), STAGES, ids=NAMES)
+def test_every_step_runs_in_a_fresh_root_folder(path, stage, tmp_path):
+    for folder in (tmp_path, *(parent for parent in tmp_path.parents if "pytest" in str(parent))):
+        folder.chmod(0o755)
+    done = images.run(images.stages(path)[stage], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "-m pip" in done.stdout
+    if stage == "":
+        assert "Grading is safe here." in done.stdout

@@ -1,0 +1,164 @@
+"""Each rule of naming decides a case of its own: without it, something else is told, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from autograder.diagnosis.catalogue import Catalogue, Mistake
+from autograder.diagnosis.hypotheses import Hypotheses
+from autograder.diagnosis.naming import RULES, diagnose
+from autograder.report import Cause, joined_hints, joined_names
+from autograder.sandbox.protocol.calls import Call
+from autograder.testing.local import answering
+from autograder.testing.student import Recorded
+
+RANDOM = np.random.default_rng(0)
+TABLE, OTHER, BATCH, MORE = (RANDOM.normal(size=shape) for shape in ((3, 4), (2, 5), (2, 3, 4), (3, 2, 5)))
+LARGE, EMPTY = 1e5 * RANDOM.normal(size=(3, 4)), np.zeros((0, 4))
+
+
+def right(x):
+    return np.sin(x) + np.cos(x.sum(-1, keepdims=True))
+
+
+def first(x):
+    return np.tanh(x) + np.cos(x.sum(-1, keepdims=True))
+
+
+def second(x):
+    return np.sin(x) + np.tanh(x.sum(-1, keepdims=True))
+
+
+def both(x):
+    return np.tanh(x) + np.tanh(x.sum(-1, keepdims=True))
+
+
+def raising(code, where, error=ValueError):
+    """The code, but for inputs that it cannot take."""
+
+    def f(x):
+        if where(x):
+            raise error("not here")
+        return code(x)
+
+    return f
+
+
+def by(where, code, other):
+    """One code or another, as the input is."""
+    return lambda x: (code if where(x) else other)(x)
+
+
+def is_empty(x):
+    return x.size == 0
+
+
+def is_large(x):
+    return np.abs(x).max() > 1e3
+
+
+def is_wide(x):
+    return x.shape[-1] == 5
+
+
+def is_batch(x):
+    return x.ndim == 3
+
+
+def mistakes(**codes):
+    """A catalogue of them, all known; two in one function are called `one_and_other`."""
+    found = Catalogue()
+    for name, code in codes.items():
+        both = tuple(Cause(one, f"{one}?") for one in name.split("_and_"))
+        pair = len(both) == 2
+        made = Mistake(
+            joined_names(both), "f", joined_hints(both), lambda code=code: code, not pair, both=both if pair else ()
+        )
+        (found.pairs if pair else found.mistakes).append(made)
+    return found
+
+
+# For each rule: what is in the catalogue, what the student wrote, the calls, what is told, and what without the rule.
+CASES = {
+    "a mistake, everywhere": (
+        mistakes(first=raising(first, is_empty), alike=raising(first, is_empty, TypeError)),
+        raising(first, is_empty), (TABLE, OTHER, BATCH, EMPTY), "first", "first-or-alike",
+    ),
+    "a mistake, in all values": (
+        mistakes(first=first, alike=by(is_large, right, first)),
+        raising(first, is_empty), (TABLE, OTHER, BATCH, LARGE, EMPTY), "first", "alike+first",
+    ),
+    "a relation": (
+        mistakes(twice_and_once=lambda x: 3 * right(x)),
+        lambda x: 3 * right(x), (TABLE, BATCH), "a-constant-factor", "twice+once",
+    ),
+    "two in one function, everywhere": (
+        mistakes(
+            first=first, second=second, first_and_second=raising(both, is_empty),
+            one_and_other=raising(both, is_empty, TypeError),
+        ),
+        raising(both, is_empty), (TABLE, OTHER, BATCH, EMPTY), "first+second", None,
+    ),
+    "two in one function, in all values": (
+        mistakes(first_and_second=both, one_and_other=by(is_large, right, both)),
+        raising(both, is_empty), (TABLE, OTHER, BATCH, LARGE, EMPTY), "first+second", None,
+    ),
+    "two, each where it shows": (
+        mistakes(first=by(is_batch, right, first), second=by(is_batch, second, right)),
+        by(is_batch, second, first), (TABLE, OTHER, BATCH, MORE), "first+second", None,
+    ),
+    "a mistake, on ordinary input": (
+        mistakes(first=first), by(is_large, np.exp2, first), (TABLE, OTHER, BATCH, LARGE), "first", None,
+    ),
+    "two in one function, on ordinary input": (
+        mistakes(first_and_second=both),
+        by(is_large, np.exp2, both), (TABLE, OTHER, BATCH, LARGE), "first+second", None,
+    ),
+    "two relations": (
+        mistakes(),
+        by(is_batch, lambda x: right(x).tolist(), lambda x: right(x)[..., ::-1]), (TABLE, OTHER, BATCH, MORE),
+        "another-kind+another-order", None,
+    ),
+    "a mistake and a relation": (
+        mistakes(first=first),
+        by(is_batch, lambda x: first(x).reshape(len(x), -1), first), (TABLE, OTHER, BATCH, MORE),
+        "first+another-shape", None,
+    ),
+    "a mistake, in some calls": (
+        mistakes(first=first), by(is_wide, first, right), (TABLE, OTHER, BATCH, MORE), "first", None,
+    ),
+}  # fmt: skip
+
+
+def told(catalogue, code, inputs, rules=RULES):
+    calls = [Recorded(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in inputs)]
+    found = diagnose(Hypotheses(catalogue, {"f": right}, {}), "f", calls, rules=rules)
+    return joined_names(found.causes) if found else None
+
+
+def test_each_rule_has_a_case_and_a_reason():
+    assert [rule.name for rule in RULES] == list(CASES)
+    assert all(rule.reason.endswith(".") for rule in RULES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_rule_decides(name):
+    *case, expected, without = CASES[name]
+    names = [rule.name for rule in RULES]
+    earlier, others = RULES[: names.index(name)], [rule for rule in RULES if rule.name != name]
+    assert told(*case) == expected
+    assert told(*case, earlier) is None, "an earlier rule decides"
+    assert told(*case, others) == without
+
+
+def test_right_answers_are_never_diagnosed():
+    assert told(mistakes(alike=right), right, (TABLE, BATCH)) is None
+
+
+def test_a_known_mistake_is_told_before_one_that_a_recipe_made():
+    catalogue = mistakes(made=first, first=first)
+    catalogue.variants.append(replace(catalogue.mistakes.pop(0), is_known=False))
+    assert told(catalogue, first, (TABLE, BATCH)) == "first"

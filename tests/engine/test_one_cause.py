@@ -1,0 +1,427 @@
+"""One cause, one message, one deduction: what many tests meet is said once, and costs its own share."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import re
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+import pytest
+import torch
+
+from attention_course.hidden.inputs import normal
+from autograder.authoring.sample_class import model_answers
+from autograder.judge.judging import judge
+from autograder.judge.results import ABOVE, SAME, shares, once_each
+from autograder.student.check import examine
+from autograder.reports import plain_text
+from autograder.sandbox.protocol.calls import Call, Failure, Kind
+from autograder.testing import reproduce
+from autograder.testing.local import Here
+from autograder.testing.student import Function, Student
+from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
+from tests.helpers.sandboxes import Marker
+
+IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
+MULTI_HEAD = model_answers(COURSE.assignment("a4_multi_head_attention"))["MultiHeadAttention"]
+numbers = count()
+
+
+def notebook(name, changes, prerequisites):
+    """What a notebook defines: model answers with some of their text replaced, and what was brought."""
+    assignment = COURSE.of_exercise(name)
+    answers = model_answers(assignment)
+    for exercise, old, new in changes:
+        assert old in answers[exercise], answers[exercise]
+        answers[exercise] = answers[exercise].replace(old, new)
+    names = {"__name__": "notebook"}
+    for source in (IMPORTS, prerequisites if assignment.prerequisites else "", *answers.values()):
+        place = f"<cell {next(numbers)}>"
+        linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+        exec(compile(source, place, "exec"), names)
+    return names
+
+
+def handed_in(name, *changes, prerequisites=MULTI_HEAD, earlier=(), names_causes=True):
+    """The result of an exercise whose model answer has some of its text replaced; `earlier`: other exercises', too.
+
+    names_causes: is it looked for what is wrong, which takes longer than all the rest?
+    """
+    assignment = COURSE.of_exercise(name)
+    names = notebook(name, [*earlier, *((name, old, new) for old, new in changes)], prerequisites)
+    wanted = [one for one in assignment.exercises if one.name in (name, *(exercise for exercise, *_ in earlier))]
+    known = material(assignment)
+    return judge(known if names_causes else replace(known, hypotheses=None), Here(names), wanted)[-1]
+
+
+def failed(result):
+    return [test for test in result.tests if test.state != "passed"]
+
+
+PAIRS = {
+    "scaled_dot_product_attention": ("weights @ V", "weights"),
+    "torch_scaled_dot_product_attention": ("weights @ value", "weights"),
+    "causal_attention": ("weights @ V", "weights"),
+    "torch_masked_attention": ("weights @ value", "weights"),
+    "multi_head_attention": ("output_projection(weights @ V, W_O)", "weights"),
+    "MultiHeadAttention": ("self.W_O(heads.flatten(-2))", "weights"),
+}
+FORMS = {
+    "swapped": "{1}, {0}",
+    "dict": "{{'output': {0}, 'weights': {1}}}",
+    "dict, weights first": "{{'weights': {1}, 'output': {0}}}",
+    "list": "[{0}, {1}]",
+    "scores, too": "{0}, {1}, scores",
+    "weights twice": "{0}, {1}, {1}",
+    "with a number": "{0}, {1}, 0.5",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", PAIRS)
+def test_an_answer_in_another_form_costs_one_test_and_a_tenth_at_most(name, form):
+    right = ", ".join(PAIRS[name])
+    code = FORMS[form].format(*PAIRS[name])
+    if name == "scaled_dot_product_attention":
+        code = code.replace("scores", "attention_scores(Q, K)")
+    result = handed_in(name, (f"return {right}", f"return {code}"), names_causes=False)
+    assert [test.name for test in failed(result)] == ["test_shape"]
+    assert result.max_score * 0.9 <= result.score < result.max_score
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("DecoderBlock", "x + self.feed_forward(self.norm_2(x))"),
+        ("TransformerDecoder", "self.output(self.norm(x))"),
+    ],
+)
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["({},)", "{}, 0", "[{}]", "{{'x': {}}}"])
+def test_nor_does_one_tensor_in_something(name, right, form):
+    result = handed_in(name, (f"return {right}", f"return {form.format(right)}"), names_causes=False)
+    assert [test.name for test in failed(result)] == ["test_shape"]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_weights_that_do_not_come_back_leave_the_output_its_points(name):
+    output, weights = PAIRS[name]
+    result = handed_in(name, (f"return {output}, {weights}", f"return {output}"))
+    lost = failed(result)
+    assert "test_output" not in [test.name for test in lost]
+    assert result.score > result.max_score / 3
+    assert "nan" not in " ".join(test.message for test in lost)
+    assert [test.message for test in lost[1:]] == [ABOVE] * (len(lost) - 1)
+
+
+def test_a_form_of_its_own_hides_no_wrong_number():
+    result = handed_in(
+        "multi_head_attention",
+        ("return output_projection(weights @ V, W_O), weights", "return {'a': (weights @ V).sum(-3), 'b': weights}"),
+    )
+    assert {"test_shape", "test_output", "test_mask"} <= {test.name for test in failed(result)}
+
+
+def test_nor_does_it_hide_a_known_mistake():
+    form = ("return weights @ value, weights", "return {'output': weights @ value, 'weights': weights}")
+    result = handed_in("torch_scaled_dot_product_attention", form, (" / math.sqrt(d_k)", ""))
+    assert result.diagnosis == "no-scaling"
+    assert handed_in("torch_scaled_dot_product_attention", form).diagnosis == "another-kind"
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["as in NumPy", "as in nn.Linear"])
+def test_matrices_that_are_no_layers_cost_one_test(turned):
+    """nn.Parameter in place of nn.Linear, either way round; where d_model is h * d_head, no shape tells which."""
+    made, used = ("torch.randn({1}, {0})", "{0} @ {1}.T") if turned else ("torch.randn({0}, {1})", "{0} @ {1}")
+    width, changes = "num_heads * d_head", []
+    for key, sizes in (("Q", ("d_model", width)), ("K", ("d_model", width)), ("V", ("d_model", width)),
+                       ("O", (width, "d_model"))):  # fmt: skip
+        layer, parameter = f"nn.Linear({sizes[0]}, {sizes[1]}, bias=False)", f"nn.Parameter({made.format(*sizes)})"
+        given = "heads.flatten(-2)" if key == "O" else "x"
+        changes.append((f"self.W_{key} = {layer}", f"self.W_{key} = {parameter}"))
+        changes.append((f"self.W_{key}({given})", used.format(given, f"self.W_{key}")))
+    (lost,) = failed(handed_in("MultiHeadAttention", *changes, names_causes=False))
+    assert lost.name == "test_parameters"
+    assert "there is no member W_Q.weight; there is W_Q" in lost.message
+
+
+NORMS = [("self.norm_1", "self.ln1"), ("self.norm_2", "self.ln2")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "changes", "missing"),
+    [
+        ("DecoderBlock", NORMS, "norm_1"),
+        ("DecoderBlock", [("self.attention", "self.attn")], "attention"),
+        ("TransformerDecoder", [("self.norm", "self.ln_f")], "norm"),
+        ("TransformerDecoder", [("self.embedding", "self.emb")], "embedding"),
+        ("TransformerDecoder", [("self.blocks", "self.layers")], "blocks"),
+        ("MultiHeadAttention", [("self.W_Q", "self.query")], "W_Q"),
+    ],
+)
+def test_a_misnamed_member_costs_one_test_that_names_it_and_not_all(name, changes, missing):
+    result = handed_in(name, *changes, names_causes=False)
+    (lost,) = failed(result)
+    assert lost.name == "test_parameters" and lost.max_score <= result.max_score / 10
+    assert f"there is no member {missing}; there is " in lost.message
+    assert ".weight" not in lost.message  # and not a list of all there are
+
+
+@pytest.mark.slow
+def test_an_exception_in_one_line_is_told_once_with_the_number_of_tests():
+    result = handed_in("DecoderBlock", ("        self.norm_2 = nn.LayerNorm(d_model)\n", ""))
+    first, *others = failed(result)
+    assert "has no attribute 'norm_2'" in first.message and "`return x + self.feed_forward" in first.message
+    assert first.message.endswith("11 more tests fail for this reason.")
+    assert {test.message for test in others} == {ABOVE}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("torch_concat_heads", "tokens.reshape(", "tokens.view("),
+        ("MultiHeadAttention", "heads.flatten(-2)", "heads.view(*x.shape[:-1], -1)"),
+    ],
+)
+def test_a_view_after_a_transpose_costs_a_quarter_at_most_and_is_told_once(name, old, new):
+    result = handed_in(name, (old, new))
+    assert 0.7 * result.max_score < result.score < 0.9 * result.max_score
+    first, *others = failed(result)
+    assert "Use .reshape(...) instead" in first.message and "for this reason." in first.message
+    assert {test.message for test in others} == {ABOVE}
+
+
+def test_a_view_hides_nothing_else_that_is_wrong():
+    view = ("heads.flatten(-2)", "heads.view(*x.shape[:-1], -1)")
+    wrong = handed_in("MultiHeadAttention", view, ("query @ key", "value @ key"), names_causes=False)
+    assert {"test_weights", "test_output"} <= {test.name for test in failed(wrong)}
+    assert wrong.score < wrong.max_score / 2
+
+
+def test_a_view_that_only_some_layouts_stop_costs_the_tests_on_layout():
+    result = handed_in("torch_split_heads", ("x.reshape(*batch, L", "x.view(-1).view(*batch, L"))
+    assert {test.name for test in failed(result)} == {"test_layout_in_memory", "test_batch_in_memory"}
+
+
+def test_told_once():
+    assert once_each(["a", "", "b", "a", ""], ["1", "2", "3", "4", "5"]) == [
+        "1 1 more test fails for this reason.", "2", "3", ABOVE, "5",
+    ]  # fmt: skip
+    assert once_each(["a"] * 3, ["1", "2", "3"]) == ["1 2 more tests fail for this reason.", ABOVE, ABOVE]
+
+
+@pytest.mark.slow
+def test_behind_the_wall_it_is_the_same(sandbox):
+    assignment = COURSE.of_exercise("MultiHeadAttention")
+    answers = model_answers(assignment)
+    both = "output_projection(weights @ V, W_O), weights"
+    changes = {
+        "multi_head_attention": (f"return {both}", f"return dict(zip(['output', 'weights'], ({both})))"),
+        "MultiHeadAttention": ("heads.flatten(-2)", "heads.view(*x.shape[:-1], -1)"),
+    }
+    for name, (old, new) in changes.items():
+        assert old in answers[name]
+        answers[name] = answers[name].replace(old, new)
+    with Marker(assignment, sandbox) as marker:
+        report, _ = marker.mark_cells("x", [IMPORTS, *answers.values()])
+    for result in report.exercises[2:]:
+        here = handed_in(result.name, changes[result.name])
+        assert [(one.name, one.score) for one in result.tests] == [(one.name, one.score) for one in here.tests]
+        assert [one.message == ABOVE for one in result.tests] == [one.message == ABOVE for one in here.tests]
+    assert json.loads(json.dumps(report.to_dict()))["score"] == report.score
+
+
+# ---------------------------------------------------------------- fair shares
+
+
+@pytest.mark.slow
+def test_padding_inverted_or_the_last_norm_forgotten_is_one_slip():
+    inverted = handed_in("DecoderBlock", ("padding.unsqueeze(-3)", "~padding.unsqueeze(-3)"))
+    assert inverted.score >= 5
+    forgotten = handed_in("TransformerDecoder", ("self.output(self.norm(x))", "self.output(x)"))
+    assert forgotten.score >= 2.5
+    assert forgotten.diagnosis == "last-norm-missing"
+
+
+@pytest.mark.parametrize(
+    ("weights", "points"), [([1, 1, 1], 1), ([0.2, 1, 1.5, 0.3], 4), ([1] * 7, 2.5), ([3, 1, 1, 1] * 5, 0.1)]
+)
+def test_shares_add_up_and_none_is_nothing(weights, points):
+    found = shares(weights, points)
+    assert round(sum(found), 10) == points and min(found) > 0
+    assert points < 1 or all(round(share, 2) == share for share in found)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_points_are_hundredths_that_a_student_can_add_up(assignment):
+    for exercise in assignment.exercises:
+        weights = [test.weight for test in material(assignment).suite.tests if test.exercise == exercise.name]
+        assert round(sum(weights), 9) == exercise.points, exercise.name  # so a test's weight is its points
+        assert shares(weights, exercise.points) == weights, exercise.name
+
+
+# ---------------------------------------------------------------- questions, and what is brought
+
+
+def test_with_a_known_mistake_its_hint_is_the_only_question():
+    for name, *change in (
+        ("scaled_dot_product_attention", "weights @ V, weights", "weights, weights @ V"),
+        ("attention_scores", "d_k = Q.shape[-1]", "d_k = Q.shape[-2]"),
+        ("masked_softmax", "np.where(mask, scores, -np.inf)", "np.where(mask, scores, 0)"),
+    ):
+        result = handed_in(name, tuple(change))
+        assert result.diagnosis and result.hint, name
+        assert not any("?" in test.message for test in failed(result)), failed(result)
+    unknown = handed_in("attention_scores", ("Q @ K", "np.sin(Q) @ K"))
+    assert unknown.diagnosis is None and any("?" in test.message for test in failed(unknown))
+
+
+@pytest.mark.slow
+def test_what_is_brought_and_right_is_not_blamed():
+    result = handed_in("DecoderBlock", *NORMS)
+    assert result.with_reference == ()
+    wrong = handed_in("DecoderBlock", *NORMS, prerequisites=MULTI_HEAD.replace("W_Q", "query"))
+    assert wrong.with_reference == ("MultiHeadAttention",) and wrong.score == result.score
+    (note,) = [note for note in plain_text.notes(wrong) if "calls" in note]
+    assert "lost marks" not in note and "MultiHeadAttention" in note
+
+
+@pytest.mark.slow
+def test_nor_is_it_if_an_exercise_between_lost_marks():
+    result = handed_in(
+        "TransformerDecoder", ("self.norm", "self.ln_f"), earlier=[("DecoderBlock", "x = x + attended", "x = attended")]
+    )
+    assert result.with_reference == ("DecoderBlock",)
+    assert [test.name for test in failed(result)] == ["test_parameters"]
+
+
+# ---------------------------------------------------------------- which call, and with what
+
+
+def test_a_message_speaks_of_the_call_that_gave_what_is_wrong():
+    wider = "    if d_model != W_O.shape[0]:\n        return np.zeros((5, 12)), np.zeros((3, 5, 5))\n"
+    axes = "*batch, L, d_model = X.shape\n"
+    result = handed_in("multi_head_attention", (axes, axes + wider))
+    (lost,) = failed(result)
+    assert "with X (5, 7), W_Q (7, 12)" in lost.message and "d_model is 7" in lost.message
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("softmax", "return exps", "return exps ** 2"),
+        ("attention_scores", "Q @ K", "np.sin(Q) @ K"),
+        ("torch_scaled_dot_product_attention", "query @ key", "torch.sin(query) @ key"),
+        ("masked_softmax", "return exps", "return exps ** 2"),
+        ("split_heads", "heads.swapaxes(-3, -2)", "heads.swapaxes(-3, -2)[::-1]"),
+        ("multi_head_attention", "Q @ K", "np.sin(Q) @ K"),
+        ("layer_norm", "return ", "return 2 * "),
+    ],
+)
+def test_a_line_of_code_has_the_same_input(name, old, new):
+    """The line, run in a notebook, and the call of the message give the number of the message."""
+    result = handed_in(name, (old, new))
+    told = [test.message for test in failed(result) if "To have the same input: `" in test.message]
+    assert told
+    checked = 0
+    for message in told:
+        found = re.search(r"(?:result|output|weights) at \[([\d, ]+)\] is (-?[\d.e+-]+), which is not right", message)
+        if not found:
+            continue
+        names = notebook(name, [(name, old, new)], prerequisites="")
+        exec(message.partition("To have the same input: `")[2].rpartition("`")[0], names)
+        got = eval(message.partition(" with ")[0], names)
+        parts = [got] if hasattr(got, "shape") else got
+        place = tuple(map(int, found[1].split(",")))
+        near = [part[place] for part in parts if len(part.shape) == len(place)]
+        assert any(float(one) == pytest.approx(float(found[2]), rel=2e-3, abs=1e-4) for one in near), message
+        checked += 1
+    assert checked
+
+
+def test_a_line_has_nothing_that_did_not_come_from_the_suite():
+    answer = np.random.default_rng(0).normal(size=(3, 4)) ** 2
+    notes = reproduce.Notes()
+    with notes.taken():
+        x = normal(5, 3, 4)
+    assert notes.line(Call("f", (answer,)), lambda name: ["x"]) == ""
+    assert notes.line(Call("f", (x, answer)), lambda name: ["x", "y"]) == ""
+    made = "np.random.default_rng(5).normal(size=(3, 4))"
+    for given, code in (
+        (x, made),
+        (2.5 * x, f"2.5 * {made}"),
+        (2.5 * x + 1, f"2.5 * {made} + 1"),
+        (x - 0.5, f"{made} - 0.5"),
+        (x.T, f"{made}.swapaxes(-1, -2)"),
+        (-x.astype(np.float32), f"(-1 * {made}).astype(np.float32)"),
+        (np.array([[True, False]]), "np.array([[1,0]], dtype='bool')"),
+    ):
+        assert notes.line(Call("f", (given,)), lambda name: ["x"]) == f"x = {code}"
+        assert np.allclose(eval(code, {"np": np}), given, rtol=1e-5, atol=1e-5)
+
+
+# ---------------------------------------------------------------- the visible side
+
+
+def checked(name, old, new):
+    """The visible checks' messages on a model answer with some of its text replaced; empty if they pass."""
+    answer = model_answers(COURSE.of_exercise(name))[name]
+    assert old in answer
+    names, place = dict(vars(COURSE.of_exercise(name).reference())), f"<cell {next(numbers)}>"
+    source = answer.replace(old, new)
+    linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+    exec(compile(source, place, "exec"), names)
+    return [test.message for test in examine(name, names).result.tests if test.state != "passed"]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_check_says_that_values_came_in_another_order_and_asks_nothing_else(name):
+    output, weights = PAIRS[name]
+    first, *others = checked(name, f"{output}, {weights}", f"{weights}, {output}")
+    assert "the values came back in another order. → In which order does the docstring name them? What" in first
+    assert SAME in others
+    assert not any("?" in message for message in others)
+
+
+def test_a_check_tells_an_exception_once_and_asks_once():
+    first, *others = checked("masked_softmax", "exps = np.exp(allowed", "exps = np.exp(alowed")
+    assert "name 'alowed' is not defined" in first and "→" in first and "What went in" in first
+    assert set(others) == {SAME}
+
+
+def test_no_check_asks_about_what_is_right():
+    (batch,) = checked("attention_scores", "Q.shape[-1]", "Q.shape[1]")
+    assert "change places" not in batch and "sizes" in batch
+    told = checked("masked_softmax", "exps = np.exp(allowed - largest)", "exps = np.exp(scores) * mask")
+    assert told and not any("What does a hidden score become" in message for message in told)
+
+
+def test_a_mistake_about_the_plainest_layers_is_asked_about_once():
+    result = handed_in("translation_test", ("return bool(", "return not bool("))
+    assert sum("?" in said for said in [result.hint, *(test.message for test in result.tests)]) == 1
+
+
+def test_a_module_without_forward_is_spoken_of_by_shapes():
+    names = {"nn": torch.nn, "torch": torch}
+    exec("class DecoderBlock(nn.Module):\n    def __init__(self, *sizes):\n        super().__init__()", names)
+    said = " ".join(test.message for test in examine("DecoderBlock", names).result.tests)
+    assert "argument 1" not in said
+
+
+def test_a_construction_that_should_fail_raised_nothing():
+    result = handed_in("MultiHeadAttention", ("if d_model % num_heads != 0:", "if False:"))
+    (lost,) = failed(result)
+    assert lost.name == "test_does_not_divide"
+    assert "raised nothing; it should raise ValueError." in lost.message and "dict" not in lost.message
+
+
+def test_an_exercise_may_have_any_name_but_calls():
+    student = Student(lambda call: Failure(Kind.MISSING), lambda name: [])
+    public = {name for name in dir(student) if not name.startswith("_")}
+    assert public == {"calls"}
+    assert isinstance(student.begin, Function) and student.asked.name == "asked"

@@ -1,0 +1,248 @@
+"""A suite may be ordinary pytest, with plain asserts, and its author is told where it is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+
+import nbformat
+import pytest
+
+from autograder.authoring import notebook_checks
+from autograder.authoring.new_course import begin_course
+from autograder.authoring.new_exercise import add_exercise
+from autograder.content import Visible
+from autograder.course import Course
+from autograder.judge.judging import Material, judge
+from autograder.submission import grade_id
+from autograder.testing.local import Here, answering
+from autograder.testing.student import Student
+from autograder.testing.session import Suite
+from tests.helpers.small_course import EXERCISE, NAME, command
+
+PLAIN = '''
+import numpy as np
+import pytest
+
+
+@pytest.mark.exercise("double")
+class TestDouble:
+    def test_hint(self, student):
+        """Twice as much."""
+        SECRET = 42.5
+        assert student.double(21.25) == SECRET, "What is two times that?"
+
+    def test_bare(self, student):
+        """Twice as much, too."""
+        assert student.double(3.0) == 6.0
+
+    def test_numpy(self, student):
+        """Twice an array."""
+        np.testing.assert_allclose(student.double(np.array([1.25])), np.array([2.5]))
+
+    def test_fail(self, student):
+        """Never less."""
+        if student.double(1.0) < 2:
+            pytest.fail("Is it more?")
+
+    def test_broken(self, student):
+        """Something that has a length."""
+        len(student.double(1.0))
+'''
+
+
+@pytest.fixture
+def judged(tmp_path):
+    path = tmp_path / "a1" / "hidden_tests.py"
+    path.parent.mkdir()
+    path.write_text(PLAIN)
+    with Suite([path]) as suite:
+        from autograder.course import Exercise
+
+        names = Here({"double": lambda x: x})
+        (result,) = judge(Material(suite), names, [Exercise("double", 10.0)])
+    return {test.name: test for test in result.tests}
+
+
+def test_a_plain_assert_is_a_failed_test_with_its_hint_and_tells_no_expected_value(judged):
+    assert judged["test_hint"].message == (
+        "double(21.25): what came back is not what is asked for here. What is two times that?"
+    )
+    assert judged["test_bare"].message == "double(3.0): what came back is not what is asked for here."
+    assert judged["test_fail"].message == "double(1.0): what came back is not what is asked for here. Is it more?"
+    assert {test.state for test in judged.values()} == {"failed"}
+    for test in judged.values():
+        assert not any(secret in test.message for secret in ("42.5", "6.0", "2.5]", "assert")), test.message
+
+
+def test_what_a_test_cannot_judge_names_its_line(judged):
+    line = 1 + PLAIN.splitlines().index("        len(student.double(1.0))")
+    assert f"(TypeError, hidden_tests.py, line {line}). Please tell your instructor." in judged["test_broken"].message
+
+
+SHARING = """
+import pytest
+from ..shared_hidden_tests import STEP
+
+@pytest.mark.exercise("{name}")
+class TestIt:
+    def test_step(self, student):
+        \"\"\"One step on.\"\"\"
+        assert student.{name}(1) == 1 + STEP, "How far?"
+
+    def test_two(self, student):
+        \"\"\"Two steps on.\"\"\"
+        assert student.{name}(student.{name}(1)) == 1 + 2 * STEP, "How far?"
+"""
+
+
+def test_exercises_share_a_file_and_are_judged_in_any_order_and_named_in_any_way(tmp_path):
+    """Also as a module of Python's own; and what has been saved since is read anew."""
+    paths = [tmp_path / "a1" / name / "hidden_tests.py" for name in ("statistics", "suite", "json")]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        path.write_text(SHARING.format(name=path.parent.name))
+    for step in (1, 20):
+        (tmp_path / "a1" / "shared_hidden_tests.py").write_text(f"STEP = {step}\n")
+        names = dict.fromkeys(("statistics", "suite", "json"), lambda x, step=step: x + step)
+        with Suite(paths) as suite:
+            assert suite.exercises() == list(names)
+            for number in (0, 2, 4, 1, 3, 5, 0):
+                test = suite.tests[number]
+                assert suite.run(test, Student(answering(names), lambda name: ("x",)), None).error is None, test
+            assert suite.path_of[suite.tests[2]] == paths[1]
+    assert json.dumps(1) == "1" and sys.modules["json"] is json
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    root = tmp_path_factory.mktemp("plain") / "course"
+    list(begin_course(root, NAME, EXERCISE))
+    return root
+
+
+@pytest.fixture
+def assignment(fresh, tmp_path):
+    return Course(shutil.copytree(fresh, tmp_path / "course")).assignment(NAME)
+
+
+def dev_check_of(assignment):
+    return command(Course(assignment.root), "dev", "check")
+
+
+def findings(assignment, check):
+    return "\n".join(map(str, check(assignment, nbformat.read(assignment.notebook, as_version=4))))
+
+
+def edit(assignment, change):
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    change(notebook)
+    nbformat.write(notebook, assignment.notebook)
+
+
+@pytest.mark.slow
+def test_a_fresh_course_is_in_order_and_says_what_waits_to_be_written(assignment):
+    code, said = dev_check_of(assignment)
+    assert code == 0, said
+    assert "in order: 1 exercise" in said
+    assert "the text of the skeleton is still there. Write your own." in said
+
+
+@pytest.mark.slow
+def test_a_suite_that_its_own_solution_fails_is_found_with_its_line(assignment):
+    text = assignment.suites[0].read_text().replace("(4, 6))\n", "(4, 7))\n")
+    assignment.suites[0].write_text(text)
+    line = 1 + next(number for number, one in enumerate(text.splitlines()) if "(4, 7))" in one)
+    code, said = dev_check_of(assignment)
+    assert code == 1
+    assert f"cell '{EXERCISE}, test_shape': the solution fails this hidden test (" in said
+    assert f"within hidden_tests.py, line {line})" in said
+
+
+def test_what_nbgrader_stumbles_over_is_found_before_it_does(assignment):
+    def spoil(notebook):
+        named = {grade_id(cell): cell for cell in notebook.cells}
+        named[EXERCISE].source = named[EXERCISE].source.replace("### END SOLUTION", "")
+        notebook.cells.append(nbformat.from_dict({**named[f"test-{EXERCISE}"], "id": "copy"}))
+
+    assert findings(assignment, notebook_checks.can_be_released) == ""
+    edit(assignment, spoil)
+    found = findings(assignment, notebook_checks.can_be_released)
+    assert f"cell '{EXERCISE}': ### BEGIN SOLUTION and ### END SOLUTION do not come in pairs" in found
+    assert f"cell 'test-{EXERCISE}': 2 cells have this id. Give each its own" in found
+    code, said = dev_check_of(assignment)
+    assert (code, "2 to mend" in said) == (1, True)
+
+
+def test_headings_that_are_counted_twice_are_found_and_dev_new_counts_on(assignment):
+    def add(notebook):
+        notebook.cells.append(nbformat.v4.new_markdown_cell("## 2. In your own words\n\n```\n# no heading\n```"))
+
+    edit(assignment, add)
+    list(add_exercise(Course(assignment.root), NAME, "second_one"))
+    assert findings(assignment, notebook_checks.headings) == ""
+    text = assignment.notebook.read_text()
+    assert "## 2. `second_one`" in text
+    assert "## 3. In your own words" in text
+    edit(assignment, add)
+    found = findings(assignment, notebook_checks.headings)
+    assert "the heading '## 2. In your own words' has the number, or the words, of '## 2. `second_one`'" in found
+
+
+def test_somebodys_own_options_for_pytest_do_not_disturb_a_suite(monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-v --durations=3 --no-such-option")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    with Suite(Visible().checks("a1_scaled_dot_product")) as suite:
+        assert "softmax" in suite.exercises()
+    assert os.environ["PYTEST_ADDOPTS"] == "-v --durations=3 --no-such-option"
+    assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
+
+
+def test_ctrl_c_while_a_suite_is_loaded_is_no_fault_of_the_suite(tmp_path):
+    path = tmp_path / "a1" / "hidden_tests.py"
+    path.parent.mkdir()
+    path.write_text("raise KeyboardInterrupt\n")
+    with pytest.raises(KeyboardInterrupt):
+        Suite([path])
+
+
+def test_what_a_fixture_of_a_suite_sets_up_is_undone_when_the_suite_is_closed(tmp_path):
+    path = tmp_path / "a1" / "hidden_tests.py"
+    path.parent.mkdir()
+    path.write_text(WITH_FIXTURE)
+    left = tmp_path / "left"
+    with Suite([path]) as suite:
+        for test in suite.tests:
+            student = Student(answering({"place": lambda: str(left)}), lambda name: [])
+            assert suite.run(test, student, None).error is None
+        assert left.exists()
+    assert not left.exists()
+
+
+WITH_FIXTURE = '''
+from pathlib import Path
+
+import pytest
+
+left = []
+
+
+@pytest.fixture(scope="module")
+def kept():
+    yield
+    left[0].unlink()
+
+
+@pytest.mark.exercise("place")
+class TestPlace:
+    def test_first(self, student, kept):
+        """It leaves a file."""
+        left.append(Path(student.place()))
+        left[0].touch()
+
+    def test_second(self, student, kept):
+        """It is still there."""
+        assert left[0].exists()
+'''

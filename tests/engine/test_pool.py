@@ -1,0 +1,251 @@
+"""A whole class: into the gradebook over several workers, interrupted, run twice at once, on a cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course import Course
+from autograder.nbgrader import api
+from autograder.nbgrader.autograde import LOCK
+from autograder.nbgrader.gradebook import grade_into_gradebook
+from autograder.submission import grade_id
+from tests.helpers.classes import class_of
+from tests.helpers.small_course import NAME, NOTEBOOK, command, submit
+from tests.helpers.terminal import grade
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory):
+    """Released and handed in once; each test gets a copy of its own."""
+    return class_of(tmp_path_factory.mktemp("ten") / "course", 10)
+
+
+@pytest.fixture(scope="module")
+def thirteen(tmp_path_factory):
+    return class_of(tmp_path_factory.mktemp("thirteen") / "course", 13, slow=True)
+
+
+@pytest.fixture
+def course(ten, tmp_path):
+    return Course(shutil.copytree(ten.root, tmp_path / "course"))
+
+
+@pytest.fixture
+def slow_course(thirteen, tmp_path):
+    return Course(shutil.copytree(thirteen.root, tmp_path / "course"))
+
+
+def scores(course):
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        return {one.student.id: one.score for one in book.assignment_submissions(NAME)}
+
+
+def autograded(course):
+    """What formgrader and feedback are made of: each cell's text and outputs."""
+    found = {}
+    for path in sorted((course.root / "autograded").glob("*/*/*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        found[path.parents[1].name] = [(grade_id(c), c.source, c.get("outputs")) for c in cells]
+    return found
+
+
+def test_the_one_command_leaves_what_nbgrader_autograde_leaves(course):
+    done, out, _ = grade(course, "--gradebook", "--jobs", "2", "--feedback")
+    assert done.returncode == 1, out
+    assert "9 graded, 1 could not be graded" in out
+    assert f"zoe, {NAME}: {NOTEBOOK} is not a Jupyter notebook" in out
+    assert len(list((course.root / "feedback").glob("*/*/*.html"))) == 9
+    together, marks = autograded(course), scores(course)
+    assert len(marks) == 9
+    assert not api(course.root).autograde(NAME, "*", force=True)["success"]
+    assert scores(course) == marks
+    assert autograded(course) == together
+    assert marks["student-00"] == 3
+    assert 0 < marks["student-01"] < 3
+    assert marks["student-02"] == 0
+
+
+def test_only_what_changed_is_graded_again(course):
+    def graded(*words):
+        return command(course, "grade", "--gradebook", "--jobs", 1, "--quiet", *words)[1]
+
+    graded()
+    assert "0 graded, 9 unchanged since they were graded, 1 could not be graded" in graded()
+    submit(course, "student-02")
+    assert "1 graded, 8 unchanged" in graded()
+    assert scores(course)["student-02"] == 3
+    solution = course.assignment(NAME).solution
+    solution.write_text(solution.read_text() + "\n# another version of the course\n")
+    assert "9 graded, 1 could" in graded()
+    assert "9 graded, 1 could" in graded("--force")
+
+
+def until(condition, seconds=120):
+    for _ in range(int(seconds * 20)):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("it did not come to that")
+
+
+def finished(course):
+    return [student for student, cells in _read(course) if any(outputs for name, _, outputs in cells if name)]
+
+
+def _read(course):
+    try:
+        return list(autograded(course).items())
+    except Exception:  # a notebook that is being written
+        return []
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_was_interrupted_goes_on(slow_course, how):
+    process = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 3)
+    below = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(how)
+    process.communicate(timeout=60)
+    until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in below), 20)
+    before = len(finished(slow_course))
+    assert 3 <= before < 12
+    _, out, _ = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet")
+    graded, unchanged = (
+        int(word) for word in (out.split(" graded,")[0].split()[-1], out.split(" unchanged")[0].split()[-1])
+    )
+    assert graded + unchanged == 12
+    assert unchanged >= before - 1
+    marks = scores(slow_course)
+    assert len(marks) == 12
+    assert [marks[f"student-{n:02}"] for n in (0, 3, 6, 9)] == [3] * 4
+
+
+def test_a_second_run_says_so_and_hosts_that_are_killed_lose_nothing(slow_course):
+    first = grade(slow_course, "--gradebook", "--jobs", "2", "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 2)
+    for one in psutil.Process(first.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            one.kill()
+    second, out, _ = grade(slow_course, "--gradebook")
+    assert second.returncode == 2
+    assert "another run is grading" in out
+    assert "Traceback" not in out
+    out, _ = first.communicate(timeout=240)
+    assert "12 graded, 1 could not be graded" in out
+    assert len(scores(slow_course)) == 12
+    assert (slow_course.root / LOCK).exists()
+
+
+def test_a_report_that_was_interrupted_goes_on(slow_course):
+    words = ("submitted", "--json", "marks.json", "--jobs", "2")
+    process = grade(slow_course, *words, wait=False)
+    part = slow_course.root / "marks.json.part"
+    until(lambda: part.exists() and part.read_text().count("\n") >= 3)
+    process.kill()
+    process.communicate(timeout=60)
+    assert not (slow_course.root / "marks.json").exists()
+    with part.open("a") as file:
+        file.write('{"stamp": "cut o')
+    done, out, _ = grade(slow_course, *words)
+    assert done.returncode == 1, out
+    assert "going on: " in out
+    assert not part.exists()
+    marks = json.loads((slow_course.root / "marks.json").read_text())
+    assert [entry["student"] for entry in marks] == [f"student-{n:02}" for n in range(12)] + ["zoe"]
+    whole = slow_course.root / "whole.json"
+    command(slow_course, "grade", "submitted", "--json", whole.name, "--jobs", 1)
+    assert json.loads(whole.read_text()) == marks
+
+
+def test_what_does_not_go_together_says_so(course):
+    for words, sentence in (
+        (("--gradebook", "submitted"), "leave PATH and --json away"),
+        (("--force", "submitted"), "go with --gradebook"),
+        ((), "what is to be graded?"),
+        (("submitted", "--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler answers"),
+        (("--gradebook",), "nothing handed in"),
+    ):
+        if sentence == "nothing handed in":
+            shutil.rmtree(course.root / "submitted")
+        code, out = command(course, "grade", *words)
+        assert code == 2, out
+        assert sentence in out
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A real scheduler and two real workers, each a process of its own with an address of its own."""
+    processes, logs = [], []
+
+    def start(*words, server):
+        log = (tmp_path / f"{server}.log").open("w")
+        logs.append(log)
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+        processes.append(
+            subprocess.Popen([sys.executable, "-m", "distributed.cli." + words[0], *words[1:], "--host", server],
+                             stdout=log, stderr=log, env=environment, cwd=tmp_path)
+        )  # fmt: skip
+
+    file = tmp_path / "scheduler.json"
+    start("dask_scheduler", "--port", "0", "--dashboard-address", ":0", "--scheduler-file", str(file), server="127.0.0.2")
+    until(lambda: file.exists() and file.stat().st_size)
+    for server in ("127.0.0.3", "127.0.0.4"):
+        start("dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard", server=server)
+    yield json.loads(file.read_text())["address"], processes
+    for process in processes:
+        process.kill()
+        process.wait()
+    for log in logs:
+        log.close()
+
+
+def test_many_machines_one_of_which_is_lost(slow_course, cluster):
+    address, processes = cluster
+    grader = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet", wait=False)
+    until(lambda: len(finished(slow_course)) >= 2)
+    for process in psutil.Process(processes[1].pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # with the one before it
+            process.kill()
+    processes[1].kill()
+    out, _ = grader.communicate(timeout=240)
+    assert "12 graded, 1 could not be graded" in out
+    assert len(scores(slow_course)) == 12
+    _, out, _ = grade(slow_course, "--gradebook", "--scheduler", address, "--quiet")
+    assert "0 graded, 12 unchanged" in out
+
+
+def test_a_worker_with_another_course_refuses(course, tmp_path):
+    from autograder.errors import CourseError
+    from autograder.worker.executors import RemoteWorker
+    from autograder.worker.task import Task
+
+    task = Task("ana", NAME, "another version", ("x = 1",))
+    with pytest.raises(CourseError, match="another version of the course"):
+        RemoteWorker(str(course.root), "auto")(task)
+
+
+def test_outcomes_are_reported_as_they_come(course):
+    seen = []
+    outcomes = grade_into_gradebook(course, [course.assignment(NAME)], {"jobs": 1}, "auto", seen.append)
+    assert seen == outcomes
+    assert [one.student for one in outcomes if one.reason] == ["zoe"]
+
+
+def test_a_run_keeps_quiet_only_for_itself(course):
+    grade_into_gradebook(course, [course.assignment(NAME)], {"jobs": 1}, "auto", lambda outcome: None)
+    assert "1 of 1 submissions could not be graded" in api(course.root).autograde(NAME, "zoe")["log"]

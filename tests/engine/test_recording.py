@@ -1,0 +1,102 @@
+"""What is known of a suite beforehand spares work, and never a test's own judgement."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.course import Exercise
+from autograder.judge.judging import Material, judge
+from autograder.testing.local import Here
+from autograder.testing.recording import record
+from autograder.testing.session import Suite
+
+SUITE = '''
+import pytest
+from autograder.testing import expect
+
+@pytest.mark.exercise("split")
+class TestSplit:
+    def test_refuses(self, student):
+        """Six columns cannot be shared among four heads."""
+        expect.raises(ValueError, lambda: student.split(6, 4), "What is left over?")
+
+    def test_says_which(self, student):
+        """The message names the number of heads."""
+        try:
+            student.split(6, 4)
+        except ValueError as error:
+            assert "4 heads" in str(error), "Which number would the reader want to see?"
+        else:
+            pytest.fail("What is left over?")
+'''
+
+
+def reference(columns, heads):
+    raise ValueError(f"{columns} columns, {heads} heads")
+
+
+def other_words(columns, heads):
+    raise ValueError("cannot be shared")
+
+
+def another_kind(columns, heads):
+    raise TypeError(f"{columns} columns, {heads} heads")
+
+
+@pytest.fixture
+def suite(tmp_path):
+    path = tmp_path / "test_split.py"
+    path.write_text(SUITE)
+    with Suite([path]) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("answer", "passed", "ran"),
+    [
+        (reference, [True, True], []),
+        (other_words, [True, False], ["test_says_which"]),
+        (another_kind, [False, False], ["test_refuses", "test_says_which"]),
+    ],
+)
+def test_of_an_exception_the_kind_is_enough_unless_a_test_reads_its_words(suite, monkeypatch, answer, passed, ran):
+    names = {"split": reference}
+    material = Material(suite, names, record(suite, names))
+    run, tests = suite.run, []
+    monkeypatch.setattr(suite, "run", lambda test, *more: tests.append(test.name) or run(test, *more))
+    (result,) = judge(material, Here({"split": answer}), [Exercise("split", 2.0)])
+    assert [test.state == "passed" for test in result.tests] == passed
+    assert tests == ran
+
+
+SUMS = '''
+import numpy as np
+import pytest
+from autograder.testing import expect
+
+@pytest.mark.exercise("total")
+class TestTotal:
+    def test_values(self, student, reference):
+        """What the reference gives."""
+        x = np.array([1.0, 2.0])
+        expect.close(student.total(x), reference.total(x), "What do they add up to?")
+'''
+
+
+def test_the_reference_is_not_asked_again_what_it_has_answered(tmp_path):
+    asked = []
+
+    def total(x):
+        asked.append(x)
+        return x.sum()
+
+    path = tmp_path / "test_total.py"
+    path.write_text(SUMS)
+    with Suite([path]) as suite:
+        names = {"total": total}
+        material = Material(suite, names, record(suite, names))
+        before = len(asked)
+        for answer, score in ((lambda x: x.max(), 0.0), (lambda x: sum(x), 2.0)):
+            (result,) = judge(material, Here({"total": answer}), [Exercise("total", 2.0)])
+            assert result.score == score
+    assert len(asked) == before > 0

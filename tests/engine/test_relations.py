@@ -1,0 +1,194 @@
+"""What no mistake in the catalogue explains is told as a relation to the right answers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.content import course_relations
+from autograder.diagnosis.differences import ComparedCall
+from autograder.diagnosis.relations import explained_by_relations
+from autograder.errors import CourseError
+from autograder.student.check import examine
+from autograder.reports import plain_text
+from autograder.sandbox.protocol.calls import Call
+from autograder.testing.comparing import same_answer
+from autograder.testing.local import answering
+from tests.helpers.in_process import COURSE, judged_alone
+
+A1 = COURSE.assignment("a1_scaled_dot_product")
+SCORES = next(exercise for exercise in A1.exercises if exercise.name == "attention_scores")
+X = np.random.default_rng(0).normal(size=(3, 4, 5))
+
+
+def related(wrong, right, *calls, of_course=()):
+    """The relations between two functions' answers to some arrays."""
+    asked = [Call("f", (x,)) for x in calls or (X, X[0])]
+    pairs = [(answering({"f": wrong})(call), answering({"f": right})(call)) for call in asked]
+    off = frozenset(i for i, (got, wanted) in enumerate(pairs) if not same_answer(got, wanted))
+    return explained_by_relations(
+        [ComparedCall(call, *pair) for call, pair in zip(asked, pairs, strict=True)], off, of_course
+    )
+
+
+def changed(x):
+    x *= 2
+    return x / 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "name", "words"),
+    [
+        (lambda x: x * math.sqrt(6), lambda x: x, "a-constant-factor", "2.45 times"),
+        (lambda x: x + 2, lambda x: x, "shifted-by-a-constant", "2 more"),
+        (lambda x: x.astype("float32"), lambda x: x, "another-dtype", "float32 where float64"),
+        (lambda x: x.tolist(), lambda x: x, "another-kind", "a list and not as a NumPy array"),
+        (lambda x: x.swapaxes(-1, -2), lambda x: x, "axes-in-another-order", "changed places"),
+        (lambda x: x.ravel(), lambda x: x, "another-shape", "joined or cut"),
+        (lambda x: x[None], lambda x: x, "another-shape", "too many"),
+        (lambda x: x[..., ::-1], lambda x: x, "another-order", "backwards along axis"),
+        (lambda x: np.roll(x, 1, -1), lambda x: x, "another-order", "1 place too late, in a circle"),
+        (lambda x: x[..., [2, 0, 1, 4, 3]], lambda x: x, "another-order", "another order"),
+        (lambda x: x[..., :-1], lambda x: x, "another-length", "cut short"),
+        (lambda x: x < 0, lambda x: x >= 0, "complement", "opposite"),
+        (changed, lambda x: x / 1, "inputs-changed", "no longer what it was"),
+        (lambda x: (x * 2,), lambda x: (x * 2, x + 1), "parts-missing", "1 of the 2"),
+        (lambda x: x, lambda x: np.sin(x), "argument-handed-back", "an argument as it went in"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_relation_has_a_name_and_evidence(wrong, right, name, words):
+    (found,) = related(wrong, right)
+    assert found.name == name
+    assert words in found.evidence
+    assert found.hint.endswith("?")
+
+
+def test_an_argument_without_effect():
+    """The wrong one also takes a sine, so that nothing plainer explains it."""
+    Y = np.random.default_rng(1).normal(size=(2, 3, 4, 5))
+    asked = [Call("f", (X, Y[0])), Call("f", (X, Y[1])), Call("f", (Y[0], Y[1]), {"scale": 2.0})]
+
+    def names(wrong):
+        pairs = [[answering({"f": one})(call) for one in (wrong, right)] for call in asked]
+        return explained_by_relations(
+            [ComparedCall(*one) for one in zip(asked, *zip(*pairs, strict=True), strict=True)], OFF
+        )
+
+    def right(x, y, scale=1.0):
+        return (x + y**3) * scale
+
+    OFF = frozenset({0, 1, 2})
+    (found,) = names(lambda x, y, scale=1.0: np.sin(x) * scale)
+    assert found.name == "argument-without-effect"
+    assert "differ in the second argument alone" in found.evidence
+    assert names(lambda x, y, scale=1.0: np.sin(x) + y) == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name", "words"),
+    [
+        (
+            lambda x: np.where(x.sum(-1, keepdims=True) > 0, x, np.nan),
+            "nothing-to-see",
+            "may attend to nothing: there yours is NaN",
+        ),
+        (
+            lambda x: np.clip(np.where(x.sum(-1, keepdims=True) > 0, x, 0), -1e3, 1e3),
+            "large-scores",
+            "numbers as large as thousands",
+        ),
+    ],
+)
+def test_a_course_adds_relations_that_its_subject_alone_knows(wrong, name, words):
+    def right(x):
+        return np.where(x.sum(-1, keepdims=True) > 0, x, 0)
+
+    calls = (X, X[0], 1e6 * X) if name == "large-scores" else (X, X[0])
+    (found,) = related(wrong, right, *calls, of_course=course_relations(COURSE.folder))
+    assert (found.name, words in found.evidence) == (name, True)
+    assert related(wrong, right, *calls) == ()
+
+
+def test_a_course_whose_relations_name_none_is_told_where(tmp_path):
+    assert course_relations(tmp_path) == ()
+    (tmp_path / "course.toml").touch()
+    (tmp_path / "relations.py").write_text("RELATION = ()\n")
+    with pytest.raises(CourseError, match=r"relations\.py: there is no RELATIONS"):
+        course_relations(tmp_path)
+
+
+def test_two_relations_are_told_as_two():
+    found = related(lambda x: x.tolist() if x.ndim == 2 else x[..., ::-1], lambda x: x)
+    assert [one.name for one in found] == ["another-kind", "another-order"]
+
+
+def test_right_for_one_layout_alone():
+    def two_axes_only(x):
+        assert x.ndim == 2
+        return x + x
+
+    (found,) = related(two_axes_only, lambda x: x * 2, X[0], X, X[None])
+    assert (found.name, "With 2 axes all is right" in found.evidence) == ("one-batch-layout", True)
+
+
+def test_noise_stands_in_no_relation():
+    assert related(lambda x: np.sin(9 * x), lambda x: x) == ()
+    assert related(lambda x: x.sum(), lambda x: x.mean() ** 2) == ()  # one number is always some factor of another
+
+
+def test_gradients_that_do_not_come():
+    a1 = A1.exercises[-1]
+
+    def attend(query, key, value):
+        weights = torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1)
+        return weights @ value, weights + 0 * value.detach().sum()
+
+    assert judged_alone(A1, a1, attend).diagnosis is None
+
+    def without(query, key, value):
+        weights = torch.softmax(query @ key.detach().mT / math.sqrt(query.shape[-1]), -1)
+        return weights @ value, weights
+
+    result = judged_alone(A1, a1, without)
+    assert result.diagnosis == "gradient-missing"
+    assert "The values are right" in result.evidence
+
+
+def test_the_report_begins_with_it():
+    result = judged_alone(A1, SCORES, lambda Q, K: 1.7 * Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))
+    said = plain_text.as_text(result).splitlines()
+    assert result.diagnosis == "a-constant-factor"
+    assert said[1].startswith("What is wrong looks like this: a constant factor. Each of your numbers is 1.7 times")
+
+
+def test_an_answer_that_changes_from_call_to_call():
+    noise = np.random.default_rng(1)
+    result = judged_alone(A1, SCORES, lambda Q, K: Q @ K.swapaxes(-1, -2) * noise.normal())
+    assert result.diagnosis == "another-answer-each-time"
+
+
+def test_a_name_is_not_given_if_more_is_left_than_it_explains():
+    """All axes reversed in batches, and float64 always: the cheaper of the two is not told alone."""
+
+    def scores(Q, K):
+        return (Q @ K.T / math.sqrt(Q.shape[-1])).astype(float)
+
+    assert judged_alone(A1, SCORES, scores).diagnosis != "float64-always"
+
+
+def test_a_visible_check_begins_with_it_too():
+    def attention_scores(Q, K):
+        return Q @ K.swapaxes(-1, -2)
+
+    verdict = examine("attention_scores", {"attention_scores": attention_scores, "np": np})
+    assert "What is wrong looks like this: a constant factor." in repr(verdict)
+    assert repr(verdict).index("a constant factor") < repr(verdict).index("wanted")
+
+
+def test_a_visible_check_says_nothing_of_what_it_cannot_tell():
+    verdict = examine("attention_scores", {"attention_scores": lambda Q, K: np.sin(Q @ K.swapaxes(-1, -2))})
+    assert "looks like" not in repr(verdict)

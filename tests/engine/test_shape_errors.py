@@ -1,0 +1,53 @@
+"""What NumPy and PyTorch say about shapes, told in the course's words. The errors are real ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.testing.shape_errors import told
+
+z, t = np.zeros, torch.zeros
+CASES = [
+    (lambda: z((3, 4)) + z(5), "shapes (3, 4) and (5,) do not broadcast: counted from the end, 4 meets 5"),
+    (lambda: z((2, 3, 4)) * z((2, 4)), "shapes (2, 3, 4) and (2, 4) do not broadcast: counted from the end, 3 meets 2"),
+    (lambda: np.where(z((2, 3)) > 0, z((2, 4)), 0), "shapes (2, 3) and (2, 4) do not broadcast"),
+    (lambda: z((3, 4)) @ z((5, 6)), "these two cannot be multiplied: 4 meets 5"),
+    (lambda: np.float64(3) @ z(4), "the left one is a single number"),
+    (lambda: z((2, 3, 4)) @ z((3, 4, 5)), "the axes before the last two, (2,) and (3,), do not broadcast"),
+    (lambda: np.dot(z((3, 4)), z((5, 6))), "shapes (3, 4) and (5, 6) cannot be multiplied: 4 meets 5"),
+    (lambda: z(12).reshape(5, 3), "12 numbers cannot be laid out in the shape (5, 3), which has room for 15"),
+    (lambda: z(12).reshape(5, -1), "12 numbers cannot be laid out in the shape (5, -1): no whole number"),
+    (lambda: z((2, 2)).sum(axis=2), "there is no axis 2 here: the axes are 0 to 1, or -2 to -1 from the end"),
+    (lambda: z((2, 2)).swapaxes(-3, -2), "there is no axis -3 here"),
+    (lambda: np.concatenate([z((2, 3)), z((3, 3))], axis=1), "on axis 0 one has the size 2 and another 3"),
+    (lambda: z((2, 2)).__setitem__(0, z(3)), "what has shape (3,) does not fit into a place of shape (2,)"),
+    (lambda: t(3, 4) @ t(5, 6), "shapes (3, 4) and (5, 6) cannot be multiplied: 4 meets 5"),
+    (lambda: t(2, 3) @ t(4), "shapes (2, 3) and (4,) cannot be multiplied: 3 meets 4"),
+    (lambda: t(2, 3, 4) @ t(2, 3, 5), "the right one begins with (2, 3), and the left one asks for (2, 4)"),
+    (lambda: t(3, 4) + t(5), "these two tensors do not broadcast: on axis 1 of the result, 4 meets 5"),
+    (lambda: t(12).reshape(5, 3), "12 numbers cannot be laid out in the shape (5, 3), which has room for 15"),
+    (lambda: t(12).view(5, -1), "12 numbers cannot be laid out in the shape (5, -1)"),
+    (lambda: t(2, 2).sum(dim=3), "there is no axis 3 here: the axes are 0 to 1, or -2 to -1 from the end"),
+    (lambda: torch.cat([t(2, 3), t(3, 4)], dim=1), "these cannot be put side by side: 2 meets 3"),
+    (lambda: torch.nn.LayerNorm(4)(t(2, 3)), "this norm is for a last axis of 4, and a tensor of shape (2, 3) came"),
+]
+
+
+@pytest.mark.parametrize(("fails", "words"), CASES, ids=[words for _, words in CASES])
+def test_an_error_about_shapes_is_told_in_words(fails, words):
+    with pytest.raises((ValueError, RuntimeError, IndexError)) as caught:
+        fails()
+    text = told(f"raised {caught.type.__name__}: {caught.value}. In attend, line 3: `a @ b`.")
+    assert words in text
+    assert text.startswith(f"raised {caught.type.__name__}: ")
+    assert text.endswith(" In attend, line 3: `a @ b`.")
+    assert ".." not in text
+    assert "gufunc" not in text
+    assert told(text) == text
+
+
+def test_anything_else_stays_as_it_is():
+    assert told("raised NameError: name 'np' is not defined.") == "raised NameError: name 'np' is not defined."
+    assert told("") == ""

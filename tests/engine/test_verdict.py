@@ -1,0 +1,66 @@
+"""What a judge says is read field by field; and a few seconds a day of what `tools.fuzz` does for minutes."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.worker.verdict import BadVerdict, read_message
+from autograder.sandbox.protocol import frames
+from tools import fuzz
+from tests.helpers.messages import anything
+
+EXERCISES = fuzz._Verdicts.exercises
+
+
+@pytest.fixture(scope="module")
+def targets():
+    return fuzz.targets()
+
+
+@pytest.fixture(scope="module")
+def honest():
+    return frames.parse(fuzz._Verdicts.seeds()[0])["verdict"]
+
+
+def test_an_honest_verdict_comes_back_as_it_was(honest):
+    verdict = read_message({"verdict": honest}, EXERCISES, 3).verdict
+    assert json.loads(json.dumps(msgspec.to_builtins(verdict))) == honest
+    assert [exercise.name for exercise in verdict.exercises] == [exercise.name for exercise in EXERCISES]
+
+
+@given(anything)
+@settings(max_examples=200, deadline=None)
+def test_no_data_makes_the_reader_raise_anything_else(data):
+    try:
+        read_message({"verdict": data}, EXERCISES, 3)
+    except BadVerdict:
+        return
+    raise AssertionError("it was taken for a verdict")
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_one_field_of_anything_is_refused_or_of_its_form(data):
+    tree = [frames.parse(fuzz._Verdicts.seeds()[0])["verdict"]]
+    place, key = data.draw(st.sampled_from(list(fuzz._places(tree))))
+    place[key] = data.draw(anything)
+    try:
+        verdict = read_message({"verdict": tree[0]}, EXERCISES, 3).verdict
+    except BadVerdict:
+        return
+    for exercise, wanted in zip(verdict.exercises, EXERCISES, strict=True):
+        assert exercise.name == wanted.name
+        assert 0 <= exercise.score <= exercise.max_score == wanted.points
+        assert math.isfinite(exercise.score)
+
+
+def test_a_few_changed_messages(targets):
+    for name, target in targets.items():
+        for seed in range(60):
+            assert fuzz.run_one(target, seed) < fuzz.SECONDS, name

@@ -1,0 +1,56 @@
+"""Make-believe classes that more than one file of tests hands in, and the marks they get."""
+
+from __future__ import annotations
+
+import nbformat
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.small_course import EXERCISE, WRONG, small_course, submit
+from tests.helpers.terminal import autograder
+
+SLOW = "import time\ntime.sleep(1)"  # so that a run can be interrupted in the middle
+STRANGE = '=<img src=x onerror="alert(1)">'  # a student's folder may have any name without a slash
+# To the grader it is a loop, and it takes no processor time from the tests beside it.
+LOOP = "def softmax(x, axis=-1):\n    import time\n    time.sleep(1000)"
+
+
+def class_of(folder, count, config="", slow=False):
+    """A class with right, wrong and unfinished submissions to a small course; the last one cannot be read."""
+    course = small_course(folder, config)
+    kinds = [None, {EXERCISE: WRONG}, {}]
+    for number in range(count - 1):
+        path = submit(course, f"student-{number:02}", kinds[number % 3])
+        if slow:
+            notebook = nbformat.read(path, as_version=4)
+            notebook.cells.insert(0, nbformat.v4.new_code_cell(SLOW))
+            nbformat.write(notebook, path)
+    submit(course, "zoe").write_text("{")
+    return course
+
+
+def marks(book, assignment, student):
+    """The gradebook's automatic marks by exercise."""
+    submission = book.find_submission(assignment.name, student)
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades if grade.cell.cell_type == "code"]
+    return {grade.name.removeprefix("test-"): grade.auto_score for grade in grades}
+
+
+def report_of_a_class(folder):
+    """A class: right twice, one mistake twice, one loop, untouched, unreadable; only the right ones did a2."""
+    a1, a2 = ASSIGNMENTS[:2]
+    right = model_answers(a1)
+    wrong = right | mistake(a1, "no-scaling", "attention_scores")
+    released = ROOT / "assignments" / a1.name / a1.notebook.name
+    for student, answers in {
+        "ada": right, "ben": right, "chloe": wrong, "dmitri": wrong, "eve": {}, "farid": right | {"softmax": LOOP},
+    }.items():  # fmt: skip
+        hand_in(fill(released, answers), folder / "submitted", student, a1)
+    hand_in(fill(released, {}), folder / "submitted", STRANGE, a1).write_text("{")
+    released = ROOT / "assignments" / a2.name / a2.notebook.name
+    for student in ("ada", "ben"):
+        hand_in(fill(released, model_answers(a2)), folder / "submitted", student, a2)
+    done = autograder("grade", folder / "submitted", "--json", folder / "marks.json")
+    assert done.returncode == 1, done.stderr
+    return folder / "marks.json"

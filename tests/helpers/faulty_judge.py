@@ -1,0 +1,161 @@
+"""A judge that goes wrong as a submission's cell asks it to (`FAULT = "..."`), and judges all others as ever."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import os
+import re
+import socket
+from typing import Any
+
+import msgspec
+
+from autograder.judge import process as real
+from autograder.judge.process import prepare, warm_up
+from autograder.messages import Order
+from autograder.sandbox.protocol import frames
+
+__all__ = ["prepare", "serve", "warm_up"]
+HUGE = 2**64 - 1
+
+
+def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
+    task = frames.receive(sock)
+    fault = re.search(r'FAULT = "(.*)"', "\n".join(task["cells"]))
+    if fault is None:
+        frames.send(sock, {"verdict": judged(sock, task)})
+    elif fault[1] in ENDS:
+        ENDS[fault[1]](sock)
+    else:
+        frames.send(sock, SAYS[fault[1]](copy.deepcopy(judged(sock, task))))
+
+
+def judged(sock, task):
+    """An honest verdict, as data whose lists can be changed."""
+    return frames.parse(frames.body(msgspec.to_builtins(real.here.verdict(sock, msgspec.convert(task, Order)))))
+
+
+def allocate(sock):
+    held = []
+    while True:
+        held.append(bytearray(64 * 2**20))
+
+
+def loop(sock):
+    while True:
+        pass
+
+
+def open_without_end(sock):
+    while True:
+        frames.send(sock, {"open": True})
+        frames.receive_with_descriptors(sock)[1]
+
+
+def bytes_of(data):
+    return lambda sock: frames.send_bytes(sock, data)
+
+
+def half(sock):
+    frames.send_bytes(sock, b"\x00\x00\x10\x00half")
+    loop(sock)
+
+
+def raising(sock):
+    raise RecursionError("in the judge")
+
+
+ENDS = {
+    "exits": lambda sock: os._exit(3),
+    "crashes": lambda sock: ctypes.string_at(0),
+    "aborts": lambda sock: os.abort(),
+    "allocates": allocate,
+    "loops": loop,
+    "raises": raising,
+    "hangs up": lambda sock: sock.close(),
+    "half a frame": half,
+    "a frame without end": bytes_of(b"\xff\xff\xff\xff" + bytes(2**20)),
+    "an empty frame": bytes_of(bytes(4)),
+    "no msgpack": bytes_of(b"\x00\x00\x00\x04\xc1\xc1\xc1\xc1"),
+    "opens without end": open_without_end,
+    "opens twice at once": lambda sock: [frames.send(sock, {"open": True}) for _ in range(100)],
+    "too large": lambda sock: frames.send(sock, {"verdict": "x" * (9 * 2**20)}),
+    "many small things": lambda sock: frames.send(sock, {"verdict": [[]] * 2_000_000}),
+}
+
+
+def changed(*path):
+    """A verdict with something else at a path; the last word is what."""
+    *path, what = path
+
+    def change(data):
+        place = data
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = what
+        return {"verdict": data}
+
+    return change
+
+
+def more_tests(data):
+    data["exercises"][0]["tests"] *= 2
+    return {"verdict": data}
+
+
+def says(message):
+    return lambda data: message
+
+
+PICTURE = {"rows": ["a"], "columns": ["a"], "boolean": False}
+FIRST = ("exercises", 0)
+TEST = (*FIRST, "tests", 0)
+SAYS = {
+    "nothing": says({}),
+    "none": says({"verdict": None}),
+    "a number": says({"verdict": 5}),
+    "a text": says({"verdict": "full marks"}),
+    "a list": says({"verdict": []}),
+    "no exercises": changed("exercises", []),
+    "exercises that are one": changed("exercises", 1),
+    "an exercise that is none": changed("exercises", 0, None),
+    "another exercise": changed(*FIRST, "name", "torch_scaled_dot_product_attention"),
+    "more points": changed(*FIRST, "max_score", 1e6),
+    "no tests": changed(*FIRST, "tests", []),
+    "twice the tests": more_tests,
+    "tests without end": changed(*FIRST, "tests", [{}] * 5000),
+    "a score above": changed(*TEST, "score", 1e9),
+    "a score of NaN": changed(*TEST, "score", float("nan")),
+    "a score of infinity": changed(*TEST, "score", float("inf")),
+    "a score that is true": changed(*TEST, "score", True),
+    "a score that is a text": changed(*TEST, "score", "10"),
+    "worth NaN": changed(*TEST, "max_score", float("nan")),
+    "worth less than nothing": changed(*TEST, "max_score", -1.0),
+    "a state of its own": changed(*TEST, "state", "excellent"),
+    "a state that is a list": changed(*TEST, "state", ["passed"]),
+    "a message that is none": changed(*TEST, "message", None),
+    "a name that is bytes": changed(*TEST, "name", b"x"),
+    "stopped that is a number": changed(*TEST, "stopped", 1),
+    "causes that are a map": changed(*FIRST, "causes", {"a": 1}),
+    "a hint that is a map": changed(*FIRST, "causes", [{"name": "a", "hint": {"a": 1}}]),
+    "a cause that is a number": changed(*FIRST, "causes", [{"name": 7, "hint": ""}]),
+    "causes without end": changed(*FIRST, "causes", [{"name": "a", "hint": ""}] * 5000),
+    "behind that is a text": changed(*FIRST, "with_reference", "softmax"),
+    "a picture that is a number": changed(*FIRST, "picture", 1),
+    "a picture without matrices": changed(*FIRST, "picture", {**PICTURE, "matrices": []}),
+    "a picture with a hole": changed(*FIRST, "picture", {**PICTURE, "matrices": [[[]]]}),
+    "a picture of texts": changed(*FIRST, "picture", {**PICTURE, "matrices": [[["<b>"]]]}),
+    "no cells": changed("cells", []),
+    "a cell that is none": changed("cells", 0, None),
+    "lines that are numbers": changed("cells", 0, "lines", [1, 2, 3]),
+    "a line with a half": changed("cells", 0, "lines", [["f", 0.5, "x"]]),
+    "extra that is a list": changed("extra", ["x"]),
+    "no extra": lambda data: {"verdict": {key: value for key, value in data.items() if key != "extra"}},
+    "broken by nothing": says({"broken": None}),
+    "broken by a number": says({"broken": 5}),
+    "broken by numbers": says({"broken": [1, 2]}),
+    "broken by a map": says({"broken": {"CourseError": "x"}}),
+    "a course at fault": says({"broken": ["CourseError", "the course is broken"]}),
+    "a kind of its own": says({"broken": ["\x1b[2J" * 50, "x\n" * 5000]}),
+}  # fmt: skip

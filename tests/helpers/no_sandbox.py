@@ -1,0 +1,43 @@
+"""A notebook's process in its namespaces, and with nothing else in its way: no filter of system calls, no
+Landlock, all rights of a user namespace of its own. What the kernel alone keeps from it shows here."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+from typing import Any
+
+from autograder.sandbox.backends.bubblewrap import StudentsInNamespaces
+from autograder.sandbox.sandboxed import seccomp, isolation
+from autograder.sandbox.protocol import frames
+
+libc = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
+
+
+def warm_up(setting: dict[str, Any]) -> None:
+    """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
+    isolation.drop_capabilities = lambda *kept: None
+    StudentsInNamespaces.restrict = lambda self: None
+    seccomp.apply = lambda filter_: None
+
+
+def prepare(preparation: Any) -> None: ...
+
+
+def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
+    order = frames.receive(sock)
+    mounted = libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None) == 0
+    seen = {place: _uncovered(place) for place in order["places"]}
+    libc.unshare(CLONE_NEWUSER | CLONE_NEWNS)
+    again = {place: _uncovered(place) for place in order["places"]}
+    frames.send(sock, {"mounted": mounted, "seen": [seen, again]})
+
+
+def _uncovered(place: str) -> list[str]:
+    for flags in (0, MNT_DETACH):
+        libc.umount2(place.encode(), flags)
+    libc.umount2(b"/", MNT_DETACH)
+    libc.mount(place.encode(), b"/tmp", None, isolation.MS_BIND, None)
+    return [name for folder in (place, "/tmp") if os.path.isdir(folder) for name in os.listdir(folder)]

@@ -1,0 +1,67 @@
+"""Machines unlike this one, for the whole command: another user, a read-only root, no namespaces. Takes root."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+ORDINARY = 65534
+
+
+class Machine:
+    """A copy of the kit, and a Python that everybody can reach, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.kit, self.environment = folder, folder / "kit", folder / "environment"
+        self.base, self.scratch = folder / "python", folder / "scratch"
+        left = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo")
+        shutil.copytree(ROOT, self.kit, ignore=left)
+        for one in (folder, *(parent for parent in folder.parents if "pytest" in str(parent))):
+            one.chmod(0o755)
+        self.packages = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+        (self.environment / self.packages).mkdir(parents=True)
+        (self.environment / "bin").mkdir()
+        self.base.mkdir()
+        self.scratch.mkdir()
+        (self.environment / "pyvenv.cfg").write_text(f"home = {self.base}/bin\n")
+        (self.environment / "bin" / "python").symlink_to(self.base / "bin" / "python3")
+        self.python = f"{self.environment}/bin/python"
+
+    def run(self, *words: str, **how):
+        """Run the command line with these words; what came of it."""
+        return self.call(self.kit, self.python, "-m", "autograder", *words, **how)
+
+    def call(
+        self,
+        cwd: Path,
+        *command: str,
+        user: int = 0,
+        container: bool = False,
+        last_namespace: bool = False,
+        writable: Path | None = None,
+    ):
+        """What came of a command in a folder. In a container only `writable` and scratch can be written."""
+        into = f"setpriv --reuid {user} --regid {user} --clear-groups" if user else ""
+        first = ""
+        if container:
+            into = f"{self.python} -I -B {self.kit}/tests/helpers/container.py {user}"
+            # No control group of one's own, and nothing to write in but scratch.
+            first += f"\nmount -t tmpfs -o mode=1777 none {self.scratch}\nmount -t tmpfs none /sys/fs/cgroup"
+            first += f"\nmount --bind {writable} {writable}" if writable else ""
+            first += "\nmount -o remount,bind,ro /"
+        if last_namespace:
+            into = f"{self.python} -I -B {self.kit}/tests/helpers/container.py namespace"
+        script = f"""
+            mount --bind {sys.base_prefix} {self.base}
+            mount --bind {sys.prefix}/{self.packages} {self.environment}/{self.packages}
+            {first}
+            cd {cwd}
+            exec env -i PATH=/usr/bin:/bin HOME=/nonexistent PYTHONDONTWRITEBYTECODE=1 COLUMNS=250 \\
+                TMPDIR={self.scratch} {into} {" ".join(command)}
+        """
+        call = ["unshare", "--mount", "sh", "-e", "-c", script]
+        return subprocess.run(call, capture_output=True, text=True, check=False)

@@ -1,0 +1,121 @@
+"""The real sandbox for tests: notebooks opened behind the wall, and submissions marked there."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.content import sandbox_setting
+from autograder.course import Assignment, Course
+from autograder.judge.exercise_calls import read
+from autograder.judge.notebook import Notebook
+from autograder.judge.display_cells import DisplayCell
+from autograder.worker.worker import Worker, Judges
+from autograder.worker.task import Task
+from autograder.report import CellResult, Report
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.supervisor.fork_server import FreshChildren, ForkServer, isolates
+from autograder.sandbox.protocol.calls import Answer, Call, Reply
+from autograder.testing import forbidden
+from autograder.testing.callbacks import Questions
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Wall:
+    """Hosts that tests share: one for students, and one for judges for each course.
+
+    beside: another wall of the same run, whose warm process and judges serve this one, too
+    """
+
+    def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Wall | None = None) -> None:
+        self.backend, self.warning = isolates(kind)
+        self.limits, self.kind = limits or Limits(), kind
+        # As a run has it: the warm process sees the course, and what it forks for students must not.
+        self._own = beside is None
+        self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
+        self.zygote = self._judges[ROOT].zygote
+        self.students = ForkServer(self.zygote, setting=sandbox_setting())
+
+    def __enter__(self) -> Wall:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.students.end()
+        for judges in self._judges.values() if self._own else ():
+            judges.end()
+
+    def open(
+        self,
+        cells: Sequence[str],
+        limits: Limits | None = None,
+        watched: Sequence[str] = (),
+        showing: Mapping[str, DisplayCell] | None = None,
+    ) -> Opened:
+        return Opened(self, cells, limits or self.limits, watched, showing)
+
+    def worker(self, course: Course) -> Worker:
+        judges = self._judges.get(course.root) or Judges(course.root, self.backend)
+        self._judges[course.root] = judges
+        worker = Worker(course, judges, self.limits)
+        worker.students = self.students
+        return worker
+
+
+class Opened(Notebook):
+    """A notebook, with the processes behind it."""
+
+    def __init__(
+        self,
+        wall: Wall,
+        cells: Sequence[str],
+        limits: Limits,
+        watched: Sequence[str],
+        showing: Mapping[str, DisplayCell] | None = None,
+    ) -> None:
+        self._children = FreshChildren(wall.students, limits)
+        answered = forbidden.answered_in(sandbox_setting()["forbidden"])
+        super().__init__(cells, limits, self._children, watched, answered, showing)
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        self._children.close()
+
+
+def answered(notebook: Notebook, name: str, *args: Any, seconds: float | None = None) -> Answer:
+    """The answer to one call in a process of its own."""
+    exercise = notebook.begin(Questions({}))
+    if seconds is not None:
+        exercise._patience = lambda: seconds
+    with contextlib.closing(exercise):
+        return read(next(exercise.ask([(Call(name, args), None)])))
+
+
+def value(notebook: Notebook, name: str, *args: Any, seconds: float | None = None) -> Any:
+    """The value that a call gives."""
+    answer = answered(notebook, name, *args, seconds=seconds)
+    assert isinstance(answer, Reply), answer
+    return answer.value
+
+
+class Marker:
+    """Marks submissions of one assignment."""
+
+    def __init__(self, assignment: Assignment, wall: Wall) -> None:
+        self.assignment = assignment
+        self._worker = wall.worker(Course(assignment.root))
+        self._version = assignment.version()
+
+    def __enter__(self) -> Marker:
+        return self
+
+    def __exit__(self, *exc: object) -> None: ...
+
+    def mark_cells(self, student: str, cells: Sequence[str], **more: Any) -> tuple[Report, list[CellResult]]:
+        marked = self._worker.mark(Task(student, self.assignment.name, self._version, tuple(cells), **more))
+        return marked.report, list(marked.cells)

@@ -1,0 +1,110 @@
+"""A course of one exercise, without PyTorch: what is tested of the plumbing takes a second and not ten."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Gradebook
+from typer.testing import CliRunner
+
+from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.authoring.new_course import begin_course
+from autograder.cli.main import app
+from autograder.course import CONFIG, Course
+from autograder.errors import AutograderError
+from autograder.nbgrader import api
+from autograder.nbgrader.gradebook import grade_into_gradebook
+
+NAME, NOTEBOOK, EXERCISE = "a1_first", "first.ipynb", "row_centred"
+WRONG = f"def {EXERCISE}(X):\n    return X - X.mean()"
+
+# For nbgrader_config.py: whoever is late loses one point.
+A_POINT_FOR_LATENESS = """
+from nbgrader.plugins import LateSubmissionPlugin
+
+
+class OnePoint(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return 1
+
+
+c.AssignLatePenalties.plugin_class = OnePoint
+"""
+
+
+WRITTEN, RUBRIC = "written-why", 'written-why = [[1, "names the mean of a row"], [3, "says why it is the row\'s own"]]'
+
+
+def add_question(course: Course, rubric: str = RUBRIC, answer: str = "Since each row has a mean of its own.") -> None:
+    """A written question at the end, worth 4 points, with a rubric."""
+    (course.assignment(NAME).content / "rubric.toml").write_text(rubric)
+    path = course.assignment(NAME).notebook
+    notebook = nbformat.read(path, as_version=4)
+    data = {"grade": True, "solution": True, "locked": False, "task": False, "schema_version": 3, "points": 4}
+    metadata = {"nbgrader": data | {"grade_id": WRITTEN}}
+    notebook.cells.append(nbformat.v4.new_markdown_cell(answer, id="why", metadata=metadata))
+    nbformat.write(notebook, path)
+
+
+def small_course(folder: Path, config: str = "", students=(), written: bool = False) -> Course:
+    """Begun, released, and right work of `students` handed in; with a written question if asked."""
+    for _ in begin_course(folder, NAME, EXERCISE):
+        pass
+    with (folder / CONFIG).open("a") as file:
+        file.write(config)
+    course = Course(folder)
+    if written:
+        add_question(course)
+    assert api(folder).generate_assignment(NAME)["success"]
+    for student in students:
+        submit(course, student)
+    return course
+
+
+def submit(course: Course, student: str, answers=None, name: str = NOTEBOOK, when: str = "") -> Path:
+    """Hand in right work, or `answers`; under another file name, or at a time, if these are given."""
+    assignment = course.assignment(NAME)
+    notebook = fill(released(course), model_answers(assignment) if answers is None else answers)
+    path = hand_in(notebook, course.root / "submitted", student, assignment)
+    if when:
+        path.with_name("timestamp.txt").write_text(when)
+    return path.rename(path.with_name(name))
+
+
+def released(course: Course) -> Path:
+    return course.root / "assignments" / NAME / NOTEBOOK
+
+
+def graded(course: Course, feedback: bool = False, **settings):
+    """Graded into the gradebook: outcomes, and what somebody should look into."""
+    notices: list[str] = []
+    outcomes = grade_into_gradebook(
+        course, [course.assignment(NAME)], {"jobs": 1} | settings, "auto", lambda one: None, feedback, notices.append
+    )
+    return outcomes, notices
+
+
+def book_of(course: Course) -> Gradebook:
+    return Gradebook(f"sqlite:///{course.root}/gradebook.db")
+
+
+def set_points(course: Course, points: float) -> None:
+    """Points changed in the source notebook, as JupyterLab's panel does."""
+    path = course.assignment(NAME).notebook
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            cell.metadata.nbgrader.points = points
+    nbformat.write(notebook, path)
+
+
+def command(course: Course, *words):
+    """`autograder` in a course, in this process, which has imported everything already: exit code, what it printed."""
+    with contextlib.chdir(course.root):
+        done = CliRunner().invoke(app, list(map(str, words)), env={"COLUMNS": "200"})
+    if done.exception is not None and not isinstance(done.exception, SystemExit | AutograderError):
+        raise done.exception
+    wrong = isinstance(done.exception, AutograderError)
+    return (2, f"autograder: {done.exception}") if wrong else (done.exit_code, done.output)

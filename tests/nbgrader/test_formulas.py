@@ -1,0 +1,74 @@
+"""Formulas of the course's own texts, on pages that are read without a network."""
+
+from __future__ import annotations
+
+import html
+import re
+import xml.etree.ElementTree as ET
+
+import nbformat
+import pytest
+
+from autograder.nbgrader.formulas import as_mathml
+from tests.helpers.in_process import ASSIGNMENTS
+
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.DOTALL)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_every_formula_of_the_course_becomes_mathml(assignment):
+    cells = nbformat.read(assignment.notebook, as_version=4).cells
+    texts = [CODE.sub("", cell.source) for cell in cells if cell.cell_type == "markdown"]
+    found = [match for text in texts for match in FORMULA.findall(text)]
+    assert len(found) >= 10
+    for block, inline in found:
+        drawn = as_mathml(block or inline, block=bool(block))
+        assert drawn is not None, block or inline
+        assert "\\" not in "".join(ET.fromstring(drawn).itertext()), block or inline
+
+
+def drawn(tex, block=False):
+    """The formula's elements by tag, and their words, as a browser reads them."""
+    root = ET.fromstring(as_mathml(tex, block))
+    return [(element.tag.split("}")[1], "".join(element.itertext())) for element in root.iter()]
+
+
+def test_what_stands_where():
+    assert ("msubsup", "WO(0)") in drawn("W_O^{(0)}")
+    assert ("mfrac", "12") in drawn(r"\frac12")
+    assert ("munder", "∑j") in drawn(r"\sum_j x_j", block=True)
+    assert ("msub", "∑j") in drawn(r"\sum_j x_j")
+    assert ("mo", "softmax") in drawn(r"\operatorname{softmax}(x)")
+    assert [text for tag, text in drawn(r"\begin{pmatrix} 1 & 0 \\ 0 & 2 \end{pmatrix}", True) if tag == "mtd"] == [
+        "1", "0", "0", "2",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>alert(1)</script>", "</mtext><img src=x onerror=alert(1)>", "&lt;b&gt;", "a < b"]
+)
+def test_what_looks_like_markup_is_text(text):
+    formula = as_mathml(rf"\text{{{text}}} x < y", block=False)
+    assert {element.tag.split("}")[1] for element in ET.fromstring(formula).iter()} <= {
+        "math",
+        "mrow",
+        "mtext",
+        "mi",
+        "mo",
+    }
+    words = next("".join(one.itertext()) for one in ET.fromstring(formula).iter() if one.tag.endswith("mtext"))
+    assert words.replace("\N{NO-BREAK SPACE}", " ") == html.unescape(text)
+
+
+def test_a_quote_in_an_attribute_ends_no_attribute():
+    formula = ET.fromstring(as_mathml(r"\color{red\" onload=\"alert(1)}{x}", block=False) or "<math/>")
+    assert not any("onload" in element.attrib for element in formula.iter())
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [r"\href{javascript:alert(1)}{y}", r"\style{color:red}{x}", r"\class{a}{x}", r"\unknown", "x_", r"\left( x", ""],
+)
+def test_what_is_not_known_is_left_to_mathjax(odd):
+    assert as_mathml(odd, block=False) is None

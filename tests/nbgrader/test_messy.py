@@ -1,0 +1,296 @@
+"""Real student life: every odd submission has a stated outcome, and both ways of grading agree on it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.authoring.sample_class import fill, model_answers
+from autograder.course import CHECK
+from autograder.discovery import find_submissions
+from autograder.worker.pool import grade_many
+from autograder.nbgrader import api
+from autograder.submission import MAX_BYTES, grade_id
+from tests.conftest import copy_course
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Non-unique cell id")]
+NAME = "a1_scaled_dot_product"
+ALL = ("softmax", "attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention")
+
+
+# ---------------------------------------------------------------- notebooks that are graded by what is there
+
+
+def deleted(notebook):
+    notebook.cells = [c for c in notebook.cells if grade_id(c) not in ("softmax", CHECK + "attention_scores")]
+
+
+def duplicated(notebook):
+    """Run all, and the last definition counts: a copy of the stub at the end is a step back that was not meant."""
+    notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in ("softmax", CHECK + "softmax")]
+
+
+def split(notebook):
+    """JupyterLab's split keeps the metadata in both halves."""
+    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == "softmax")
+    first = copy.deepcopy(notebook.cells[at])
+    first.source = "import numpy as np"
+    notebook.cells.insert(at, first)
+
+
+def reordered(notebook):
+    notebook.cells = [*reversed(notebook.cells)]
+
+
+def metadata_removed(notebook):
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({})
+
+
+def metadata_wild(notebook):
+    wrong = [None, 3, "x", [], {"grade_id": 5}, {"grade_id": ["a"]}, {"nbgrader": None}, {"nbgrader": {"grade_id": {}}}]
+    for number, cell in enumerate(notebook.cells):
+        cell["metadata"] = wrong[number % len(wrong)]
+
+
+def points_changed(notebook):
+    for cell in notebook.cells:
+        if grade_id(cell).startswith(CHECK):
+            cell.metadata.nbgrader.update(points=10_000, grade_id=grade_id(cell))
+
+
+def check_cells_written_over(notebook):
+    for cell in notebook.cells:
+        if grade_id(cell).startswith(CHECK):
+            cell.source = "print('full marks please')\n100"
+
+
+def solution_in_the_check_cell(notebook):
+    cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
+    cells[CHECK + "softmax"].source = cells["softmax"].source
+    cells["softmax"].source = "# see below"
+
+
+def solution_in_a_cell_of_its_own(notebook):
+    at = next(i for i, c in enumerate(notebook.cells) if grade_id(c) == "softmax")
+    notebook.cells.insert(at + 1, nbformat.v4.new_code_cell(notebook.cells[at].source))
+    notebook.cells[at].source = "def softmax(x, axis=-1):\n    raise NotImplementedError()"
+
+
+def stub_turned_into_markdown(notebook):
+    next(c for c in notebook.cells if grade_id(c) == "softmax").cell_type = "markdown"
+
+
+def syntax_error(notebook):
+    notebook.cells.insert(3, nbformat.v4.new_code_cell("def f(:\n  pass"))
+
+
+def magics_and_questions(notebook):
+    lines = [
+        "%matplotlib inline", "%timeit 1", "!ls /", "%%bash\necho hello", "!pip install torch", "name = input('who? ')",
+        "import matplotlib.pyplot as plt\nplt.plot([1])", "%load_ext autoreload\n%autoreload 2", "?softmax", "exit()",
+        "quit", "raise SystemExit", "%reset -f\nimport numpy as np", "get_ipython().kernel.do_shutdown(True)",
+        "sum(i * i for i in range(10**6))", "print('x' * 10**6)", "print('\\ud800 \\x1b[2J')",
+    ]  # fmt: skip
+    first = next(i for i, c in enumerate(notebook.cells) if grade_id(c))
+    for line in reversed(lines):
+        notebook.cells.insert(first, nbformat.v4.new_code_cell(line))
+    notebook.cells.insert(
+        first + len(lines), nbformat.v4.new_code_cell("import math\nimport numpy as np\nimport torch")
+    )
+
+
+GRADED = {
+    "deleted": (deleted, {"softmax"}),
+    "duplicated": (duplicated, set()),
+    "split": (split, set()),
+    "reordered": (reordered, set()),
+    "metadata-removed": (metadata_removed, set()),
+    "metadata-wild": (metadata_wild, set()),
+    "points-changed": (points_changed, set()),
+    "check-cells-written-over": (check_cells_written_over, set()),
+    "solution-in-the-check-cell": (solution_in_the_check_cell, set()),
+    "solution-in-a-cell-of-its-own": (solution_in_a_cell_of_its_own, set()),
+    "stub-turned-into-markdown": (stub_turned_into_markdown, {"softmax"}),
+    "syntax-error": (syntax_error, set()),
+    "magics-and-questions": (magics_and_questions, set()),
+}
+
+
+# ---------------------------------------------------------------- forms of a file that hold a notebook all the same
+
+
+def newer_minor(notebook):
+    return json.dumps(notebook | {"nbformat_minor": 42})
+
+
+def byte_order_mark(notebook):
+    return "\ufeff" + json.dumps(notebook)
+
+
+def nbformat_3(notebook):
+    cells = [
+        {
+            "cell_type": "code",
+            "language": "python",
+            "input": c.source,
+            "outputs": [],
+            "collapsed": False,
+            "metadata": {},
+        }
+        for c in notebook.cells
+        if c.cell_type == "code"
+    ]
+    worksheets = [{"cells": cells, "metadata": {}}]
+    return json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": worksheets})
+
+
+def junk_among_the_cells(notebook):
+    data = json.loads(json.dumps(notebook))
+    data["cells"] += [None, 7, "x", {}, {"cell_type": "code"}, {"cell_type": 3, "source": 5}]
+    data["metadata"] = None
+    return json.dumps(data)
+
+
+FORMS = [newer_minor, byte_order_mark, nbformat_3, junk_among_the_cells]
+
+
+# ---------------------------------------------------------------- what cannot be graded, and the reason that is given
+
+
+def a_link(path, notebook):
+    target = path.parent.parent / "elsewhere.ipynb"
+    target.write_text(json.dumps(notebook))
+    path.symlink_to(target)
+
+
+FAILED = {
+    "empty": (lambda path, notebook: path.write_text(""), "is empty"),
+    "broken": (lambda path, notebook: path.write_text(json.dumps(notebook)[:-50]), "not a Jupyter notebook"),
+    "bytes": (lambda path, notebook: path.write_bytes(b"\xff\xfe\x00\x01"), "not UTF-8"),
+    "large": (lambda path, notebook: path.write_bytes(b" " * (MAX_BYTES + 1)), "the limit is 20"),
+    "folder": (lambda path, notebook: path.mkdir(), "not a file"),
+    "link": (a_link, "it is a link"),
+    "pipe": (lambda path, notebook: os.mkfifo(path), "not a file"),
+    "two-with-other-names": (
+        lambda path, notebook: [
+            (path.parent / name).write_text(json.dumps(notebook)) for name in ("a.ipynb", "b.ipynb")
+        ],
+        "more than one notebook with its cells: a.ipynb, b.ipynb",
+    ),
+    "..dots": (lambda path, notebook: path.write_text(json.dumps(notebook)), "begins with a dot"),
+    "nothing": (lambda path, notebook: None, "the folder is empty"),
+}
+STUDENTS = ["with space", "Zoë Ünal", "a..b", "quote'quote", "semi;colon", "per%cent", "[brackets]"]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    made = copy_course(tmp_path_factory.mktemp("messy") / "course")
+    assert api(made.root).generate_assignment(NAME)["success"]
+    return made
+
+
+@pytest.fixture(scope="module")
+def right(course):
+    """A notebook with full marks."""
+    assignment = course.assignment(NAME)
+    return fill(course.root / "assignments" / NAME / assignment.notebook.name, model_answers(assignment))
+
+
+@pytest.fixture(scope="module")
+def graded(course, right):
+    """Every case handed in; graded by nbgrader and by the command line's function."""
+    for student, (change, _) in GRADED.items():
+        notebook = copy.deepcopy(right)
+        change(notebook)
+        place(course, student).write_text(json.dumps(notebook))
+    for form in FORMS:
+        place(course, form.__name__).write_text(form(copy.deepcopy(right)))
+    for student, (write, _) in FAILED.items():
+        write(place(course, student), right)
+    for student in STUDENTS:
+        place(course, student).write_text(json.dumps(right))
+    extras(place(course, "extras"), right)
+    result = api(course.root).autograde(NAME, "*")
+    reports = grade_many(find_submissions([course.root / "submitted"], course), course.root, 2)
+    return result, {report.student: report for report in reports}
+
+
+def place(course, student):
+    folder = course.root / "submitted" / student / NAME
+    folder.mkdir(parents=True)
+    return folder / "scaled_dot_product.ipynb"
+
+
+def extras(path, notebook):
+    """Files beside the notebook, none of which may act."""
+    path.write_text(json.dumps(notebook))
+    acts = "open({!r}, 'w').write('acted')\n".format(str(path.parents[3] / "acted"))
+    for name in ("conftest.py", "nbgrader_config.py", "autograder.py", "numpy.py", "sitecustomize.py", "test_x.py"):
+        (path.parent / name).write_text(acts)
+    (path.parent / "link").symlink_to("/etc/hostname")
+    os.mkfifo(path.parent / "pipe")
+    (path.parent / "second.ipynb").write_text("not a notebook")
+
+
+def gradebook_marks(course, student):
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        submission = book.find_submission(NAME, student)
+        grades = [g for notebook in submission.notebooks for g in notebook.grades if g.cell.cell_type == "code"]
+        return {grade.name.removeprefix(CHECK): grade.auto_score for grade in grades}
+
+
+@pytest.mark.parametrize("student", GRADED)
+def test_graded_by_what_is_there(graded, course, student):
+    _, reports = graded
+    lost = {e.name for e in reports[student].exercises if e.score < e.max_score}
+    assert lost == GRADED[student][1]
+    assert gradebook_marks(course, student) == {e.name: e.score for e in reports[student].exercises}
+
+
+@pytest.mark.parametrize("student", [*(form.__name__ for form in FORMS), *STUDENTS, "extras"])
+def test_full_marks_in_both(graded, course, student):
+    _, reports = graded
+    assert reports[student].score == reports[student].max_score == 20
+    assert sum(gradebook_marks(course, student).values()) == 20
+
+
+@pytest.mark.parametrize("student", FAILED)
+def test_not_graded_with_a_reason(graded, course, student):
+    result, reports = graded
+    words = FAILED[student][1]
+    assert reports[student].status == "failed"
+    assert words in reports[student].reason
+    assert f"{student}, {NAME} cannot be graded" in result["log"]
+    assert words in result["log"]
+    with pytest.raises(MissingEntry):
+        gradebook_marks(course, student)
+
+
+def test_nbgrader_names_how_many_and_shows_no_traceback(graded):
+    result, _ = graded
+    assert not result["success"]
+    assert f"{len(FAILED)} of {len(FAILED) + len(GRADED) + len(FORMS) + len(STUDENTS) + 1} submissions" in result["log"]
+    assert "Traceback" not in result["log"]
+
+
+def test_files_beside_the_notebook_do_not_act(graded, course):
+    assert not (course.root / "acted").exists()
+    copied = course.root / "autograded" / "extras" / NAME
+    assert (copied / "conftest.py").is_file()
+    assert not (copied / "link").exists()
+    assert not (copied / "pipe").exists()
+
+
+def test_points_and_exercises_come_from_the_course(graded):
+    _, reports = graded
+    for report in reports.values():
+        if report.status == "graded":
+            assert tuple(exercise.name for exercise in report.exercises) == ALL
+            assert report.max_score == 20

@@ -1,0 +1,114 @@
+"""Students whose names look alike stay two students: in marks, exports and pages, and in the time that a run takes."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from autograder.discovery import find_submissions
+from autograder.errors import AutograderError
+from autograder.nbgrader.preprocessor import Mark
+from autograder.report import Report
+from autograder.reports.export import gradescope_files
+from autograder.reports.marks_file import read_marks
+from autograder.text import alike, shown_name
+from tests.helpers.small_course import EXERCISE, NAME, WRONG, book_of, command, graded, small_course, submit
+
+# Pairs that a terminal, a browser or a spreadsheet shows as one name: a space that does not break, a joiner, a mark
+# that turns text, an accent in one and in two characters, a space at the end, a capital letter.
+PAIRS = (
+    ("A B", "A\u00a0B"),
+    ("CD", "C\u200dD"),
+    ("EF", "E\u202eF"),
+    ("Zo\u00eb", "Zoe\u0308"),
+    ("G", "G "),
+    ("h", "H"),
+)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Of each pair the first is right and the second wrong."""
+    course = small_course(tmp_path_factory.mktemp("names") / "course")
+    for right, wrong in PAIRS:
+        submit(course, right)
+        submit(course, wrong, {EXERCISE: WRONG})
+    return course
+
+
+def assert_each_has_its_own(marks):
+    assert marks.keys() == {name for pair in PAIRS for name in pair}
+    assert {marks[right] for right, _ in PAIRS} == {3}
+    assert max(marks[wrong] for _, wrong in PAIRS) < 3
+
+
+@pytest.mark.slow
+def test_exports_have_a_row_for_each_with_its_own_marks(course, tmp_path):
+    assert command(course, "grade", "submitted", "--json", tmp_path / "marks.json", "--quiet")[0] == 0
+    assert_each_has_its_own({r.student: r.score for r in read_marks([tmp_path / "marks.json"])})
+    files = ("--csv", tmp_path / "m.csv", "--junit", tmp_path / "m.xml", "--gradescope", tmp_path / "g")
+    code, said = command(course, "export", tmp_path / "marks.json", *files)
+    assert code == 0
+    assert "A B and A\\xa0B look alike; they are 2 students, with a row each" in said
+    assert "G and G\\x20 look alike" in said
+    rows = csv.DictReader((tmp_path / "m.csv").read_text().split("\n"))
+    assert_each_has_its_own({row["student"]: float(row["score"]) for row in rows})
+    results = (tmp_path / "g").glob("*/*/results.json")
+    assert_each_has_its_own({path.parents[1].name: json.loads(path.read_text())["score"] for path in results})
+    assert (tmp_path / "m.xml").read_text().count("<testsuite ") == 2 * len(PAIRS)
+
+
+@pytest.mark.slow
+def test_the_gradebook_and_the_pages_have_each_and_nobody_is_graded_twice(course, monkeypatch, tmp_path):
+    again = []
+    monkeypatch.setattr(Mark, "_marked_now", lambda self, task, assignment: again.append(task.student))
+    outcomes, _ = graded(course, feedback=True)
+    assert again == []
+    assert {one.student: one.reason for one in outcomes} == {name: None for pair in PAIRS for name in pair}
+    with book_of(course) as book:
+        assert_each_has_its_own({one.student.id: one.score for one in book.assignment_submissions(NAME)})
+    assert command(course, "grade", "submitted", "--json", "marks.json", "--quiet")[0] == 0
+    code, said = command(course, "report", "marks.json", "--html", "class.html", "--feedback", "feedback")
+    assert code == 0, said
+    page = (course.root / "class.html").read_text()
+    assert '<a href="feedback/A%20B/a1_first/first.html">' in page
+    assert '<a href="feedback/A%C2%A0B/a1_first/first.html">' in page
+    assert "A\\xa0B" in page
+
+
+def test_a_name_that_no_student_can_have_is_a_reason_and_takes_no_other_students_place(course, tmp_path):
+    """What is shown of them is like no other name: of a control character, of half a character, of a line's end."""
+    for name in ("A\x1bB", "A\ufffdB", "A\\x1bB", "A\u2028B", "A\udc80B"):
+        (tmp_path / name / NAME).mkdir(parents=True)
+    found = {one.student: one.problem for one in find_submissions([tmp_path], course)}
+    assert len(found) == 5
+    assert all(name.isprintable() for name in found)
+    assert sum("control character or half a character" in problem for problem in found.values()) == 3
+    assert "the folder's name 'A\\x1bB' has a control character" in found["A\\x1bB"]
+
+
+def test_names_are_shown_as_what_they_are():
+    assert [shown_name(name) for name in ("Zoë Ünal", "李雷", "o'hara-2", "")] == ["Zoë Ünal", "李雷", "o'hara-2", ""]
+    names = [name for pair in PAIRS for name in pair] + [" G", "  ", "\\xa0", "\u00a0", "\ud800", "\\", "\\\\", "a\nb"]
+    assert len({shown_name(name) for name in names}) == len(names)
+    assert all(shown_name(name).isprintable() for name in names)
+    assert alike(["A B", "x", "A\u00a0B", "A B"]) == [("A B", "A\u00a0B")]
+
+
+def test_two_submissions_of_one_name_in_one_file_are_refused_by_name(tmp_path):
+    """Two notebooks `first.ipynb` that lie in no student's folder: the later would replace the earlier."""
+    reports = [Report("first", NAME, (), 3.0, why) for why in ("empty", "no notebook")]
+    (tmp_path / "marks.json").write_text(json.dumps([one.to_dict() for one in reports]))
+    with pytest.raises(
+        AutograderError, match=r"marks.json: two submissions of a1_first have the student 'first'; grade"
+    ):
+        read_marks([tmp_path / "marks.json"])
+
+
+def test_no_two_names_are_one_folder_for_gradescope(tmp_path):
+    names = ["x", "x.", ".x", "..x", "a/b", "a_b", "a%2fb", "", "_", "%"]
+    places = [place for place, _ in gradescope_files([Report(name, NAME, (), 1, "empty") for name in names], tmp_path)]
+    assert len(set(places)) == len(names)
+    assert all(len(place.relative_to(tmp_path).parts) == 3 for place in places)

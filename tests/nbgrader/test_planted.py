@@ -1,0 +1,143 @@
+"""A submission that holds a course of its own: its Python would run outside every wall, and is never looked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.authoring.sample_class import fill, hand_in
+from autograder.course import course_at, find_course
+from autograder.errors import CourseError
+from autograder.nbgrader import api
+from tests.conftest import ROOT
+
+NAME = "a1_scaled_dot_product"
+SCRIPT = "<script>window.acted = 'planted'</script>"
+
+
+def plant(folder, marker):
+    """A course whose every file leaves a marker when it runs, and whose markdown is the submission's."""
+    acts = f"open({str(marker)!r}, 'a').write(__file__ + '\\n')\n"
+    shutil.copytree(ROOT / "source" / NAME, folder / "source" / NAME)
+    (notebook,) = (folder / "source" / NAME).glob("*.ipynb")
+    data = json.loads(notebook.read_text())
+    data["cells"].append({"cell_type": "markdown", "metadata": {}, "source": SCRIPT})
+    notebook.write_text(json.dumps(data))
+    for name in ("nbgrader_config.py", f"solutions/{NAME}/{notebook.stem}.py", f"content/{NAME}/softmax/hidden_tests.py"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(acts)
+    (folder / "content" / "course.toml").touch()
+
+
+def hand_in_planted(course, marker):
+    """An untouched notebook with one more cell, and the planted course beside it; gives its folder."""
+    assignment = course.assignment(NAME)
+    notebook = fill(ROOT / "assignments" / NAME / assignment.notebook.name, {})
+    notebook.cells.append(nbformat.v4.new_markdown_cell(SCRIPT))
+    folder = hand_in(notebook, course.root / "submitted", "mallory", assignment).parent
+    plant(folder, marker)
+    return folder
+
+
+def grade(folder, *words):
+    return subprocess.run(
+        [sys.executable, "-m", "autograder", "grade", *map(str, words), "--json", "-"],
+        cwd=folder, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["."], ["scaled_dot_product.ipynb"], [f"../{NAME}"], [".", "--course", "{course}"]])
+def test_a_planted_course_is_not_used_by_the_command_line(own_course, tmp_path, words):
+    folder = hand_in_planted(own_course, tmp_path / "acted")
+    done = grade(folder, *(word.format(course=own_course.root) for word in words))
+    assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
+    assert done.returncode == 0, done.stderr
+    (report,) = json.loads(done.stdout)
+    assert (report["status"], report["score"]) == ("graded", 0)
+
+
+@pytest.mark.slow
+def test_nor_where_submissions_lie_in_a_folder_of_any_name(own_course, tmp_path):
+    folder = hand_in_planted(own_course, tmp_path / "acted")
+    moved = shutil.copytree(folder.parent, tmp_path / "handed-in" / "mallory") / NAME
+    done = grade(moved, ".")
+    assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
+    assert done.returncode == 0, done.stderr  # by the course that the kit came with
+
+
+@pytest.mark.slow
+def test_nor_by_nbgrader_and_nothing_of_it_acts_on_the_page(own_course, tmp_path):
+    nbgrader = api(own_course.root)
+    assert nbgrader.generate_assignment(NAME)["success"]
+    hand_in_planted(own_course, tmp_path / "acted")
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    for command in ("autograde", "generate_feedback"):
+        done = subprocess.run(
+            ["nbgrader", command, NAME], cwd=own_course.root, capture_output=True, text=True, check=False,
+            env=environment,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "acted").exists(), (tmp_path / "acted").read_text()
+    with Gradebook(f"sqlite:///{own_course.root}/gradebook.db") as book:
+        assert book.find_submission(NAME, "mallory").score == 0
+    page = (own_course.root / "feedback" / "mallory" / NAME / "scaled_dot_product.html").read_text()
+    assert SCRIPT not in page
+    assert "window.acted" in page  # it is there to be read
+
+
+@pytest.mark.slow
+def test_a_timestamp_that_is_no_time_costs_its_own_submission_only(own_course):
+    """nbgrader reads the file beside a submission as it is; a pipe would be waited for."""
+    nbgrader, assignment = api(own_course.root), own_course.assignment(NAME)
+    assert nbgrader.generate_assignment(NAME)["success"]
+    released = ROOT / "assignments" / NAME / assignment.notebook.name
+    for student in ("ada", "late", "link", "pipe", "words"):
+        path = hand_in(fill(released, {}), own_course.root / "submitted", student, assignment)
+        stamp = path.with_name("timestamp.txt")
+        if student == "pipe":
+            os.mkfifo(stamp)
+        elif student == "link":
+            stamp.symlink_to("/etc/hostname")
+        elif student != "ada":
+            stamp.write_text("2026-01-02 03:04:05 UTC" if student == "late" else "9" * 500)
+    log = nbgrader.autograde(NAME, "*")["log"]
+    for student in ("link", "pipe", "words"):
+        assert f"{student}, {NAME} cannot be graded: timestamp.txt" in log
+    with Gradebook(f"sqlite:///{own_course.root}/gradebook.db") as book:
+        assert [one.student.id for one in book.assignment_submissions(NAME)] == ["ada", "late"]
+
+
+def made(folder):
+    (folder / "source").mkdir(parents=True)
+    (folder / "nbgrader_config.py").touch()
+    return folder
+
+
+def test_where_a_course_is_looked_for(tmp_path):
+    course = made(tmp_path / "course")
+    inner = made(course / "submitted" / "mallory" / "a1")
+    demo = made(course / "demo")
+    loose = made(tmp_path / "loose" / "mallory")
+    (loose / "a1").mkdir()
+    (tmp_path / "link").symlink_to(loose)
+    assert find_course(course / "source").root == course
+    assert find_course(inner).root == course
+    assert find_course(made(course / "autograded" / "mallory" / "a1")).root == course
+    assert find_course(demo).root == demo
+    assert find_course(loose).root == loose
+    assert find_course(course, [course / "submitted", Path("x.ipynb")]).root == course
+    for handed_in in (loose, loose / "x.ipynb", tmp_path / "loose", tmp_path / "link", tmp_path / "link" / "x.ipynb"):
+        assert find_course(loose / "a1", [handed_in]).root == ROOT  # the kit's own
+    assert course_at(loose).root == loose  # said in so many words
+    with pytest.raises(CourseError, match="no course here"):
+        course_at(tmp_path)

@@ -1,0 +1,184 @@
+"""The same in nbgrader: a class of attackers and one honest student, autograded together; their pages in Chromium.
+
+What matters is formgrader's own pages (lists of submissions and students, one submission) and the feedback.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.nbgrader import api
+from tests.helpers.attacks import ATTACKS
+from tests.helpers.browser import lab
+from tests.conftest import copy_course
+
+pytestmark = pytest.mark.slow
+NAME = "a1_scaled_dot_product"
+NOTEBOOK = "scaled_dot_product"
+MALLORY = "<img src=x onerror=window.acted=1>"  # a folder's name, and so a student's id
+PLACES = (
+    f"manage_submissions/{NAME}", "manage_students", f"manage_students/{MALLORY}", f"manage_students/{MALLORY}/{NAME}",
+    "manage_students/loud", f"manage_students/loud/{NAME}", "gradebook", f"gradebook/{NAME}",
+    f"gradebook/{NAME}/{NOTEBOOK}", f"manage_submissions/{MALLORY}", f"gradebook/{MALLORY}",
+    'manage_students/";window.acted=1;"', f'gradebook/{NAME}/";window.acted=1;"',
+)  # fmt: skip
+SHOWS = """
+from IPython.display import HTML, Javascript, SVG, display
+display(HTML("<script>window.acted = 'output'</script><img src=https://evil.example/output.png>"))
+display(Javascript("window.acted = 'javascript'"))
+display(SVG("<svg xmlns='http://www.w3.org/2000/svg' onload='window.acted=1'/>"))
+print("<script>window.acted = 'print'</script>\\x1b]8;;javascript:window.acted=1\\x07link\\x1b]8;;\\x07 \\u202e")
+class Loud:
+    def _repr_html_(self): return "<script>window.acted = 'repr'</script>"
+    def _repr_mimebundle_(self, **k): return {"text/html": "<script>", "application/javascript": "window.acted=2"}
+Loud()
+"""
+RAISES = """
+def softmax(x, axis=-1):
+    raise ValueError("</pre><script>window.acted='error'</script><img src=x onerror=window.acted=1>"
+                     "$\\\\href{javascript:1}{x}$")
+"""
+KILLS = "def softmax(x, axis=-1):\n    import os\n    os.kill(os.getppid(), 9)\n    os._exit(1)"
+
+
+def loud(notebook):
+    """A notebook in which everything that can be shown tries to act."""
+    notebook.cells += [nbformat.v4.new_markdown_cell(attack) for attack in ATTACKS]
+    notebook.cells += [nbformat.v4.new_raw_cell(a, metadata={"raw_mimetype": "text/html"}) for a in ATTACKS]
+    tags = {"tags": ['"><script>window.acted=1</script>']}
+    notebook.cells.append(nbformat.v4.new_code_cell(SHOWS, metadata=tags))
+    stored = nbformat.v4.new_output("display_data", data={"text/html": "<script>window.acted = 'stored'</script>"})
+    notebook.cells.append(nbformat.v4.new_code_cell("1", outputs=[stored]))
+    notebook.metadata["title"] = "</title><script>window.acted = 'title'</script>"
+    notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"state": {"a": "<script>"}}}
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "written-roles":
+            cell.source = "\n\n".join(ATTACKS)
+    return notebook
+
+
+def submissions(assignment):
+    answers = model_answers(assignment)
+    honest = answers | mistake(assignment, "no-scaling", "attention_scores")
+    return {
+        "ada": (honest, lambda notebook: notebook),
+        "loud": (answers | {"softmax": RAISES}, loud),
+        MALLORY: (honest, lambda notebook: notebook),
+        "killer": (answers | {"softmax": KILLS}, lambda notebook: notebook),
+        "zoe": (honest, lambda notebook: notebook),
+    }
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    course = copy_course(tmp_path_factory.mktemp("red-team") / "course")
+    nbgrader = api(course.root)
+    assignment = course.assignment(NAME)
+    assert nbgrader.generate_assignment(NAME)["success"]
+    released = course.root / "assignments" / NAME / assignment.notebook.name
+    for student, (answers, change) in submissions(assignment).items():
+        hand_in(change(fill(released, answers)), course.root / "submitted", student, assignment)
+    result = nbgrader.autograde(NAME, "*")
+    assert "1 of 5 submissions could not be graded" in result["log"]
+    assert "which formgrader would act on; rename it" in result["log"]
+    assert nbgrader.generate_feedback(NAME)["success"]
+    return course
+
+
+def marks(course, student):
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        (notebook,) = book.find_submission(NAME, student).notebooks
+        grades = {grade.name: grade.auto_score for grade in notebook.grades if grade.cell.cell_type == "code"}
+        return notebook.id, grades
+
+
+def test_attackers_lose_their_own_marks_and_nobody_elses(graded):
+    before, after = marks(graded, "ada")[1], marks(graded, "zoe")[1]
+    assert before == after
+    assert before["test-softmax"] == 4
+    for attacker in ("loud", "killer"):
+        found = marks(graded, attacker)[1]
+        assert found.pop("test-softmax") == 0
+        assert sum(found.values()) == 16
+
+
+def test_honest_pages_are_the_same_beside_attackers(graded):
+    """Not a byte of what the honest student gets depends on who was graded before."""
+
+    def page(student):
+        return json.loads((graded.root / "autograded" / student / NAME / f"{NOTEBOOK}.ipynb").read_text())["cells"]
+
+    assert page("ada") == page("zoe")
+
+
+@pytest.fixture
+def watched(chromium):
+    """A page, and what it asked for beyond this machine."""
+    page = chromium.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    yield page, asked
+    page.close()
+
+
+def test_nothing_acts_on_the_feedback_page(graded, watched):
+    page, asked = watched
+    page.goto((graded.root / "feedback" / "loud" / NAME / f"{NOTEBOOK}.html").as_uri(), wait_until="domcontentloaded")
+    page.wait_for_timeout(500)
+    assert_quiet(page, asked)
+    assert "onerror" in page.locator("body").inner_text()  # it is there to be read
+
+
+def test_nothing_acts_in_formgrader(graded, watched):
+    page, asked = watched
+    number, _ = marks(graded, "loud")
+    with lab(graded.root) as address:
+        page.goto(f"{address}/formgrader?token=secret")
+        for place in (*PLACES, f"submissions/{number}", f"submissions/{number}/feedback"):
+            page.goto(f"{address}/formgrader/{place}", wait_until="domcontentloaded")
+            page.wait_for_timeout(700)
+            assert_quiet(page, asked, place)
+        page.goto(f"{address}/formgrader/submissions/{number}", wait_until="domcontentloaded")
+        assert "onerror" in page.locator("body").inner_text()
+        # a heading of the same name does not take the place of a field
+        assert page.evaluate("document.getElementById('written-roles').tagName") == "INPUT"
+        assert page.locator(".text_cell_render a[href='https://evil.example/autolink']").count() > 0  # as people link
+
+
+PLANTED = (f"submitted/loud/{NAME}", f"autograded/loud/{NAME}", f"feedback/loud/{NAME}", "demo", "link", "..")
+
+
+def test_formgrader_opens_no_course_but_its_own(graded, watched, tmp_path):
+    """A link of a student's may lead anywhere, and nbgrader would run the configuration that it finds there."""
+    page, _ = watched
+    (graded.root / "link").symlink_to(graded.root / "demo")
+    for place in PLANTED:
+        if place not in ("link", ".."):
+            (graded.root / place).mkdir(parents=True, exist_ok=True)
+            (graded.root / place / "nbgrader_config.py").write_text(f"open({str(tmp_path / 'acted')!r}, 'w')")
+    with lab(graded.root) as address:
+        page.goto(f"{address}/formgrader?token=secret")
+        for place in (*(graded.root / planted for planted in PLANTED), "/", "submitted/loud", "~"):
+            answer = page.goto(f"{address}/formgrader?path={place}")
+            assert (answer.status, answer.header_value("content-type")) == (403, "text/plain; charset=utf-8"), place
+            assert "start JupyterLab in its folder" in answer.text()
+        assert page.goto(f"{address}/formgrader?path={graded.root}").status == 200
+        assert page.url.endswith("/formgrader/manage_assignments")
+        page.locator("a", has_text=NAME).first.wait_for()
+    assert not (tmp_path / "acted").exists()
+
+
+def assert_quiet(page, asked, place=""):
+    assert page.evaluate("window.acted") is None, place
+    assert not [url for url in asked if "evil.example" in url or url.endswith("/x")], place
+    links = page.evaluate("[...document.querySelectorAll('.text_cell_render a[href]')].map(a => a.protocol)")
+    assert set(links) <= {"http:", "https:", "mailto:", "file:"}, place
+    pictures = page.evaluate("[...document.querySelectorAll('.text_cell_render img')].map(one => one.src)")
+    assert all(re.match("data:image/(png|jpeg|gif|webp);|$", source) for source in pictures), place
+    assert page.locator("iframe[src*='evil'], img[src='x']").count() == 0, place

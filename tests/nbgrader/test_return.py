@@ -1,0 +1,430 @@
+"""From Canvas, Moodle and Gradescope and back, with a class of twelve, as the guide's pages say it step by step.
+
+The small models of the systems below name files, and read what they get back, as the code and the specifications do
+that are named in `autograder.nbgrader.return_marks`.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import logging
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import nbformat
+import pytest
+
+from autograder.course import Course
+from autograder.nbgrader.collectors import Gradescope
+from tests.helpers.pages import commands
+from tests.helpers.small_course import (A_POINT_FOR_LATENESS, EXERCISE, NAME, NOTEBOOK, WRITTEN, WRONG, command, small_course, submit)
+
+GUIDE, SYSTEMS = "instructor", "canvas-moodle-gradescope"
+# What is for another machine, another way to collect or grade, or for editing the course.
+ELSEWHERE = ("make ", ". ", "autograder doctor", "autograder dev", "nbgrader release_", "nbgrader collect",
+             "autograder bundle")  # fmt: skip
+RAISES = f"def {EXERCISE}(X):\n    raise ValueError('I do not know')"
+
+
+@dataclass(frozen=True)
+class Student:
+    """Somebody of the class. `kind`: what was handed in, "" for nothing; file: under which name."""
+
+    number: int
+    first: str
+    last: str
+    kind: str = "right"
+    file: str = NOTEBOOK
+    late: bool = False
+
+    @property
+    def name(self):
+        return f"{self.first} {self.last}"
+
+
+CLASS = (
+    Student(4321, "Jane", "Doe"),
+    Student(4400, "Ann", "O'Lee", "wrong"),
+    Student(17, "Zoë", "Müller", late=True),
+    Student(99, "Zed", "Null", "{"),
+    Student(101, "Bo", "Li", " "),
+    Student(102, "Cy", "Roe", file="my attention (final).ipynb"),
+    Student(103, "Di", "Fox", "untouched"),
+    Student(104, "Ed", "Orr", ""),
+    Student(105, "Flo", "Ash", "raises"),
+    Student(106, "Gus", "Ray", file="first (1).ipynb"),
+    Student(107, "Hal", "Kim", "wrong"),
+    Student(108, "Ida", "Poe"),
+)
+GRADED = [one for one in CLASS if one.kind in ("right", "wrong", "untouched", "raises")]
+
+
+# ---------------------------------------------------------------- the steps
+
+
+def steps(system: str) -> list[str]:
+    """The guide's command lines, with the system's two where they belong."""
+    collect, give_back = commands(SYSTEMS, system)
+    found = []
+    for line in commands(GUIDE):
+        found += [] if line.startswith(ELSEWHERE) else [line]
+        found += [collect] if line.startswith("nbgrader db assignment") else []
+        found += [give_back] if line.startswith("nbgrader generate_feedback") else []
+    return found
+
+
+def take(course, line):
+    """Type one line: exit code, and what it said. nbgrader's own is a process, as it is at a terminal."""
+    program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME))
+    if program == "autograder":
+        return command(course, *words)
+    done = subprocess.run([program, *words], cwd=course.root, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def walk(course, lines: Iterator[str], last: str) -> str:
+    """Take the steps up to the one that begins with `last`; what that one said.
+
+    Two of the class cannot be graded: grading and giving back say so with the exit code 1. All else ends well.
+    """
+    for line in lines:
+        if line.startswith("autograder written") and "--apply" in line:
+            decide(course)
+        code, said = take(course, line)
+        assert code == int(line.startswith(("autograder grade", "autograder return"))), f"{line}\n{said}"
+        if line.startswith(last):
+            return said
+    raise AssertionError(f"no step begins with {last}")
+
+
+def decide(course):
+    """On the page that was made, everybody gets the rubric's second line."""
+    page = (course.root / "written.html").read_text()
+    who = [one for found in re.findall(r'data-who="([^"]*)"', page) for one in json.loads(html.unescape(found))]
+    decisions = [
+        {"question": WRITTEN, "student": student, "answer": answer, "before": before, "score": 3, "comment": "- ✓ why"}
+        for student, answer, before in who
+    ]
+    text = json.dumps({"assignment": NAME, "decisions": decisions})
+    (course.root / f"{NAME}.decisions.json").write_text(text)
+
+
+# ---------------------------------------------------------------- the class
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """Released, with the guide's due date and a penalty for late work; everybody's notebook as a text by its kind."""
+    course = small_course(tmp_path_factory.mktemp("return") / "course", A_POINT_FOR_LATENESS, written=True)
+    walk(course, iter(steps("Canvas")), "nbgrader db assignment")
+    answers = {"right": None, "wrong": {EXERCISE: WRONG}, "raises": {EXERCISE: RAISES}, "untouched": {}}
+    kinds = {}
+    for kind, answer in answers.items():
+        path = submit(course, "x", answer)
+        notebook = nbformat.read(path, as_version=4)
+        if kind != "untouched":
+            notebook.cells[-1].source = "It is the mean of the row itself."
+        kinds[kind] = nbformat.writes(notebook)
+    shutil.rmtree(course.root / "submitted")
+    return course, kinds
+
+
+def collected(begun, folder, name_of, id_of, beside=()):
+    """The class in a zip as the system names things, with files of its own, and a roster."""
+    course, kinds = begun
+    course = Course(shutil.copytree(course.root, folder / "course"))
+    archive = course.root / "downloaded" / NAME / "archive"
+    archive.mkdir(parents=True)
+    with zipfile.ZipFile(archive / "submissions.zip", "w") as download:
+        for one in CLASS:
+            if one.kind:
+                download.writestr(name_of(one), kinds.get(one.kind, one.kind))
+        for name, text in beside:
+            download.writestr(name, text)
+    rows = [f'"{id_of(one)}","{one.name}",{one.number}@example.edu\n' for one in CLASS]
+    (course.root / "class.csv").write_text("id,name,email\n" + "".join(rows))
+    return course
+
+
+def rest_of(system):
+    """The steps after what `begun` has taken."""
+    lines = steps(system)
+    return iter(lines[[line.startswith("nbgrader db") for line in lines].index(True) + 1 :])
+
+
+def as_wanted(marks, key):
+    """Everybody's marks are what they should be: 3 points by the test, 3 by hand, one less if late counted."""
+    assert marks.keys() == {key(one) for one in GRADED}
+    assert marks[key(CLASS[0])] == 6
+    for one in GRADED:
+        by_hand = 0 if one.kind == "untouched" else 3
+        if one.kind == "wrong":
+            assert by_hand <= marks[key(one)] < 6
+        elif not one.late:
+            assert marks[key(one)] == by_hand + (3 if one.kind == "right" else 0), one
+    return marks[key(CLASS[2])]
+
+
+# ---------------------------------------------------------------- Canvas
+
+
+def canvas_id(one):
+    return "".join(filter(str.isascii, filter(str.isalpha, f"{one.last}{one.first}".lower()))) + f"_{one.number}"
+
+
+def canvas_file(one):
+    name, number = canvas_id(one).split("_")
+    return f"{name}_{'LATE_' if one.late else ''}{number}_{98000 + one.number}_{one.file}"
+
+
+def as_canvas_reads(text, users):
+    """Marks by user and column as `GradebookImporter` reads them; a row it knows nobody for is an error."""
+    head, *rows = csv.reader(text.splitlines())
+    assert len(head) > 3
+    assert "Student" in head[0]
+    assert "ID" in head[1]
+    assert "Section" in head[2]
+    title, number = re.fullmatch(r"(.*) \((\d+)\)", head[3]).groups()
+    assert {row[1] for row in rows} <= users
+    return title, number, {row[1]: float(row[3]) for row in rows if row[3]}
+
+
+def as_canvas_takes_pages(path, attachments):
+    """Pages by user as `infer_comment_context_from_filename` finds them; attachments: user by file's number."""
+    with zipfile.ZipFile(path) as archive:
+        found = {}
+        for name in archive.namelist():
+            user, attachment = [part for part in name.split("_") if re.fullmatch(r"\d+", part)][:2]
+            assert attachments[attachment] == user
+            found[user] = archive.read(name).decode()
+    return found
+
+
+@pytest.mark.slow
+def test_the_guide_with_canvas_to_its_end(begun, tmp_path):
+    course = collected(begun, tmp_path, canvas_file, canvas_id)
+    todo = rest_of("Canvas")
+    walk(course, todo, "nbgrader zip_collect")
+    stamps = {path.parents[1].name: path.read_text() for path in course.root.glob("submitted/*/*/timestamp.txt")}
+    assert stamps.keys() == {"mllerzo_17"}
+    assert stamps["mllerzo_17"].startswith("2027-03-01 12:00:01")
+    said = walk(course, todo, "autograder return")
+    assert "nullzed_99: could not be graded" in said
+    attachments = {str(98000 + one.number): str(one.number) for one in CLASS if one.kind}
+    title, number, marks = as_canvas_reads((course.root / "marks.csv").read_text(), set(attachments.values()))
+    assert (title, number) == ("Attention", "98765")
+    assert as_wanted(marks, lambda one: str(one.number)) == 5  # a point less for late work
+    pages = as_canvas_takes_pages(course.root / "pages.zip", attachments)
+    assert pages.keys() == marks.keys()
+    assert "Late submission penalty" in pages["17"]
+    assert "Late submission penalty" not in pages["4321"]
+    assert "✓ why" in pages["4321"]
+    whole_class_is_told(course, todo)
+
+
+def whole_class_is_told(course, todo):
+    """The rest of the guide: the report, the exports with a row for everybody, and grading again."""
+    walk(course, todo, "autograder report marks.json --html")
+    report = " ".join((course.root / "class.html").read_text().split())
+    for told in ("<dt>graded</dt><dd>9</dd>", "<dt>could not be graded</dt><dd>2</dd>", "by hand: written-why 3"):
+        assert told in report
+    assert '<a href="feedback/doejane_4321/' in report
+    walk(course, todo, "nbgrader export")
+    rows = list(csv.DictReader((course.root / "exercises.csv").read_text().splitlines()))
+    assert {row["student"] for row in rows} == set(map(canvas_id, CLASS))
+    assert {row["student"] for row in rows if row["problem"]} == {"nullzed_99", "libo_101", "orred_104"}
+    assert "0 gain, 0 lose, 9 keep" in walk(course, todo, "autograder regrade")
+    walk(course, todo, "autograder regrade a1_scaled_dot_product --undo")
+    assert not list(todo)
+
+
+# ---------------------------------------------------------------- Moodle
+
+
+def moodle_folder(one):
+    return f"{one.name}_{123000 + one.number}_assignsubmission_file"
+
+
+def worksheet():
+    """As Moodle writes it, in English."""
+    head = (
+        "\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+        '"Last modified (submission)","Last modified (grade)","Feedback comments"\n'
+    )
+    rows = [
+        f"Participant {123000 + one.number},{one.name},{one.number}@example.edu,Submitted,,100.00,Yes,"
+        '"Sunday, 1 March 2026, 9:00 AM",-,"so, so"\n'
+        for one in CLASS
+    ]
+    return head + "".join(rows)
+
+
+def as_moodle_takes_pages(path):
+    """Pages by participant and file name, as `is_valid_filename_for_import` finds them."""
+    found = set()
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            folder, _, rest = name.partition("/")
+            parts = folder.split("_", 4)
+            assert parts[2:4] == ["assignsubmission", "file"]
+            found.add((parts[1], rest))
+    return found
+
+
+@pytest.mark.slow
+def test_the_guide_with_moodle(begun, tmp_path):
+    course = collected(begun, tmp_path, lambda one: f"{moodle_folder(one)}/{one.file}", lambda one: one.name)
+    (course.root / "worksheet.csv").write_text(worksheet(), encoding="utf-8")
+    said = walk(course, rest_of("Moodle"), "autograder return")
+    assert "Moodle's maximum grade is 100.00, here it is 7" in said
+    assert "Bo Li: could not be graded" in said
+    before = list(csv.DictReader(worksheet().removeprefix("\ufeff").splitlines()))
+    after = list(csv.DictReader((course.root / "marks.csv").read_text().splitlines()))
+    assert [{**row, "Grade": ""} for row in after] == before  # nothing else has changed
+    grades = {row["Full name"]: float(row["Grade"]) for row in after if row["Grade"]}
+    assert as_wanted(grades, lambda one: one.name) == 6  # Moodle does not say who is late
+    pages = as_moodle_takes_pages(course.root / "pages.zip")
+    assert pages == {(str(123000 + one.number), "first.html") for one in GRADED}
+
+
+# ---------------------------------------------------------------- Gradescope
+
+
+def submission(one):
+    return f"submission_{500 + one.number}"
+
+
+def metadata(people=lambda one: [one]):
+    """`submission_metadata.yml` as Ruby writes it, with what an autograder said in it."""
+    lines = ["---\n"]
+    for one in CLASS:
+        if one.kind:
+            lines += [f"{submission(one)}:\n  :submitters:\n"]
+            lines += [f"  - :name: \"{x.name}\"\n    :sid: '0{x.number}'\n    :email: x@y.z\n" for x in people(one)]
+            day = "2027-03-02" if one.late else "2027-02-28"
+            lines += [f"  :created_at: {day} 17:34:00.861687000 Z\n  :score: 2.0\n"]
+            lines += ["  :results: !ruby/hash:ActiveSupport::HashWithIndifferentAccess\n    output: |-\n"]
+            lines += ["      submission_4821:\n        :submitters:\n        - :sid: '0103'\n"]
+    return "".join(lines)
+
+
+def as_gradescope_runs_it(path, folder, number):
+    """results.json of one submission, by the specification's folders and files."""
+    root = folder / "autograder"
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(root / "source")
+    shutil.copy(root / "source" / "run_autograder", root)
+    about = {"id": number, "users": [{"email": "x@y.z", "id": 1, "name": "X"}], "created_at": "2027-02-28T17:34:00Z"}
+    (root / "submission_metadata.json").write_text(json.dumps(about))
+    subprocess.run([sys.executable, root / "run_autograder"], cwd=root, check=True)
+    return json.loads((root / "results" / "results.json").read_text())
+
+
+@pytest.mark.slow
+def test_the_guide_with_gradescope(begun, tmp_path):
+    root = "assignment_9_export"
+    course = collected(
+        begun,
+        tmp_path,
+        lambda one: f"{root}/{submission(one)}/{one.file}",
+        lambda one: f"0{one.number}",
+        beside=[(f"{root}/submission_metadata.yml", metadata())],
+    )
+    todo = rest_of("Gradescope")
+    walk(course, todo, "nbgrader zip_collect")
+    stamps = {path.parents[1].name: path.read_text() for path in course.root.glob("submitted/*/*/timestamp.txt")}
+    assert stamps["017"].startswith("2027-03-02 17:34:00")
+    assert len(stamps) == 11
+    said = walk(course, todo, "autograder return")
+    assert "099: could not be graded" in said
+    results = {one: as_gradescope_runs_it(course.root / "marks.zip", tmp_path, 500 + one.number) for one in CLASS}
+    marks = {one.number: results[one]["score"] for one in GRADED}
+    assert as_wanted(marks, lambda one: one.number) == 5
+    assert "1 points less, since it was late" in results[CLASS[2]]["output"]
+    jane = results[CLASS[0]]
+    assert [(test["name"], test["score"], test["max_score"]) for test in jane["tests"]] == [
+        (EXERCISE, 3, 3), (WRITTEN, 3, 4),
+    ]  # fmt: skip
+    assert "✓ passed" in jane["tests"][0]["output"]
+    assert "✓ why" in jane["tests"][1]["output"]
+    assert jane["visibility"] == "after_published"
+    assert "no marks for this submission yet" in results[CLASS[3]]["output"]
+    with zipfile.ZipFile(course.root / "marks.zip") as archive:
+        assert {name.partition("/")[0] for name in archive.namelist()} == {"setup.sh", "run_autograder", "marks"}
+        assert all(info.external_attr >> 16 == 0o755 for info in archive.infolist()[:2])
+
+
+def exported(folder, text, *files):
+    """A Gradescope export on disk: what the collector says of each file."""
+    root = folder / "extracted" / "assignment_9_export"
+    found = []
+    for file in files:
+        path = root / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+        found.append(path)
+    (root / "submission_metadata.yml").write_text(text)
+    collector = Gradescope(log=logging.getLogger("collector"), extracted=str(folder / "extracted"))
+    return [collector.collect(str(path)) for path in found]
+
+
+def test_a_group_is_collected_for_its_first_member_and_the_others_are_named(tmp_path, caplog):
+    text = metadata(lambda one: [one, CLASS[1]])
+    (found,) = exported(tmp_path, text, f"{submission(CLASS[0])}/{NOTEBOOK}")
+    assert (found["student_id"], found["timestamp"]) == ("04321", "2027-02-28 17:34:00 UTC")
+    assert "submission_4821 is collected for 04321; it is also of 04400" in caplog.text
+
+
+@pytest.mark.parametrize("number", ["'../x'", "'/etc'", "'.x'", '"a\\nb"', "'<b>'", '"a\\\\b"'])
+def test_an_id_that_students_enter_is_no_way_out_of_the_folder(tmp_path, number):
+    text = f"submission_1:\n  :submitters:\n  - :name: X\n    :sid: {number}\n  :created_at: never\n"
+    assert exported(tmp_path, text, f"submission_1/{NOTEBOOK}") == [None]
+
+
+def test_the_address_is_the_id_if_there_is_no_number_and_a_time_that_is_none_is_left_out(tmp_path):
+    text = "submission_1:\n  :submitters:\n  - :name: X\n    :sid:\n    :email: x@y.z\n  :created_at: 2027-99-99 1\n"
+    assert exported(tmp_path, text, f"submission_1/{NOTEBOOK}") == [{"student_id": "x@y.z", "file_id": "first"}]
+
+
+def test_whoever_hands_in_metadata_of_their_own_stays_who_they_are(tmp_path):
+    inside = f"{submission(CLASS[0])}/mine/"
+    own = tmp_path / "extracted" / "assignment_9_export" / inside / "submission_metadata.yml"
+    own.parent.mkdir(parents=True)
+    own.write_text("submission_2:\n  :submitters:\n  - :sid: '0103'\n")
+    (found,) = exported(tmp_path, metadata(), f"{inside}submission_2/{NOTEBOOK}")
+    assert found["student_id"] == "04321"
+
+
+@pytest.mark.parametrize("text", ["", "- a", "a: [", "submission_1: x", "submission_1:\n  :submitters: y\n", "\x00"])
+def test_metadata_of_another_form_collects_nothing(tmp_path, text):
+    assert exported(tmp_path, text, f"submission_1/{NOTEBOOK}") == [None]
+
+
+# ---------------------------------------------------------------- what is missing
+
+
+@pytest.mark.slow
+def test_what_is_missing_for_the_way_back_is_said(begun, tmp_path):
+    course = Course(shutil.copytree(begun[0].root, tmp_path / "course"))
+    (course.root / "sheet.csv").write_text("Nom,Note\n")
+    for words, said in (
+        (("--to", "canvas", "--marks", "c.csv"), "nothing that Canvas has named"),
+        (("--to", "moodle", "--marks", "m.csv"), "name it with --sheet"),
+        (("--to", "canvas"), "name --marks, --feedback, or both"),
+        (("--to", "gradescope", "--feedback", "p.zip"), "Gradescope takes no pages"),
+    ):
+        code, text = command(course, "return", NAME, *words)
+        assert (code, said in " ".join(text.split())) == (2, True), text
+    place = course.root / "downloaded" / NAME / "extracted" / "Jo_1_assignsubmission_file" / NOTEBOOK
+    place.parent.mkdir(parents=True)
+    place.write_text("{}")
+    code, said = command(course, "return", NAME, "--to", "moodle", "--marks", "m.csv", "--sheet", "sheet.csv")
+    assert (code, "no columns Identifier and Grade" in said) == (2, True)

@@ -1,0 +1,126 @@
+"""Who is in the class: names in formgrader, and a row for everybody in every export."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from autograder.errors import AutograderError
+from autograder.reports.class_statistics import class_statistics
+from autograder.reports.export import as_junit, exercises_as_csv
+from autograder.reports.marks_file import read_marks
+from autograder.reports.roster import names_in, read_roster, with_absent
+from tests.helpers.small_course import NAME, NOTEBOOK, book_of, command, graded, small_course, submit
+
+ROSTER = 'id,name,email\nann,Ann Lee,ann@example.edu\nbob,"García Márquez, Bob",\n\ndee,Dee,dee@example.edu\nzoe,,\n'
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Ann is graded, Bob and Zoe hand in what cannot be read, Bob after he was graded; Dee hands in nothing."""
+    course = small_course(tmp_path_factory.mktemp("roster") / "course", students=("ann", "bob"))
+    (course.root / "class.csv").write_text(ROSTER)
+    graded(course)
+    submit(course, "bob").write_text("[]")
+    submit(course, "zoe").write_text("{")
+    assert command(course, "roster", "class.csv")[0] == 0
+    graded(course)
+    return course
+
+
+def test_marks_are_in_the_gradebook_and_stay_there_if_later_work_cannot_be_read(course):
+    with book_of(course) as book:
+        found = {one.student.id: one.score for one in book.assignment_submissions(NAME) if one.notebooks}
+    assert found == {"ann": 3, "bob": 3}
+
+
+def test_formgrader_has_names_and_a_second_time_changes_nobody_else(course):
+    with book_of(course) as book:
+        named = {one.id: (one.first_name, one.last_name, one.email) for one in book.students}
+    assert named == {
+        "ann": ("Ann", "Lee", "ann@example.edu"), "bob": ("Bob", "García Márquez", None),
+        "dee": (None, "Dee", "dee@example.edu"), "zoe": (None, None, None),
+    }  # fmt: skip
+    (course.root / "late.csv").write_text("id;email\nann;new@example.edu\n")
+    _, said = command(course, "roster", "late.csv")
+    assert "entered 1 students, 0 of them new" in said
+    assert "submitted/zoe: nobody in the roster has this id" in said
+    with book_of(course) as book:
+        ann = book.find_student("ann")
+        assert (ann.first_name, ann.last_name, ann.email) == ("Ann", "Lee", "new@example.edu")
+
+
+@pytest.mark.slow
+def test_nbgraders_exports_have_a_row_for_everybody_and_say_why_there_are_no_marks(course):
+    words = "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=ours.csv"
+    subprocess.run(["nbgrader", "export", *words], cwd=course.root, check=True, capture_output=True)
+    found = {row["student"]: row for row in rows((course.root / "ours.csv").read_text())}
+    assert found.keys() == {"ann", "bob", "dee", "zoe"}
+    assert (found["ann"]["score"], found["ann"]["problem"]) == ("3.0", "")
+    assert (found["dee"]["score"], found["dee"]["problem"]) == ("", "nothing handed in")
+    assert found["zoe"]["problem"].startswith(f"could not be graded: {NOTEBOOK} is not a Jupyter notebook")
+    assert (found["bob"]["score"], found["zoe"]["max_score"]) == ("3.0", "3.0")
+    assert found["bob"]["problem"].startswith("these are marks of earlier work: ")
+    with book_of(course) as book:  # of which nbgrader's own exporter makes its rows
+        assert {student.id for student in book.students} == found.keys()
+
+
+@pytest.mark.slow
+def test_exports_of_marks_and_the_class_report_name_who_has_handed_in_nothing(course):
+    assert command(course, "grade", "submitted", "--json", "marks.json")[0] == 1
+    words = ("--csv", "t.csv", "--junit", "t.xml", "--roster", "class.csv")
+    code, said = command(course, "export", "marks.json", *words)
+    assert code == 0, said
+    found = {row["student"]: row["problem"] for row in rows((course.root / "t.csv").read_text())}
+    assert found.keys() == {"ann", "bob", "dee", "zoe"}
+    assert found["dee"] == "nothing handed in"
+    suites = ElementTree.fromstring((course.root / "t.xml").read_text())
+    (dee,) = [suite for suite in suites if suite.get("name") == f"dee: {NAME}"]
+    assert (dee.get("errors"), dee.get("skipped"), dee.find("testcase/skipped").get("message")) == (
+        "0", "1", "nothing handed in",
+    )  # fmt: skip
+    (a1,) = class_statistics(read_marks([course.root / "marks.json"]), ["ann", "dee"])
+    assert {one.student: one.why for one in a1.attention}["dee"] == "nothing handed in"
+    assert a1.failed == 2
+
+
+def test_who_did_one_assignment_has_a_row_in_the_other(tmp_path):
+    entry = {"student": "ann", "assignment": "a1", "status": "graded", "score": 0, "max_score": 4, "exercises": []}
+    path = tmp_path / "marks.json"
+    path.write_text(json.dumps([entry, entry | {"student": "bob", "assignment": "a2", "max_score": 6}]))
+    found = with_absent(read_marks([path]))
+    assert [(r.student, r.assignment, r.max_score) for r in found if r.reason] == [("bob", "a1", 4), ("ann", "a2", 6)]
+    assert exercises_as_csv(found).count("nothing handed in") == 2
+    assert as_junit(found).count("<skipped") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no column `id`"),
+        ("name,email\nAnn,a@b", "no column `id`"),
+        ("id,name\n", "names nobody"),
+        ("id,name\nann,Ann\nann,Ann", "line 3: 'ann' stands there twice"),
+        ("id,name\n,Ann", "line 2: no id"),
+    ],
+)
+def test_a_roster_that_is_none_is_said_with_the_line(tmp_path, text, said):
+    path = tmp_path / "class.csv"
+    path.write_text(text)
+    with pytest.raises(AutograderError, match=said):
+        read_roster(path)
+
+
+def test_names_are_read_both_ways_round():
+    assert [names_in(name) for name in ("Ada Lovelace", "Lovelace, Ada", "Ada", "Ana María Ruiz", "")] == [
+        ("Ada", "Lovelace"), ("Ada", "Lovelace"), ("", "Ada"), ("Ana María", "Ruiz"), ("", ""),
+    ]  # fmt: skip

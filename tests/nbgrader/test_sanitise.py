@@ -1,0 +1,214 @@
+"""What a submission shows never acts: a notebook that tries, on its feedback page, as elements and in Chromium."""
+
+from __future__ import annotations
+
+import re
+
+import bs4
+import nbformat
+import pytest
+from nbconvert.exporters import HTMLExporter
+from rich.console import Console
+
+from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.cli.grading import How, grade_class
+from autograder.nbgrader import api
+from autograder.nbgrader.sanitise import MAX_MARKDOWN, shortened
+from autograder.nbgrader.pages import ATTRIBUTES, TAGS, Page
+from tests.helpers.attacks import ATTACKS
+from tests.conftest import ROOT, copy_course
+from tests.helpers.in_process import ASSIGNMENTS
+
+NAME = "a1_scaled_dot_product"
+NOTEBOOK = "scaled_dot_product"
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def shown(source, attachments=None, page=None):
+    """A cell's text as the pages show it."""
+    cell = {"source": source, "attachments": attachments or {}}
+    return (page or Page(root=str(ROOT))).markdown2html({"cell": cell}, source)
+
+
+def test_what_people_write_is_shown_as_they_mean_it():
+    text = (
+        "# Title\n\n> quote, **bold**, `a < b`, $a > b$\n\n![image](attachment:image.png)\n\n"
+        "- [paper](https://arxiv.org/abs/1706.03762) and [above](#title)\n- f[i] and [1], see below\n- [x] done\n\n"
+        "```python\ndef f(x):\n    return x\n```\n\n| a | b |\n|---|--:|\n| if a<b | $\\frac{1}{2}$ |"
+    )
+    page = bs4.BeautifulSoup(shown(text, {"image.png": {"image/png": PNG}}), "html.parser")
+    assert page.h1.text == "Title"
+    assert page.blockquote.strong.text == "bold"
+    assert page.blockquote.code.text == "a < b"
+    assert "$a > b$" in page.blockquote.text
+    assert page.img["src"] == f"data:image/png;base64,{PNG}"
+    assert [a["href"] for a in page.find_all("a")] == ["https://arxiv.org/abs/1706.03762", "#title"]
+    assert page.input.has_attr("checked") or page.input["type"] == "checkbox"
+    assert page.find("span", class_="k").text == "def"
+    assert [td.text for td in page.find_all("td")] == ["if a<b", "$\\frac{1}{2}$"]
+
+
+def test_html_of_a_student_is_there_to_be_read():
+    text = "a <b>bold</b> <T> and\n\n<div onclick=x>in a block</div>"
+    page = bs4.BeautifulSoup(shown(text), "html.parser")
+    assert "a <b>bold</b> <T> and" in page.text
+    assert "<div onclick=x>in a block</div>" in page.text
+
+
+def test_html_of_a_grader_counts_as_far_as_it_is_harmless():
+    page, cell = Page(root=str(ROOT)), {"source": "the answer"}
+    comment = page.markdown2html({"cell": cell}, "<b>Well</b> done<script>window.acted=1</script>")
+    assert "<b>Well</b> done" in comment
+    assert "script" not in comment
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
+def test_the_courses_own_cells_stay_as_they_are_but_for_formulas(assignment):
+    page, stock = Page(root=str(ROOT)), HTMLExporter()
+    page.own = page._own_texts({"assignment_id": assignment.name})
+    texts = [cell.source for cell in nbformat.read(assignment.notebook, 4).cells if cell.cell_type == "markdown"]
+    assert texts
+    for text in texts:
+        context = {"cell": {"source": text}}
+        own = re.sub("<math .*?</math>", "$", page.markdown2html(context, text), flags=re.DOTALL)
+        stocks = re.sub(r"\$\$.+?\$\$|\$.+?\$", "$", stock.markdown2html(context, text), flags=re.DOTALL)
+        assert own == stocks
+
+
+def test_texts_are_no_longer_than_a_page_can_show():
+    assert shortened("a" * 100) == "a" * 100
+    assert len(shortened("a" * 10**6)) < MAX_MARKDOWN + 100
+    assert len(shortened("a" * 1000, 10)) < 100
+    assert shortened("*" * 10_000) == "*" * 200
+
+
+@pytest.fixture(scope="module")
+def fed_back(tmp_path_factory):
+    """A class of one attacker with a cell an attack, and one honest student; nbgrader's own feedback pages."""
+    course = copy_course(tmp_path_factory.mktemp("harmless") / "course")
+    assignment, nbgrader = course.assignment(NAME), api(course.root)
+    assert nbgrader.generate_assignment(NAME)["success"]
+    released = course.root / "assignments" / NAME / assignment.notebook.name
+    notebook = fill(released, {})
+    for number, attack in enumerate(ATTACKS):
+        notebook.cells.append(nbformat.v4.new_markdown_cell(f"attack-{number}-\n\n{attack}"))
+        notebook.cells.append(nbformat.v4.new_raw_cell(f"raw-{number}- {attack}"))
+    hand_in(notebook, course.root / "submitted", "mallory", assignment)
+    hand_in(fill(released, {}), course.root / "submitted", "ada", assignment)
+    assert nbgrader.autograde(NAME, "*")["success"]
+    assert nbgrader.generate_feedback(NAME)["success"]
+    return course
+
+
+def feedback(course, student):
+    return course.root / "feedback" / student / NAME / f"{NOTEBOOK}.html"
+
+
+@pytest.fixture(scope="module")
+def cells(fed_back):
+    """What became of each attack's cell."""
+    page = bs4.BeautifulSoup(feedback(fed_back, "mallory").read_text(), "html.parser")
+    return [cell for cell in page.find_all(class_="text_cell_render") if "attack-" in cell.text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(ATTACKS)))
+def test_an_attack_leaves_harmless_elements_on_the_feedback_page(cells, number):
+    (cell,) = [cell for cell in cells if f"attack-{number}-" in cell.text]
+    assert not re.search(r"\\(href|class|cssId|style|require|data|bbox|mmlToken)(?![A-Za-z])", cell.text)
+    for element in cell.find_all(True):
+        assert element.name in TAGS
+        assert set(element.attrs) <= ATTRIBUTES.get(element.name, set()) | {"class", "rel", "alt", "type", "disabled"}
+        assert re.match(r"https?://|mailto:|#", element.get("href", "#"))
+        assert element.get("src", "data:image/png;base64,").startswith("data:image/png;base64,")
+        assert not {"score", "mermaid", "anchor-link"} & set(element.get("class", []))
+
+
+@pytest.mark.slow
+def test_raw_cells_have_nothing_that_acts(fed_back):
+    page = bs4.BeautifulSoup(feedback(fed_back, "mallory").read_text(), "html.parser")
+    raw = page.find(string=re.compile("raw-0-")).find_parent("div", id="notebook-container")
+    assert f"raw-{len(ATTACKS) - 1}-" in raw.text
+    assert not [e for e in raw.find_all(True) if any(name.startswith("on") for name in e.attrs)]
+    assert not raw.find_all(["script", "iframe", "svg", "object", "link"])
+    assert not [e for e in raw.find_all("img") if not e.get("src", "data:").startswith("data:")]
+
+
+@pytest.mark.slow
+def test_a_page_that_cannot_be_made_costs_that_page_only(fed_back, capsys):
+    """A notebook that is broken after grading: nbgrader names the student, and makes every other page."""
+    broken = fed_back.root / "autograded" / "broken" / NAME / f"{NOTEBOOK}.ipynb"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+    for student in ("ada", "mallory"):
+        feedback(fed_back, student).unlink()
+    result = api(fed_back.root).generate_feedback(NAME)
+    assert not result["success"]
+    assert "for student 'broken'" in result["log"]
+    assert "for student 'ada'" not in result["log"]
+    assert feedback(fed_back, "ada").is_file()
+    assert feedback(fed_back, "mallory").is_file()
+    assert "this picture is not in the notebook" in feedback(fed_back, "mallory").read_text()
+
+
+@pytest.mark.slow
+def test_the_command_line_names_whose_page_could_not_be_made(fed_back, monkeypatch, tmp_path):
+    from nbgrader.converters import GenerateFeedback
+
+    write = GenerateFeedback.write_single_notebook
+
+    def full(self, output, resources):
+        if resources["nbgrader"]["student"] == "ada":
+            raise OSError("no space left on device")
+        write(self, output, resources)
+
+    monkeypatch.setattr(GenerateFeedback, "write_single_notebook", full)
+    feedback(fed_back, "mallory").unlink(missing_ok=True)
+    with (tmp_path / "said").open("w") as file:
+        console = Console(file=file, width=200)
+        assert grade_class(fed_back, NAME, How(1, "auto", "", True), console, feedback=True, force=True) == 1
+    said = (tmp_path / "said").read_text()
+    assert f"ada, {NAME}: graded, but its feedback page could not be made" in said
+    assert "2 graded, 0 could not be graded" in said
+    assert feedback(fed_back, "mallory").is_file()
+
+
+@pytest.mark.slow
+def test_a_page_of_attacks_does_nothing_in_a_browser(own_course, chromium):
+    assignment = own_course.assignment("a1_scaled_dot_product")
+    nbgrader = api(own_course.root)
+    assert nbgrader.generate_assignment(assignment.name)["success"]
+    released = own_course.root / "assignments" / assignment.name / assignment.notebook.name
+    words = "<img src=x onerror=window.acted=1> $\\\\href{javascript:1}{x}$"
+    loud = f"def softmax(x, axis=-1):\n    raise ValueError({words!r})"
+    show = (
+        "from IPython.display import HTML, Javascript, display\n"
+        "display(HTML(\"<script>window.acted = 'output'</script>\"))\n"
+        "display(Javascript(\"window.acted = 'javascript'\"))\n"
+        "print(\"<script>window.acted = 'print'</script>\")\n"
+        "class Loud:\n    def _repr_html_(self): return \"<script>window.acted = 'repr'</script>\"\nLoud()"
+    )
+    notebook = fill(released, model_answers(assignment) | {"softmax": loud})
+    notebook.cells += [nbformat.v4.new_markdown_cell(attack) for attack in ATTACKS]
+    notebook.cells += [nbformat.v4.new_raw_cell(a, metadata={"raw_mimetype": "text/html"}) for a in ATTACKS]
+    notebook.cells += [nbformat.v4.new_code_cell(show, metadata={"tags": ['"><script>window.acted=1</script>']})]
+    notebook.metadata["title"] = "</title><script>window.acted = 'title'</script>"
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "written-roles":
+            cell.source = "\n\n".join(ATTACKS)
+    hand_in(notebook, own_course.root / "submitted", "mallory", assignment)
+    assert nbgrader.autograde(assignment.name, "*")["success"]
+    assert nbgrader.generate_feedback(assignment.name)["success"]
+
+    asked = []
+    page = chromium.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    feedback = own_course.root / "feedback" / "mallory" / assignment.name / "scaled_dot_product.html"
+    page.goto(feedback.as_uri(), wait_until="domcontentloaded")
+    page.wait_for_timeout(1000)
+    assert page.evaluate("window.acted") is None
+    assert not [url for url in asked if "evil.example" in url]
+    protocols = page.evaluate("[...document.querySelectorAll('.text_cell_render a[href]')].map(a => a.protocol)")
+    assert set(protocols) <= {"http:", "https:", "mailto:", "file:"}
+    assert "onerror" in page.locator("body").inner_text()  # it is there to be read
+    page.close()

@@ -1,0 +1,83 @@
+"""Without our plugin: nbgrader's default preprocessors, its own kernel, the same partial credit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.course import CONFIG
+from autograder.discovery import find_submissions
+from autograder.submission import code_cells, read_notebook
+from tests.helpers.classes import marks
+from tests.conftest import copy_course
+from tests.helpers.sandboxes import Marker
+
+# NumPy alone, both halves, what is brought and trained, what is watched, and ten exercises.
+MISTAKES = {
+    "a1_scaled_dot_product": "no-scaling",
+    "a4_multi_head_attention": "W_O-transposed",
+    "a6_transformer_summarizer": "no-shift",
+    "a7_attention_and_convolution": "offset-of-the-wrong-sign",
+    "a8_modern_attention": "pairs-in-halves",
+}
+
+
+# What its commands do, without starting it anew for each assignment, in a process that has never heard of us.
+STOCK = """
+import sys
+from nbgrader.apps import NbGrader, NbGraderAPI
+app = NbGrader()
+app.initialize([])
+api = NbGraderAPI(config=app.config)
+for name in sys.argv[2:]:
+    done = api.autograde(name, "mixed") if sys.argv[1] == "autograde" else api.generate_assignment(name)
+    assert done["success"], done
+assert "autograder" not in sys.modules
+"""
+
+
+def nbgrader(course, step):
+    words = [sys.executable, "-c", STOCK, step, *MISTAKES]
+    done = subprocess.run(words, cwd=course.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """A course whose assignments are handed in and graded; by assignment, the exercise that was left undone.
+
+    A kernel takes seconds, so one submission has it all: right ones, a known mistake, and a stub left as it was.
+    """
+    course = copy_course(tmp_path_factory.mktemp("stock") / "course")
+    (course.root / CONFIG).write_text('c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n')
+    nbgrader(course, "generate_assignment")
+    undone = {}
+    for name, mutant in MISTAKES.items():
+        assignment = course.assignment(name)
+        answers, mutant = model_answers(assignment), mistake(assignment, mutant)
+        undone[name] = next(exercise.name for exercise in reversed(assignment.exercises) if exercise.name not in mutant)
+        code = {exercise: text for exercise, text in (answers | mutant).items() if exercise != undone[name]}
+        released = course.root / "assignments" / name / assignment.notebook.name
+        hand_in(fill(released, code), course.root / "submitted", "mixed", assignment)
+    nbgrader(course, "autograde")
+    return course, undone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MISTAKES)
+def test_stock_nbgrader_gives_the_same_marks(name, graded, sandbox):
+    course, undone = graded
+    assignment = course.assignment(name)
+    (one,) = find_submissions([course.root / "submitted" / "mixed" / name], course)
+    cells = [cell.source for cell in code_cells(read_notebook(one.path))]
+    with Marker(assignment, sandbox) as marker:
+        report, _ = marker.mark_cells(one.student, cells)
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        mixed = marks(book, assignment, "mixed")
+    assert mixed == {exercise.name: exercise.score for exercise in report.exercises}
+    assert mixed.pop(undone[name]) == 0
+    assert 0 < sum(mixed.values()) < sum(e.points for e in assignment.exercises if e.name != undone[name])

@@ -1,9 +1,0 @@
-# Tries frames that are empty (aimed at the judge).
-# Must cost those tests.
-# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}}
-# %%
-import sys
-
-def softmax(x, axis=-1):
-    sys.modules["autograder.sandbox.inside.notebook"].frames.framed = lambda body: bytes(4)
-    return x

@@ -1,8 +1,0 @@
-# Tries a state process that never forks, again and again (aimed at the judge's time).
-# Must end with the time for a submission, and a report.
-# expect: {"answers": "all", "at_most": {"softmax": 1, "attention_scores": 1, "scaled_dot_product_attention": 1, "torch_scaled_dot_product_attention": 1}, "seconds": 80}
-# %%
-import time, sys
-
-kit = sys.modules["autograder.sandbox.inside.notebook"]
-kit._State._fork_exercise = lambda *a: time.sleep(1000)

@@ -1,0 +1,15 @@
+# Tries to say from a cell that the sandbox could not be set up, with words of its own (aimed at the worker).
+# Must not be believed after the first cell has run; its words stand nowhere.
+# expect: {"answers": "all", "never": "SECRET"}
+# %%
+import sys
+
+frames = sys.modules["autograder.sandbox.sandboxed.notebook"].frames
+send = frames.send
+
+def forged(sock, message, deadline=None):
+    if hasattr(message, "printed"):
+        message = {"broken": ["MachineError", "SECRET words to the instructor"], "ready": True}
+    return send(sock, message, deadline)
+
+frames.send = forged

@@ -1,0 +1,16 @@
+# Tries a list of used names that is no list, or no names (aimed at the judge).
+# Must cost no more than that nothing is followed through: what the stub of softmax spoils stays spoilt.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0, "scaled_dot_product_attention": 0}, "seconds": 60}
+# %%
+import sys
+
+frames = sys.modules["autograder.sandbox.sandboxed.notebook"].frames
+send = frames.send
+
+def forged(sock, message, deadline=None):
+    if hasattr(message, "uses"):
+        odd = [5, None, {"softmax": 1}, "softmax", b"softmax", [["softmax"]] * 2000, -1.5]
+        message = {"uses": odd[len(sys.modules["autograder.sandbox.sandboxed.notebook"]._shell.user_ns) % len(odd)]}
+    return send(sock, message, deadline)
+
+frames.send = forged

@@ -1,0 +1,15 @@
+# Tries replies near the limit with gaps, which take twice their bytes, in every field (aimed at the judge).
+# Must stop at a limit for the submission as a whole.
+# expect: {"answers": ["attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"], "at_most": {"softmax": 0}, "seconds": 60}
+# %%
+import sys
+import msgpack
+
+def framed(body):
+    array = ["array", "uint8", [15_000_000], [0], True, bytes(15_000_000)]
+    body = msgpack.packb({"reply": [array, ["list", [array]], None, ["dict", []], ["dict", []]]})
+    return len(body).to_bytes(4, "big") + body
+
+def softmax(x, axis=-1):
+    sys.modules["autograder.sandbox.sandboxed.notebook"].frames.framed = framed
+    return x

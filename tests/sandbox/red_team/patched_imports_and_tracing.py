@@ -1,0 +1,15 @@
+# Tries import hooks, profilers and tracers, deleted modules, and no more recursion.
+# Must have no effect on a mark of other exercises.
+# expect: {"answers": ["softmax", "attention_scores", "scaled_dot_product_attention", "torch_scaled_dot_product_attention"]}
+# %%
+import builtins, sys, threading
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        raise ImportError("no imports today")
+
+sys.meta_path.insert(0, Finder())
+sys.setprofile(lambda *a: None)
+sys.settrace(lambda *a: None)
+for name in ("json", "msgpack", "autograder.sandbox.sandboxed.perform", "autograder.sandbox.sandboxed.notebook"):
+    sys.modules.pop(name, None)

@@ -1,0 +1,230 @@
+"""Follow-through and callable arguments: what student code asks for stays on our side, and looks real."""
+
+from __future__ import annotations
+
+import textwrap
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from autograder.judge.exercise_calls import read
+from autograder.testing.local import Here
+from autograder.testing.callbacks import Questions
+from autograder.testing.student import Student
+
+CODE = textwrap.dedent("""
+    import numpy as np, torch
+    from torch import nn
+
+    def scores(q, k):
+        return scale(q @ k.swapaxes(-2, -1), q.shape[-1])
+
+    def numpy_in_torch(q):
+        return torch.from_numpy(double(q.detach().numpy()))
+
+    def tensors_to_numpys(q):
+        return double(q)
+
+    def twice(q):
+        return 0 * q
+    def double(x):
+        return np.zeros_like(x)
+    def use_twice(q):
+        return twice(x=q)
+
+    def apply(f, x):
+        return f(x)
+    def word(model, ids):
+        model.eval()
+        with torch.no_grad():
+            return int(model(torch.tensor([ids]))[0, -1].argmax())
+    def second_word(model, ids):
+        return first_word(model, ids + [first_word(model=model, ids=ids)])
+    def first_word(model, ids):
+        return -1
+    def count(model):
+        return sum(p.numel() for p in model.parameters())
+
+    class Block(nn.Module):
+        def __init__(self, d):
+            super().__init__()
+            self.inner = Inner(d, bias=False)
+        def forward(self, x):
+            return x + self.inner(x)
+
+    def use_absent(x):
+        return absent(x)
+    def ask_for(number):
+        return scale(np.ones((2, 2)), number)
+    def ask_for_big():
+        return scale(np.ones((300, 2)), 1)
+    def ask_again_and_again():
+        for _ in range(5000):
+            scale(np.ones(2), 1)
+    def scale(x, d):
+        raise NotImplementedError
+""")
+
+
+class Inner(nn.Module):
+    def __init__(self, d, bias=True):
+        super().__init__()
+        self.layer = nn.Sequential(nn.Linear(d, d, bias=bias), nn.Tanh())
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def twice(x):
+    return 2 * x
+
+
+def double(x):
+    return np.exp(x) + x
+
+
+def scale(x, d):
+    if d == 0:
+        raise ValueError("nothing to divide by")
+    return x / d
+
+
+def absent(x):
+    return 3 * x
+
+
+def first_word(model, ids):
+    return int(model(torch.tensor([ids]))[0, -1].argmax())
+
+
+REFERENCE = SimpleNamespace(first_word=first_word, Inner=Inner, twice=twice, double=double, scale=scale, absent=absent)
+ALL = tuple(vars(REFERENCE))
+
+
+class Asked:
+    """Somebody's names and a function that begins with the reference behind some of them."""
+
+    def __init__(self, names):
+        self.names, self.exercise = names, None
+        self.begin(ALL)
+
+    def close(self):
+        if self.exercise is not None:
+            self.exercise.close()
+
+    def begin(self, sandbox_of):
+        self.close()
+        self.questions = Questions(vars(REFERENCE), sandbox_of)
+        self.exercise = self.names.begin(self.questions)
+
+    def __call__(self, call):
+        return read(next(self.exercise.ask([(call, None)])))
+
+
+@pytest.fixture(params=["behind the wall", "in this process"])
+def transport(request, sandbox):
+    if request.param == "in this process":
+        names = {"__name__": "notebook"}
+        exec(CODE, names)
+        yield Asked(Here(names))
+    else:
+        with sandbox.open([CODE]) as running:
+            asked = Asked(running)
+            yield asked
+            asked.close()
+
+
+@pytest.fixture
+def student(transport):
+    return Student(transport, lambda name: ())
+
+
+def test_the_reference_answers_for_an_earlier_exercise(student, transport):
+    q, k = np.ones((2, 3)), np.ones((4, 3))
+    np.testing.assert_allclose(student.scores(q, k), np.ones((2, 4)))
+    assert transport.questions.asked == {"scale"}
+
+
+def test_a_module_behind_a_name_has_its_parameters_and_its_gradients(student, transport):
+    weight, x, seed = torch.randn(3, 3, dtype=torch.float64), torch.randn(2, 3).double(), torch.randn(2, 3).double()
+    assert student.Block.build(3) == {"inner.layer.0.weight": (3, 3)}
+    got = student.Block.run((3,), {"inner.layer.0.weight": weight}, x, seeds=[seed])
+    leaf, w = x.clone().requires_grad_(), weight.clone().requires_grad_()
+    wanted = leaf + torch.tanh(leaf @ w.T)
+    (wanted * seed).sum().backward()
+    torch.testing.assert_close(got.value, wanted.detach())
+    torch.testing.assert_close(got.inputs[0], leaf.grad)
+    torch.testing.assert_close(got.parameters["inner.layer.0.weight"], w.grad)
+    assert transport.questions.asked == {"Inner"}
+
+
+def test_a_function_in_pytorch_is_answered_for_with_gradients_also_by_keyword(student):
+    q = torch.randn(2, 3)
+    got = student.use_twice.gradients(q, seeds=[torch.ones(2, 3)])
+    torch.testing.assert_close(got.value, 2 * q)
+    torch.testing.assert_close(got.inputs[0], torch.full((2, 3), 2.0))
+
+
+@pytest.mark.parametrize("handing_on", ["numpy_in_torch", "tensors_to_numpys"])
+def test_numpys_reference_does_no_exercise_in_pytorch(student, transport, handing_on):
+    """Else handing tensors on to NumPy would earn the marks of an exercise in PyTorch."""
+    got = getattr(student, handing_on)(torch.ones(2))
+    assert not np.any(np.asarray(got))
+    assert transport.questions.asked == set()
+
+
+def test_an_error_of_the_references_reaches_student_code(student):
+    with pytest.raises(ValueError, match="nothing to divide by"):
+        student.ask_for(0)
+
+
+def test_what_a_question_costs_is_limited(student, transport):
+    np.testing.assert_allclose(student.ask_for(512), np.full((2, 2), 1 / 512))
+    for call in (lambda: student.ask_for(513), student.ask_for_big, student.ask_again_and_again):
+        with pytest.raises(Exception, match=r"not started|NotImplementedError"):  # its own code, which is a stub
+            call()
+
+
+def test_a_name_that_was_not_brought_is_there_all_the_same(student, transport):
+    assert student.use_absent(3) == 9
+    transport.begin(())
+    with pytest.raises(Exception, match="NameError"):
+        student.use_absent(3)
+
+
+def test_a_function_of_the_suites_is_an_argument(student):
+    seen = []
+
+    def f(x):
+        seen.append(x)
+        return x + 1
+
+    np.testing.assert_allclose(student.apply(f, np.ones(3)), np.full(3, 2.0))
+    assert len(seen) == 1
+    got = student.apply.gradients(lambda x: x**3, torch.tensor([2.0]), seeds=[torch.ones(1)])
+    assert got.inputs[1].item() == 12
+
+
+def test_a_model_of_the_suites_is_an_argument(student):
+    model = nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 7))
+    ids = [1, 5, 2]
+    wanted = int(model(torch.tensor([ids]))[0, -1].argmax())
+    assert student.word(model, ids) == wanted
+    assert student.count(model) == sum(p.numel() for p in model.parameters())
+
+
+def test_an_earlier_exercise_is_asked_about_a_model_of_the_suites(student, transport):
+    # More than a product of sizes may be: ids are no sizes.
+    model, ids = nn.Sequential(nn.Embedding(90, 4), nn.Linear(4, 90)), [81, 75, 82, 69, 77]
+    first = first_word(model, ids)
+    assert student.second_word(model, ids) == first_word(model, [*ids, first])
+    assert transport.questions.asked == {"first_word"}
+
+
+def test_an_error_in_a_function_of_the_suites_is_an_error_of_the_call(student):
+    model = nn.Embedding(7, 4)
+    with pytest.raises(Exception, match="IndexError"):
+        student.word(model, [9])

@@ -1,0 +1,173 @@
+"""The whole command where classes are graded: by an ordinary user, in containers, without user namespaces."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+
+import nbformat
+import pytest
+
+from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.cli.bundle import write_gradescope
+from autograder.course import Course
+from tests.conftest import ROOT
+from tests.helpers.places import ORDINARY, Machine
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user, and mount"),
+]
+A1 = "a1_scaled_dot_product"
+# Right answers, if nothing of the course can be read; and a process that is meant to stay.
+CURIOUS = """
+import os, subprocess
+found = []
+for place in ({kit!r}, {kit!r} + "/solutions", {kit!r} + "/attention_course/a1_scaled_dot_product/softmax/hidden_tests.py",
+              {kit!r} + "/class/other/{a1}", "/etc/passwd", "/proc/1/environ", "/sys"):
+    try:
+        found.append(os.listdir(place) if os.path.isdir(place) else open(place).read())
+    except OSError:
+        pass
+assert not found
+import ctypes
+data = (ctypes.c_uint32 * 6)()
+ctypes.CDLL(None).capget((ctypes.c_uint32 * 2)(0x20080522, 0), data)
+assert not any(data), "no right is left, be it in use or not"
+import fcntl, resource, socket
+one, other = socket.socketpair()
+library = os.open("/usr/bin/env", os.O_RDONLY)
+# What is counted for this user, or kept for all, whoever it is that grades.
+for act in (lambda: socket.send_fds(one, [b"x"], [library]), lambda: fcntl.flock(library, fcntl.LOCK_SH),
+            lambda: os.preadv(library, [bytearray(9)], 0, 8)):
+    try:
+        act()
+    except PermissionError:
+        continue
+    raise AssertionError("not refused")
+assert ctypes.CDLL(None).inotify_init() == -1
+assert resource.getrlimit(resource.RLIMIT_SIGPENDING)[1] <= 64
+subprocess.Popen(["sleep", "1234.567"])
+"""
+FORGED = """
+for name in ("results/results.json", "results/forged", "source/forged", "forged", "submission/mine.ipynb"):
+    try:
+        open(os.path.join({root!r}, name), "w").write('{{"score": 20}}')
+    except OSError:
+        continue
+    raise AssertionError(name)
+"""
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    machine = Machine(tmp_path_factory.mktemp("machine"))
+    assignment = Course(ROOT).assignment(A1)
+    released = ROOT / "assignments" / A1 / assignment.notebook.name
+    answers = model_answers(assignment)
+    curious = CURIOUS.format(kit=str(machine.kit), a1=A1)
+    for name, first in (("curious", curious), ("other", "")):
+        own = answers | {"softmax": first + answers["softmax"]}
+        hand_in(fill(released, own), machine.kit / "class", name, assignment)
+    return machine
+
+
+def both_have_all_marks(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    reports = json.loads(done.stdout)
+    assert [(report["student"], report["score"]) for report in reports] == [("curious", 20), ("other", 20)], reports
+
+
+@pytest.fixture(scope="module")
+def gradescope(machine):
+    """/autograder as Gradescope lays it out, with an environment that is there already."""
+    root = machine.folder / "autograder"
+    root.mkdir()
+    write_gradescope(Course(ROOT).assignment(A1), root / "a1.zip")
+    with zipfile.ZipFile(root / "a1.zip") as bundle:
+        bundle.extractall(root / "source")
+    (root / "source" / "run_autograder").rename(root / "run_autograder")
+    (root / "venv").symlink_to(machine.environment)
+    (root / "results").mkdir()
+    return root
+
+
+def test_on_gradescope_results_and_suites_are_out_of_reach(machine, gradescope):
+    """As Docker starts it, as root; the submission tries to write its own marks, and to read everything else."""
+    assignment = Course(ROOT).assignment(A1)
+    answers = model_answers(assignment)
+    curious = CURIOUS.format(kit=str(gradescope / "source"), a1=A1) + FORGED.format(root=str(gradescope))
+    answers |= {"softmax": curious + answers["softmax"], "attention_scores": "def attention_scores(Q, K): return Q"}
+    submission = gradescope / "submission"
+    submission.mkdir()
+    nbformat.write(fill(ROOT / "assignments" / A1 / assignment.notebook.name, answers), submission / "mine.ipynb")
+    done = machine.call(gradescope, "/bin/bash", "./run_autograder", container=True, writable=gradescope)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "warning" not in done.stderr
+    results = json.loads((gradescope / "results" / "results.json").read_text())
+    by_exercise = {}
+    for test in results["tests"]:
+        by_exercise.setdefault(test["number"].split(".")[0], []).append(test["score"] == test["max_score"])
+    assert 0 < results["score"] < 20
+    assert all(by_exercise["1"])  # softmax: its cell ran to the end, so it has found nothing
+    assert not all(by_exercise["2"])
+
+
+def the_class(machine, kind, **how):
+    return machine.run("grade", "class", "--json", "-", "--sandbox", kind, **how)
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+def test_an_ordinary_user_can_grade(machine, kind):
+    """A user who owns nothing here, with an interpreter that user can reach."""
+    both_have_all_marks(the_class(machine, kind, user=ORDINARY))
+
+
+@pytest.mark.parametrize("user", [0, ORDINARY])
+def test_in_a_container_the_class_is_graded_behind_landlock(machine, user):
+    """Docker's default profile and capabilities, a read-only root, no control group of one's own."""
+    done = the_class(machine, "auto", user=user, container=True)
+    both_have_all_marks(done)
+    assert "warning" not in done.stderr
+    assert not list(machine.scratch.iterdir())
+
+
+def test_in_a_container_the_doctor_says_what_there_is(machine):
+    done = machine.run("doctor", user=ORDINARY, container=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "bubblewrap does not work here" in done.stdout and "Landlock and seccomp" in done.stdout
+    refused = the_class(machine, "bubblewrap", user=ORDINARY, container=True)
+    assert refused.returncode == 2
+    assert "bubblewrap does not work here" in refused.stderr
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_the_doctor_and_the_marks_agree_where_root_alone_can_reach_python(machine, mode, tmp_path_factory, monkeypatch):
+    """In Docker root has no right to pass over what others may not look up that it could hand on to another user."""
+    scratch = tmp_path_factory.mktemp("scratch")
+    scratch.chmod(0o755)
+    monkeypatch.setattr(machine, "scratch", scratch)
+    assignment = Course(ROOT).assignment(A1)
+    answers = model_answers(assignment)
+    answers["softmax"] = f"import decimal, fractions, random, statistics\n{answers['softmax']}"
+    filled = fill(ROOT / "assignments" / A1 / assignment.notebook.name, answers)
+    hand_in(filled, machine.kit / "imports", "ada", assignment)
+    machine.folder.chmod(mode)
+    try:
+        graded = machine.run("grade", "imports", "--json", "-", container=True)
+        done = machine.run("doctor", container=True)
+    finally:
+        machine.folder.chmod(0o755)
+    (report,) = json.loads(graded.stdout)
+    is_right = (report["status"], report["score"]) == ("graded", 20)
+    assert is_right or mode == 0o700, graded.stderr
+    assert done.returncode == (0 if is_right else 1), done.stdout + done.stderr
+    assert ("right answers that import them lose marks" in " ".join(done.stdout.split())) == (not is_right)
+
+
+def test_root_without_user_namespaces_grades_behind_landlock(machine):
+    """Root may still mount there, so bubblewrap itself starts; what it would fork for a submission does not."""
+    done = the_class(machine, "auto", last_namespace=True)
+    both_have_all_marks(done)
+    assert "warning" not in done.stderr

@@ -1,0 +1,226 @@
+"""`autograder doctor`: it says what is there, and ends with 1 where grading would not be safe."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import stat
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli import doctor_installed, doctor_trial
+from autograder.cli.main import app
+from autograder.cli.condition import GOOD, LESS, UNSAFE
+from autograder.cli.options import SandboxKind, warn
+from autograder.course import Course, course_at
+from autograder.sandbox import landlock
+from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, places
+from autograder.sandbox.backends import landlock as landlock_backend
+from autograder.sandbox.supervisor import cgroup, launch
+from autograder.sandbox.protocol import frames
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def doctor(monkeypatch):
+    """What it says about this machine as it is patched, in one line; and its exit code. Nothing is tried."""
+    monkeypatch.setattr(doctor_trial, "trial", lambda course: iter(()))
+    return ask_as_it_is(monkeypatch)
+
+
+@pytest.fixture
+def whole_doctor(monkeypatch):
+    """The same, and it tries what it would say is safe."""
+    return ask_as_it_is(monkeypatch)
+
+
+def ask_as_it_is(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+
+    def ask(*words):
+        done = CliRunner().invoke(app, ["doctor", *words])
+        return " ".join(done.output.split()), done.exit_code
+
+    return ask
+
+
+def test_two_walls_are_safe(doctor, monkeypatch):
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: None)
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
+    monkeypatch.setattr(landlock, "abi", lambda: 7)
+    said, code = doctor()
+    assert code == 0
+    assert "bubblewrap, and Landlock inside it" in said and said.endswith("Grading is safe here.")
+
+
+def test_landlock_alone_is_safe_and_says_what_an_older_kernel_lacks(doctor, monkeypatch):
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
+    monkeypatch.setattr(landlock, "abi", lambda: 4)
+    said, code = doctor()
+    assert code == 0
+    assert "Landlock and seccomp" in said and "signals" in said and "a kernel from 6.12 on" in said
+
+
+def test_no_wall_is_not_safe_and_names_the_remedy(doctor, monkeypatch):
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(LANDLOCK, "why_not", lambda: "this kernel has no Landlock")
+    said, code = doctor()
+    assert code == 1
+    assert "student code can read the suites" in said and "apt-get install bubblewrap" in said
+    assert said.endswith("Grading is not safe here (wall: none).")
+
+
+def test_a_course_among_the_libraries_is_not_safe(doctor, monkeypatch):
+    monkeypatch.setattr(places, "SYSTEM", (*places.SYSTEM, str(ROOT.parent)))
+    said, code = doctor("--course", str(ROOT))
+    assert code == 1
+    assert f"student code must read {ROOT.parent.resolve()}" in said and "move the course" in said
+
+
+def test_grading_warns_of_a_course_among_the_libraries_and_points_to_the_doctor(monkeypatch, capsys):
+    warn(SandboxKind.landlock, Course(ROOT))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(places, "SYSTEM", (*places.SYSTEM, str(ROOT.parent)))
+    warn(SandboxKind.landlock, Course(ROOT))
+    said = " ".join(capsys.readouterr().err.split())
+    assert "student code can read the course" in said and "`autograder doctor`" in said
+
+
+def test_a_limit_that_is_too_low_is_not_safe(doctor, monkeypatch):
+    real = resource.getrlimit
+    monkeypatch.setattr(resource, "getrlimit", lambda one: (16, 16) if one == resource.RLIMIT_NOFILE else real(one))
+    said, code = doctor()
+    assert code == 1
+    assert "no submission could run" in said and "ulimit -n" in said
+
+
+def test_root_without_the_right_to_become_another_user_is_told_to_start_as_one(monkeypatch):
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(landlock_backend, "_held_capabilities", lambda: {1, 2, 3})
+    assert "ordinary user" in landlock_backend._why_not.__wrapped__()
+
+
+def test_no_control_group_is_said(doctor, monkeypatch):
+    monkeypatch.setattr(cgroup, "create", lambda: None)
+    assert "memory is limited for each process" in doctor()[0]
+
+
+def test_without_a_course_it_says_how_to_ask_about_one(doctor, monkeypatch, tmp_path):
+    with monkeypatch.context() as elsewhere:
+        elsewhere.chdir(tmp_path)
+        elsewhere.setattr("autograder.cli.main.find_course", lambda: course_at(tmp_path))
+        said, _ = doctor()
+    assert "call this in a course's folder" in said
+    assert "out of student code's reach" in doctor("--course", str(ROOT))[0]
+
+
+@pytest.mark.slow
+def test_where_grading_works_a_trial_says_so_in_seconds(whole_doctor):
+    started = time.monotonic()
+    said, code = whole_doctor("--course", str(ROOT))
+    assert code == 0, said
+    assert "student code finds what it imports" in said
+    assert "20 of 20 points in a1_scaled_dot_product" in said and said.endswith("Grading is safe here.")
+    assert time.monotonic() - started < 60  # seconds; it takes 7
+
+
+@pytest.mark.slow
+def test_without_a_course_a_call_is_tried():
+    assert [(one.what, one.state) for one in doctor_trial.trial(None)] == [
+        ("imports", GOOD), ("endless loop", GOOD), ("answer", GOOD),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_trial_that_fails_is_not_safe_and_says_why(whole_doctor, monkeypatch, own_course):
+    """A module that student code does not find, a loop that ends by itself, a solution that loses marks."""
+    monkeypatch.setattr(doctor_trial, "IMPORTED", ("random", "no_such_module"))
+    monkeypatch.setattr(doctor_trial, "LOOP", "pass")
+    notebook = own_course.assignment("a1_scaled_dot_product").notebook
+    data = json.loads(notebook.read_text())
+    (cell,) = (one for one in data["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") == "softmax")
+    cell["source"] = "def softmax(x, axis=-1):\n    return x"
+    notebook.write_text(json.dumps(data))
+    said, code = whole_doctor("--course", str(own_course.root))
+    assert code == 1
+    assert "no_such_module cannot be imported (ModuleNotFoundError: No module named 'no_such_module')" in said
+    assert "endless loop it came to an end" in said
+    assert " of 20 points in a1_scaled_dot_product (softmax: " in said
+    assert "autograder dev check a1_scaled_dot_product" in said
+    assert said.rpartition("Grading is not safe here (")[2].startswith("imports: no_such_module")
+
+
+@pytest.mark.parametrize("asked", ["pair", "send", "send_with_descriptors"])
+def test_a_machine_that_is_short_of_something_is_told_so(asked, monkeypatch):
+    """Whatever it is that finds no room: starting the sandbox, talking to it, or passing a socket on."""
+
+    def no_room(*args, **kwargs):
+        raise frames.Exhausted("Too many open files (errno 24)")
+
+    monkeypatch.setattr(frames, asked, no_room)
+    (one,) = doctor_trial.trial(None)
+    assert (one.what, one.state) == ("trial", UNSAFE)
+    assert one.found == "Too many open files (errno 24)"
+
+
+def test_a_trial_that_cannot_begin_is_not_safe(monkeypatch):
+    monkeypatch.setattr(launch, "PROGRAM", "raise SystemExit('no Python here')")
+    (one,) = doctor_trial.trial(None)
+    assert (one.what, one.state) == ("trial", UNSAFE)
+    assert "no Python here" in one.found
+
+
+@pytest.mark.parametrize(
+    ("version", "is_setuid", "names"),
+    [
+        ("0.8.0", False, []),
+        ("0.8.0", True, []),
+        ("0.4.0", False, []),
+        ("0.4.0", True, ["CVE-2020-5291"]),
+        ("0.4.1", True, []),
+        ("0.3.1", False, ["CVE-2019-12439"]),
+        ("0.1.2", True, ["CVE-2016-8659", "CVE-2019-12439"]),
+        ("0.11.1", True, ["CVE-2026-41163"]),
+        ("0.11.1", False, []),
+        ("0.11.2", True, []),
+        ("0.13", True, []),
+        ("of a kind of its own", True, []),
+    ],
+)
+def test_a_bubblewrap_with_a_known_fault_is_named(tmp_path, monkeypatch, version, is_setuid, names):
+    program = tmp_path / "bwrap"
+    program.write_text(f"#!/bin/sh\necho bubblewrap {version}\n")
+    program.chmod(0o755 | (stat.S_ISUID if is_setuid else 0))
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    found = list(doctor_installed.faults_of_bubblewrap())
+    assert [one.found.partition(": ")[2] for one in found] == names
+    assert all(one.state == LESS and one.found.startswith(version) and "or newer" in one.remedy for one in found)
+
+
+def test_another_package_called_autograder_is_not_safe(doctor, tmp_path, monkeypatch):
+    """PyPI has one. If both are installed, their files lie in one folder, or one of them hides the other."""
+    assert "the only package of this name" in doctor()[0]
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "autograder.py"
+    module.touch()
+    said, code = doctor()
+    assert code == 1
+    assert f"another one: {module}" in said and f"remove or rename {module}" in said
+    module.unlink()
+    (tmp_path / "autograder" / "sandbox" / "inside").mkdir(parents=True)
+    for name in ("__init__.py", "sandbox/sandboxed/zygote.py"):
+        (tmp_path / "autograder" / name).touch()
+    said, code = doctor()
+    assert code == 0  # a clone beside what is installed
+    assert f"another copy of the kit: {tmp_path / 'autograder'}" in said
+    about = tmp_path / "autograder-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: autograder\nVersion: 1.0\n")
+    (about / "RECORD").write_text("autograder/__init__.py,,\n")
+    said, code = doctor()
+    assert code == 1
+    assert "also brought by autograder" in said and "pip uninstall autograder, then install this kit again" in said

@@ -1,0 +1,82 @@
+"""Faults put into judges: each costs its own submission its mark, with a reason, and nothing else."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.sample_class import model_answers
+from autograder.worker import worker, executors
+from autograder.worker.pool import open_pool
+from autograder.worker.task import Task
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.supervisor.zygote import Zygote
+from tests.helpers import faulty_judge
+from tests.conftest import copy_course
+
+pytestmark = pytest.mark.slow
+FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
+SLOW = {"loops", "half a frame"}
+
+
+class Sees(Zygote):
+    """A warm process whose judges can see where the faulty one lies."""
+
+    def __init__(self, wall, modules, places=()):
+        super().__init__(wall, modules, (*places, Path(__file__).parent))
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory, sandbox):
+    """A whole class in one run, an honest submission after each that breaks its judge; and what the run wrote."""
+    course = copy_course(tmp_path_factory.mktemp("faults") / "course")
+    assignment = course.assignment("a1_scaled_dot_product")
+    answers, version = tuple(model_answers(assignment).values()), assignment.version()
+    tasks = [Task("first", assignment.name, version, answers)]
+    for number, fault in enumerate(FAULTS):
+        tasks.append(Task(fault, assignment.name, version, (*answers, f'FAULT = "{fault}"')))
+        tasks.append(Task(f"honest-{number}", assignment.name, version, answers))
+    printed = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "JUDGES", faulty_judge.__name__)
+        patch.setattr(worker, "Warm", Sees)
+        patch.setattr(worker, "GRACE_SECONDS", 2.0)
+        patch.setattr(worker, "Limits", functools.partial(Limits, submission_seconds=10.0))
+        patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))
+        workers = open_pool(course.root, 2, "bubblewrap")
+        try:
+            workers.get_ready(assignment.name)
+            reports = [one.report for _, one in workers.mark(tasks)]
+        finally:
+            workers.close()
+    return {report.student: report for report in reports}, printed
+
+
+def test_every_submission_has_a_report(marked):
+    reports, _ = marked
+    assert len(reports) == 1 + 2 * len(FAULTS)
+
+
+def test_no_other_submission_is_touched(marked):
+    reports, _ = marked
+    for student, report in reports.items():
+        if student not in FAULTS:
+            assert report.status == "graded" and report.score == report.max_score, report
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_its_own_report_says_why(marked, fault):
+    reports, printed = marked
+    report = reports[fault]
+    assert report.status == "failed" and report.exercises == ()
+    assert "judge of this submission" in report.reason or "the grader itself failed" in report.reason
+    assert len(report.reason) < 1000 and report.reason.isprintable(), report.reason
+    assert not printed
+
+
+def test_a_judge_that_does_not_end_is_not_asked_twice(marked):
+    reports, _ = marked
+    for fault in SLOW:
+        assert "did not come to an end in time" in reports[fault].reason

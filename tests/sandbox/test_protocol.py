@@ -1,0 +1,273 @@
+"""The message reader takes nothing on trust."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from autograder.sandbox.sandboxed.perform import describe
+from autograder.sandbox.protocol import frames, values
+from autograder.sandbox.protocol.calls import (
+    Call,
+    Failure,
+    Instance,
+    Kind,
+    Line,
+    Reply,
+    Step,
+    answer_bytes,
+    answer_of,
+    call_of,
+)  # fmt: skip
+from autograder.sandbox.protocol.objects import Record, Table
+from autograder.testing.comparing import same_value
+from tests.helpers.messages import anything
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+numbers = arrays.arrays(
+    dtype=st.sampled_from([np.float32, np.float64, np.int64, np.bool_, np.uint8]),
+    shape=arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
+)
+
+
+@given(plain)
+def test_plain_values_come_back_as_they_were(value):
+    assert values.decode(values.encode(value)) == value
+
+
+@given(numbers)
+def test_arrays_come_back_as_they_were(array):
+    back = values.decode(values.encode(array))
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+    turned = values.decode(values.encode(array.T))
+    np.testing.assert_array_equal(turned, array.T)
+
+
+members = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3), st.tuples, max_leaves=4)
+columns = st.lists(st.text(max_size=3) | st.none() | st.floats(allow_nan=False), min_size=2, max_size=2)
+objects = st.recursive(
+    plain | numbers | st.sets(members, max_size=4) | st.frozensets(members, max_size=4)
+    | st.dictionaries(st.text(max_size=5), columns, max_size=3).map(Table),
+    lambda inner: st.dictionaries(st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True), inner, max_size=3).map(
+        lambda fields: Record("Point", fields)
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(objects)
+def test_sets_objects_and_tables_come_back_as_they_were(value):
+    assert same_value(values.decode(values.encode(value)), value)
+
+
+@given(anything)
+def test_no_message_makes_the_reader_raise_anything_else(data):
+    with contextlib.suppress(frames.WireError):
+        values.decode(data)
+
+
+CALLS = [
+    Call("softmax", [np.ones(3)], {"axis": 0}),
+    Call(
+        "Block", [np.ones(2)], {}, Instance((8, 2), {"d_head": 4}, {"W_O.weight": np.ones((2, 2))}), [None, np.ones(2)]
+    ),
+    Call("Block", instance=Instance((8,)), build=True),
+    Call("Cache", [4], steps=[Step("append", [np.ones(2)]), Step("len")], memory=10**6),
+]
+ANSWERS = [
+    Reply(np.ones(3), [np.ones(3)], [np.ones(3), None], {"W": np.ones(2)}, {"W": (2, 3)}),
+    Failure(Kind.RAISED, "no", "ValueError", (Line("f", 3, "x"),)),
+    Failure(Kind.MEMORY, "1600000"),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_calls_come_back_as_they_were(call):
+    again = call_of(call.as_bytes)
+    assert again.as_bytes == call.as_bytes
+    assert (again.memory, [step.method for step in again.steps]) == (call.memory, [step.method for step in call.steps])
+    assert (again.name, again.build, again.instance is None) == (call.name, call.build, call.instance is None)
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: type(answer).__name__)
+def test_answers_come_back_as_they_were(answer):
+    assert answer_bytes(answer_of(answer_bytes(answer))) == answer_bytes(answer)
+
+
+@given(st.dictionaries(st.sampled_from(["reply", "failure", "call", "x"]), anything, max_size=2))
+def test_no_message_makes_an_answer_or_a_call_of_anything_else(message):
+    try:
+        body = frames.body(message)
+    except (OverflowError, ValueError):
+        return
+    for read in (answer_of, call_of):
+        with contextlib.suppress(frames.WireError):
+            read(body)
+
+
+@given(st.sampled_from([*map(answer_bytes, ANSWERS), *(call.as_bytes for call in CALLS)]), st.data())
+def test_no_change_of_a_byte_makes_the_reader_raise_anything_else(body, data):
+    place = data.draw(st.integers(0, len(body) - 1))
+    changed = body[:place] + bytes([data.draw(st.integers(0, 255))]) + body[place + 1 :]
+    for read in (answer_of, call_of):
+        with contextlib.suppress(frames.WireError):
+            read(changed)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_the_receiver_raise_anything_else(data):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(data)
+        theirs.shutdown(socket.SHUT_WR)
+        try:
+            message = frames.receive(ours, time.monotonic() + 1, frames.Allowance(1000, 1000))
+        except (frames.WireError, frames.Closed):
+            return
+        assert isinstance(message, dict)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["float64", [2], [0], False, b"12345678"],  # one number, two promised
+        ["float64", [2**40, 2**40], [0, 1], False, b""],  # a size that would overflow
+        ["object", [1], [0], False, b"12345678"],
+        ["float64", [-1], [0], False, b""],
+        ["float64", [1], [1], False, b"12345678"],
+        ["float64", [True], [0], False, b"12345678"],
+        ["float64", [], [], True, b"12345678"],  # gaps along no axis
+    ],
+)
+def test_lying_arrays_are_refused_before_they_are_made(fields):
+    with pytest.raises(frames.WireError):
+        values.decode(["array", *fields])
+
+
+def test_a_deadline_holds_while_the_other_side_does_not_read():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        start = time.monotonic()
+        with pytest.raises(frames.Deadline):
+            frames.send(ours, {"data": bytes(50_000_000)}, start + 0.2)
+        assert time.monotonic() - start < 5
+
+
+def test_a_deadline_holds_while_the_other_side_writes_half_a_message():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(frames.pack({"a": 1})[:5])
+        with pytest.raises(frames.Deadline):
+            frames.receive(ours, time.monotonic() + 0.2)
+
+
+def test_a_message_over_the_limit_is_refused_before_it_is_read():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"\x7f\xff\xff\xff")
+        with pytest.raises(frames.WireError, match="size limit"):
+            frames.receive(ours, time.monotonic() + 1, frames.Allowance(1000, 1000))
+
+
+@given(anything)
+def test_a_message_of_too_many_things_is_refused_wherever_they_are(data):
+    """Whatever stands before them, and however it is encoded."""
+    try:
+        body = msgpack.packb({"x": data, "long": bytes(70_000)}, unicode_errors="replace")
+    except (OverflowError, ValueError):
+        return
+    frames.parse(body)
+    few, many = ({"x": data, "long": bytes(70_000), "things": [None] * count} for count in (40_000, frames.MAX_ITEMS))
+    assert len(frames.parse(msgpack.packb(few, unicode_errors="replace"))["things"]) == 40_000
+    with pytest.raises(frames.WireError, match="too many things"):
+        frames.parse(msgpack.packb(many, unicode_errors="replace"))
+
+
+def test_maps_with_odd_keys_are_refused_or_harmless():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        body = msgpack.packb({1.5: 1, b"x": 2})
+        theirs.sendall(len(body).to_bytes(4, "big") + body)
+        with pytest.raises(frames.WireError):
+            frames.receive(ours, time.monotonic() + 1)
+
+
+NOTHING = ["dict", []]
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"call": ["f", ["list", []], NOTHING, None, None, 1, False, [], None]}, "not a call"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], "much"]}, "not a call"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [[1, ["list", []]]], None]}, "not a call"),
+        ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False, [], None]}, "not a list"),
+        ({"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False, False, [], None]}, "not named values"),
+        ({"call": [[]]}, "not a call"),
+        ({"failure": ["memory", "9" * 400, "", []]}, "not a number of bytes"),
+        ({"failure": [1, "", "", []]}, "not an answer"),
+        ({"failure": ["raised", "", "", [["f", "1", ""]]]}, "not an answer"),
+        ({"failure": ["no such kind", "", "", []]}, "not an answer"),
+        ({"reply": [None, ["list", []], None, NOTHING, ["dict", [["W", ["list", [-1]]]]]]}, "not a shape"),
+    ],
+)
+def test_what_has_not_the_agreed_form_is_refused_by_name(message, said):
+    read = call_of if "call" in message else answer_of
+    with pytest.raises(frames.WireError) as error:
+        read(frames.body(message))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (["handle", ["f", "x", None]], "not a handle"),
+        (["handle", ["f", [1], None]], "not a handle"),
+        (["dict", [[1, 2, 3]]], "not a pair"),
+        (["list", 1], "not a list of items"),
+        (["no such tag", 1], "an unknown tag"),
+    ],
+)
+def test_values_that_have_not_the_agreed_form_are_refused_by_name(data, said):
+    with pytest.raises(frames.WireError, match=said):
+        values.decode(data)
+
+
+def test_what_is_too_deep_or_too_large_is_named_and_not_sent():
+    deep = []
+    for _ in range(values.MAX_DEPTH + 1):
+        deep = [deep]
+    inner = values.decode(values.encode(deep))
+    while isinstance(inner, list):
+        (inner,) = inner
+    assert inner.type_name == "something nested too deeply"
+    large = np.broadcast_to(np.float64(0), (values.MAX_ARRAY // 8 + 1,))
+    assert values.decode(values.encode(large)).type_name == "array of 16 MB"
+    assert repr(values.decode(["other", "set"])) == "a value of type set"
+    assert values.decode(["dict", [[["list", []], 1]]]) == {"(list)": 1}
+
+
+def test_of_an_endless_recursion_the_last_lines_are_told():
+    """To describe all thousand took two tenths of a second for every test that met it."""
+    names = {}
+    exec("def softmax(x):\n    return softmax(x)", names)
+    with pytest.raises(RecursionError) as raised:
+        names["softmax"](1)
+    assert describe(raised.value, names).lines == (Line("softmax", 2, ""),) * 3

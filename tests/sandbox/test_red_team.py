@@ -1,0 +1,238 @@
+"""Submissions that try to get marks they have not earned, to see what they must not, or to do harm.
+
+Each file in `red_team/` is one submission in percent format: its first comment says what it tries and what must not
+happen, the line `# expect:` says what must (JSON):
+
+    assignment   which one; a1 where not given
+    answers      names of exercises whose model answers come first; "all" where not given
+    at_most      exercise: the largest share of its points that it may get; every exercise that is not named here,
+                 and has an answer, gets all of them
+    says         words that a message of the exercises named in `at_most` holds
+    never        a pattern that no message matches
+    pictures     true where pictures are drawn, too
+    printed      what the last cell prints, exactly
+    stopped      how many cells are stopped; or stopped_at_most
+    seconds      the whole may take so long, 30 where not given
+    behind_landlock   what differs if Landlock is the whole wall
+
+Behind each wall all of them run in one run, one group after another, and innocent submissions before and after each
+group; their reports must not change by a byte. If one does, each attack of the group is tried in a run of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import queue
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.sample_class import mistake, model_answers
+from autograder.course import Course
+from autograder.judge.notebook import CUT
+from autograder.sandbox import landlock
+from autograder.sandbox.limits import MIB, Limits
+from autograder.submission import ModelFile
+from tests.conftest import ROOT
+from tests.helpers.sandboxes import Marker, Wall
+
+pytestmark = pytest.mark.slow
+ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
+GROUP = 16  # what harms others harms the attack that follows, too; and an innocent at each desk after them
+# Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
+SHORT = Limits(
+    cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, planned_seconds=0.25, submission_seconds=20,
+    scratch=16 * MIB,
+)  # fmt: skip
+
+
+def read(path):
+    """Expectations and cells of an attack."""
+    head, *cells = re.split(r"^# %%.*\n", path.read_text(), flags=re.MULTILINE)
+    (line,) = re.findall(r"^# expect: (.*)$", head, flags=re.MULTILINE)
+    repeated = re.compile(r"^# repeat (\d+): (.*)$", re.MULTILINE)  # a long cell, written short
+    return json.loads(line), [repeated.sub(lambda found: found[2] * int(found[1]), cell) for cell in cells]
+
+
+class Run:
+    """Attackers and innocents in one run, as a class of two workers has it: a host for each, judges for both.
+
+    desks: give a marker for an assignment by name
+    """
+
+    def __init__(self, kind):
+        self.kind, self._opened = kind, contextlib.ExitStack()
+        first = self._opened.enter_context(Wall(SHORT, kind))
+        second = self._opened.enter_context(Wall(SHORT, kind, beside=first))
+        course = Course(ROOT)
+        self.workers = [
+            functools.cache(lambda name, wall=wall: Marker(course.assignment(name), wall)) for wall in (first, second)
+        ]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self._opened.close()
+
+    def innocents(self):
+        """Reports, as bytes, on an honest submission with one mistake, from each desk."""
+        return [marks_the_innocent(worker) for worker in self.workers]
+
+    def tried(self, paths):
+        """Outcomes by attack; two at a time, for many wait for a deadline."""
+        free = queue.SimpleQueue()
+        for worker in self.workers:
+            free.put(worker)
+
+        def one(path):
+            worker = free.get()
+            try:
+                return tried(path, worker)
+            finally:
+                free.put(worker)
+
+        with ThreadPoolExecutor(len(self.workers)) as pool:
+            return dict(zip(paths, pool.map(one, paths), strict=True))
+
+
+@pytest.fixture(scope="module")
+def run():
+    """The run behind a wall by its name."""
+    with contextlib.ExitStack() as opened:
+        yield functools.cache(lambda kind: opened.enter_context(Run(kind)))
+
+
+def marks_the_innocent(markers):
+    marker = markers("a1_scaled_dot_product")
+    answers = model_answers(marker.assignment) | mistake(marker.assignment, "no-scaling", "attention_scores")
+    report, results = marker.mark_cells("innocent", ["print('hello')", *answers.values()], for_page=True)
+    assert results[0].printed == "hello\n"
+    return json.dumps(report.to_dict()).encode()
+
+
+@pytest.fixture(scope="module")
+def untouched(run):
+    """What the innocents' reports are before any attack."""
+    first, second = run("bubblewrap").innocents()
+    assert first == second
+    assert b"no-scaling" in first
+    return [first, second]
+
+
+@pytest.fixture(scope="module")
+def after(run, untouched):
+    """By wall and number of a group: outcomes of its attacks, and those among them that have harmed an innocent."""
+
+    def found(kind, number):
+        paths = ATTACKS[number * GROUP :][:GROUP]
+        outcomes = run(kind).tried(paths)
+        return outcomes, set() if run(kind).innocents() == untouched else blamed(kind, paths, untouched)
+
+    return functools.cache(found)
+
+
+def blamed(kind, paths, untouched):
+    """Attacks that harm an innocent, each of them alone in a run of its own; all, if none does."""
+    found = set()
+    for path in paths:
+        with Run(kind) as alone:
+            alone.tried([path])
+            if alone.innocents() != untouched:
+                found.add(path)
+    return found or set(paths)
+
+
+@pytest.mark.parametrize("path", ATTACKS, ids=[path.stem for path in ATTACKS])
+@pytest.mark.parametrize("wall", ["bubblewrap", "landlock"])
+def test_attack(path, wall, after):
+    if wall == "landlock" and not landlock.abi():
+        pytest.skip("this kernel has no Landlock")
+    outcomes, harmful = after(wall, ATTACKS.index(path) // GROUP)
+    must_have_failed(path, *outcomes[path], wall)
+    assert path not in harmful, "an innocent submission's report is another one after it"
+
+
+def tried(path, markers):
+    """Report and cells of an attack, and the seconds that it took."""
+    expect, cells = read(path)
+    marker = markers(expect.get("assignment", "a1_scaled_dot_product"))
+    answers = model_answers(marker.assignment)
+    start = time.monotonic()
+    cells = [*(answers[name] for name in answered_first(expect, marker.assignment)), *cells]
+    report, results = marker.mark_cells("mallory", cells, for_page=expect.get("pictures", False))
+    return report, results, time.monotonic() - start
+
+
+def answered_first(expect, assignment):
+    return list(model_answers(assignment)) if expect.get("answers", "all") == "all" else expect["answers"]
+
+
+def must_have_failed(path, report, results, seconds, wall):
+    expect, _ = read(path)
+    expect |= expect.get(f"behind_{wall}", {})
+    first = answered_first(expect, Course(ROOT).assignment(expect.get("assignment", "a1_scaled_dot_product")))
+    assert seconds < expect.get("seconds", 30)
+    assert report.status == "graded", report.reason
+    if "never" in expect:
+        said = [test.message for exercise in report.exercises for test in exercise.tests]
+        assert not any(re.search(expect["never"], message) for message in said), said
+    at_most = expect.get("at_most", {})
+    for exercise in report.exercises:
+        if exercise.name in at_most:
+            assert exercise.score <= at_most[exercise.name] * exercise.max_score, exercise
+            words = expect.get("says", "")
+            assert any(words in test.message for test in exercise.tests), exercise
+        elif exercise.name in first:
+            assert exercise.score == exercise.max_score, exercise
+    if "printed" in expect:
+        assert results[-1].printed == expect["printed"]
+        assert not results[-1].error
+    stopped = sum(result.stopped is not None for result in results)
+    assert stopped <= expect["stopped_at_most"] if "stopped_at_most" in expect else stopped == expect.get("stopped", 0)
+    assert all(len(result.printed) <= SHORT.printed_characters + CUT for result in results)
+
+
+def test_there_are_enough_of_them():
+    assert len(ATTACKS) >= 100
+    for path in ATTACKS:
+        assert path.read_text().startswith(("# Tries ", "# Does ")), path
+        assert "Must " in path.read_text().split("# expect:")[0], path
+
+
+def test_five_thousand_cells_that_print_and_fail(run):
+    """What they say together is more than a verdict may hold; the submission is judged all the same."""
+    marker = run("bubblewrap").workers[0]("a1_scaled_dot_product")
+    loud = "print('\N{GRINNING FACE}' * 30_000)\ndef f():\n    1 / 0\ndef g():\n    f()\ng()"
+    cells = [*model_answers(marker.assignment).values(), *[loud] * 150, *["1 / 0"] * 4000]
+    report, results = marker.mark_cells("mallory", cells)
+    assert report.status == "graded", report.reason
+    assert report.score == report.max_score
+    assert len(results) == len(cells) and results[4].error == "ZeroDivisionError"
+
+
+HEADERS = {
+    "endless": b"\xff" * 8,
+    "of nothing": bytes(8),
+    "that lies": (2**20).to_bytes(8, "little") + b"{}",
+    "nested": (200_000).to_bytes(8, "little") + b"[" * 100_000 + b"]" * 100_000,
+    "of gigabytes": b'{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,4000000000000]}}',
+    "of shapes that make nothing": b'{"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}}',
+    "of names that turn": '{"\u202e<b>\x1b[2J":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'.encode(),
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS.keys())
+def test_a_hostile_saved_model_costs_nothing(run, header):
+    """It is parsed in the judge, beside an honest notebook."""
+    marker = run("bubblewrap").workers[0]("a6_transformer_summarizer")
+    if header.startswith(b"{"):
+        header = len(header).to_bytes(8, "little") + header + bytes(4)
+    report, _ = marker.mark_cells("mallory", ["x = 1"], model=ModelFile(header))
+    assert report.status == "graded", report.reason
+    assert report.extra.isprintable() and "could not be used" in report.extra

@@ -1,0 +1,113 @@
+"""Objects that a suite uses step by step, and calls that may hold only so much memory at once."""
+
+from __future__ import annotations
+
+import functools
+import textwrap
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from autograder.judge.exercise_calls import read
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Step
+from autograder.testing.local import Here
+from autograder.testing.callbacks import Questions, parameter_names
+from autograder.testing.student import HeldTooMuch, NotStarted, Raised, Student, as_written
+
+CODE = textwrap.dedent("""
+    import numpy as np
+
+    class Pile:
+        def __init__(self, start=0):
+            self.total = start
+        def add(self, x):
+            x *= 2
+            self.total = self.total + x
+            return self.total
+        def __len__(self):
+            return 3
+        def unwritten(self):
+            raise NotImplementedError()
+
+    def table(rows, columns):
+        return np.exp(rows[:, None] * columns).sum()
+
+    def row_by_row(rows, columns):
+        return sum(np.exp(row * columns).sum() for row in rows)
+
+    def counts_itself(rows, columns):
+        import tracemalloc
+        tracemalloc.start()
+        return table(rows, columns)
+""")
+ROWS, COLUMNS = np.linspace(0, 1, 100), np.linspace(0, 1, 2000)
+
+
+@pytest.fixture(params=["behind the wall", "in this process"])
+def student(request, sandbox):
+    names = {"__name__": "notebook"}
+    exec(CODE, names)
+    with sandbox.open([CODE]) as running:
+        where = running if request.param == "behind the wall" else Here(names)
+        exercise = where.begin(Questions({}))
+        yield Student(lambda call: read(next(exercise.ask([(call, None)]))), functools.partial(parameter_names, names))
+        exercise.close()
+
+
+def test_the_last_step_gives_the_value_and_each_use_begins_anew(student):
+    steps = [("add", np.ones(2)), ("add", np.full(2, 3.0))]
+    for _ in range(2):
+        np.testing.assert_array_equal(student.Pile.use(steps, 10), [18, 18])
+    np.testing.assert_array_equal(student.Pile.use(steps[:1], start=1), [3, 3])
+    assert student.Pile.use([*steps, ("len",)]) == 3
+
+
+def test_what_steps_do_to_their_arguments_is_seen(student):
+    after = student.Pile.inputs_after_use([("add", np.ones(2)), ("len",), ("add", np.full(2, 3.0))])
+    np.testing.assert_array_equal(after, [[2, 2], [6, 6]])
+
+
+def test_a_step_may_be_unwritten_or_not_there(student):
+    with pytest.raises(NotStarted):
+        student.Pile.use([("unwritten",)])
+    with pytest.raises(Raised, match="takeaway"):
+        student.Pile.use([("takeaway", 1)])
+
+
+def test_steps_are_told_as_a_person_writes_them_down(student):
+    student.Pile.use([("add", np.ones(2)), ("add", np.ones(2)), ("len",)], start=1)
+    told = as_written(student.calls.last, student._parameter_names)
+    assert told == "Pile(start=1), then add(x) with x (2,) 2 times, then len()"
+
+
+def test_a_call_is_told_how_much_it_held_and_goes_through_if_that_is_little(student):
+    whole = student.table(ROWS, COLUMNS)
+    assert student.row_by_row.within(400_000, ROWS, COLUMNS) == pytest.approx(whole)
+    for function in (student.table, student.counts_itself):
+        with pytest.raises(HeldTooMuch, match=r"held \d\.\d MB of memory at once") as raised:
+            function.within(400_000, ROWS, COLUMNS)
+        assert 1.6e6 <= raised.value.held < 5e6
+    assert student.table.within(10**8, ROWS, COLUMNS) == pytest.approx(whole)
+
+
+def test_somebody_elses_count_of_memory_goes_on():
+    names = {"__name__": "notebook"}
+    exec(CODE, names)
+    exercise = Here(names).begin(Questions({}))
+    tracemalloc.start()
+    try:
+        Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ()).row_by_row.within(
+            10**6, ROWS, COLUMNS
+        )
+        assert tracemalloc.is_tracing()
+    finally:
+        tracemalloc.stop()
+
+
+def test_student_code_cannot_ask_for_steps():
+    questions = Questions({"Pile": list}, ("Pile",))
+    assert not isinstance(questions.answer(Call("Pile")), Failure)
+    refused = questions.answer(Call("Pile", steps=[Step("__sizeof__")]))
+    assert isinstance(refused, Failure)
+    assert refused.kind is Kind.REFUSED

@@ -1,0 +1,460 @@
+"""How long a class takes, against stock nbgrader in the same run: `make bench` writes docs/benchmark.md.
+
+Every figure is a whole command in a fresh process, start-up included, on the same make-believe class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import psutil
+from nbgrader.api import Gradebook
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.course import CHECK, CONFIG, Assignment, Course
+from autograder.discovery import find_submissions
+from autograder.worker.executors import DaskExecutor, LocalExecutor
+from autograder.worker.pool import WorkerPool
+from autograder.worker.task import Marked, Task
+from autograder.nbgrader import api
+from autograder.report import Report
+from autograder.submission import code_cells, read_notebook
+from autograder.testing.recording import Recording
+from tests.helpers.growth import drawn
+from tests.helpers.otter import VERSION as OTTER_VERSION
+from tests.helpers.otter import Otter
+
+ROOT = Path(__file__).resolve().parents[1]
+CURVE = ROOT / "docs" / "benchmark.svg"
+WRONG = {
+    "a1_scaled_dot_product": "no-scaling",
+    "a2_causal_masking": "mask-off-by-one",
+    "a3_heads": "heads-interleaved",
+    "a4_multi_head_attention": "W_O-transposed",
+}
+STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
+GOALS = {
+    "`nbgrader autograde` with the plugin": 30,
+    "`grade --gradebook`, 2 workers": 60,
+    "`grade --json`, 2 workers": 120,
+}
+
+
+FEW, MORE = 4, 24  # submissions of each assignment, for what one more costs
+USUAL = 7  # assignments, with whose median those after them are compared
+
+Scores = dict[tuple[str, str, str], float]  # by student, assignment and exercise
+
+
+@dataclass
+class Timed:
+    """Seconds a submission in each round, the largest memory of the whole process tree in MiB, and the scores."""
+
+    seconds: list[float] = field(default_factory=list)
+    memory: float = 0.0
+    scores: Scores = field(default_factory=dict)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+
+def build(folder: Path, count: int, loops: int = 0) -> Course:
+    """A released course with `count` submissions of each of a1 to a4: right, half done, wrong by turns."""
+    for name in ("source", "solutions"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / CONFIG, folder / CONFIG)
+    course = Course(folder)
+    for name, wrong in WRONG.items():
+        assignment = course.assignment(name)
+        assert api(folder).generate_assignment(name)["success"]
+        for number in range(count):
+            answers = answers_of(assignment, wrong, number)
+            if number < loops:
+                last = assignment.exercises[-1].name
+                answers |= {last: f"def {last}(*args, **kwargs):\n    while True:\n        pass"}
+            released = folder / "assignments" / name / assignment.notebook.name
+            hand_in(fill(released, answers), folder / "submitted", f"student-{number:04}", assignment)
+    return course
+
+
+def answers_of(assignment: Assignment, wrong: str, number: int) -> dict[str, str]:
+    """Half of the class is right, a quarter has done half, a quarter has a typical mistake; names make texts differ."""
+    answers = model_answers(assignment)
+    names = [exercise.name for exercise in assignment.exercises]
+    kind = (answers, answers | mistake(assignment, wrong), answers, {n: answers[n] for n in names[: len(names) // 2]})
+    return {name: f"# student {number}\n{code}" for name, code in kind[number % 4].items()}
+
+
+def timed(course: Course, *words: str, env: dict[str, str] | None = None) -> tuple[float, float]:
+    """Seconds of a command, and its tree's largest memory (proportional shares added up)."""
+    start = time.perf_counter()
+    process = subprocess.Popen(words, cwd=course.root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with watched(process.pid) as peak:
+        process.wait()
+    return time.perf_counter() - start, max(peak, default=0.0)
+
+
+@contextlib.contextmanager
+def watched(pid: int) -> Iterator[list[float]]:
+    """Memory of a process tree, looked at twice a second."""
+    sizes: list[float] = []
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(0.5):
+            with contextlib.suppress(psutil.Error):
+                tree = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+                total = 0
+                for one in tree:
+                    with contextlib.suppress(psutil.Error):
+                        total += one.memory_full_info().pss
+                sizes.append(total / 2**20)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    yield sizes
+    done.set()
+    thread.join()
+
+
+def stock(course: Course) -> list[tuple[str, ...]]:
+    """Commands that grade the class with nbgrader's own preprocessors and kernel."""
+    (course.root / CONFIG).write_text(STOCK)
+    return [("nbgrader", "autograde", name, "--force") for name in WRONG]
+
+
+def plugin(course: Course) -> list[tuple[str, ...]]:
+    shutil.copy(ROOT / CONFIG, course.root / CONFIG)
+    return [("nbgrader", "autograde", name, "--force") for name in WRONG]
+
+
+def gradebook(jobs: int) -> list[tuple[str, ...]]:
+    return [("autograder", "grade", "--gradebook", "--force", "--quiet", "--jobs", str(jobs))]
+
+
+def as_json(jobs: int) -> list[tuple[str, ...]]:
+    return [("autograder", "grade", "submitted", "--json", "marks.json", "--quiet", "--jobs", str(jobs))]
+
+
+def with_otter(course: Course, folder: Path) -> Timed:
+    """The class graded by Otter-Grader, one notebook after another."""
+    otter, result, took = Otter(folder), Timed(), []
+    for name in WRONG:
+        otter.convert(course, name)
+        for notebook in sorted((course.root / "submitted").glob(f"*/{name}/*.ipynb")):
+            seconds, memory = timed(course, *otter.command(notebook, name), env=otter.around())
+            took.append(seconds)
+            result.memory = max(result.memory, memory)
+            student = notebook.parent.parent.name
+            result.scores |= {(student, name, exercise): score for exercise, score in otter.points().items()}
+    result.seconds.append(sum(took) / len(took))
+    print(f"otter run {result.seconds[-1] * 1000:.0f} ms a submission", flush=True)
+    return result
+
+
+def floor(course: Course) -> float:
+    """Seconds a submission where its cells, the reference and the suite's calls run in one process, nothing between."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tools.benchmark import floor_here; floor_here()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=course.root, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def floor_here() -> None:
+    """The body of `floor`."""
+    import numpy as np
+    import torch
+
+    from autograder.judge.judging import judge
+    from autograder.judge.process import material_of
+    from autograder.testing.local import Here
+
+    torch.set_num_threads(1)
+    course = Course(Path.cwd())
+    found = find_submissions([Path("submitted")], course)
+    materials = {
+        name: replace(material_of(course.assignment(name)), recording=Recording(), hypotheses=None) for name in WRONG
+    }
+    start = time.perf_counter()
+    for one in found:
+        names = {"np": np, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+        for cell in code_cells(read_notebook(one.path)):
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(None):
+                exec(cell.source, names)
+        judge(materials[one.assignment], Here(names), course.assignment(one.assignment).exercises)
+    print((time.perf_counter() - start) / len(found))
+
+
+def measure(course: Course, commands: list[tuple[str, ...]], count: int, rounds: int) -> Timed:
+    result = Timed()
+    for _ in range(rounds):
+        shutil.rmtree(course.root / "autograded", ignore_errors=True)
+        took = [timed(course, *command) for command in commands]
+        result.seconds.append(sum(seconds for seconds, _ in took) / count)
+        result.memory = max(result.memory, *(memory for _, memory in took))
+        result.scores = scores_in_json(course) if "--json" in commands[0] else scores_in_gradebook(course)
+        print(" ".join(commands[0][:3]), f"{result.seconds[-1] * 1000:.0f} ms a submission", flush=True)
+    return result
+
+
+def scores_in_json(course: Course) -> Scores:
+    reports = json.loads((course.root / "marks.json").read_text())
+    return {(r["student"], r["assignment"], e["name"]): e["score"] for r in reports for e in r["exercises"]}
+
+
+def scores_in_gradebook(course: Course) -> Scores:
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}") as gradebook:
+        return {
+            (submission.student.id, assignment.name, grade.name.removeprefix(CHECK)): grade.auto_score
+            for assignment in gradebook.assignments
+            for submission in assignment.submissions
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+            if grade.name.startswith(CHECK)
+        }
+
+
+def same_scores(them: Timed, rows: dict[str, Timed]) -> str:
+    """One sentence; raises `SystemExit` where two rows do not agree."""
+    all_of = next(iter(rows.values())).scores
+    for name, row in rows.items():
+        if row.scores != all_of:
+            raise SystemExit(f"{name}: other scores than the row above")
+    theirs = {key: score for key, score in all_of.items() if key in them.scores}
+    if theirs != them.scores:
+        raise SystemExit(f"other scores than stock: {[k for k in theirs if theirs[k] != them.scores[k]][:5]}")
+    return f"{len(all_of):,} scores of exercises are the same in every row, {len(theirs)} of them in stock's."
+
+
+def as_otter(other: Timed, rows: dict[str, Timed]) -> list[str]:
+    """How many of Otter-Grader's scores are ours."""
+    ours = next(iter(rows.values())).scores
+    compared = {key: score for key, score in other.scores.items() if key in ours}
+    same = sum(abs(score - ours[key]) < 0.01 for key, score in compared.items())
+    return [
+        "",
+        f"`otter run` is Otter-Grader {OTTER_VERSION} without its containers, one notebook after another, on the",
+        "notebooks that stock nbgrader graded. Each hidden test is a test case, run in the notebook's own kernel;",
+        f"{same} of its {len(compared)} scores are the same. There, a mistake in an early part costs the parts",
+        "that build on it, too.",
+    ]
+
+
+def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
+    """Draw the seconds that one submission takes, ten, and all; the others' from their mean, for they only add up."""
+    notebooks = [str(one.path) for one in find_submissions([course.root / "submitted"], course)]
+    counts = [n for n in (1, 10, 100) if n < count] + [count]
+    command = ("autograder", "grade", "--json", "marks.json", "--quiet", "--jobs", "2")
+    ours = [(n, timed(course, *command, *notebooks[:n])[0]) for n in counts]
+    lines = {
+        "stock nbgrader autograde": [(n, n * them.median) for n in counts],
+        "otter run": [(n, n * other.median) for n in counts],
+        "autograder grade --json, 2 workers": ours,
+    }
+    CURVE.write_text(drawn(lines, "submissions", "seconds"), encoding="utf-8")
+    said = "; ".join(f"{n:,}: {seconds:.1f} s" for n, seconds in ours)
+    return [
+        "",
+        f"## From 1 to {count:,}",
+        "",
+        f"![Seconds against submissions, both in powers of ten]({CURVE.name})",
+        "",
+        f"Our own were measured, start-up included ({said}).",
+        "The others start anew for each notebook, so theirs are multiples of one notebook's mean.",
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--each", type=int, default=250, help="submissions of each of a1 to a4")
+    parser.add_argument("--stock", type=int, default=8, help="of which stock nbgrader grades so many, for it is slow")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--small", type=int, default=25, help="submissions of each in a small class, for the growth")
+    parser.add_argument("--simulated", type=int, default=100_000, help="tasks without work; 0: none")
+    parser.add_argument("--to", type=Path, default=ROOT / "docs" / "benchmark.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        lines = run(options, Path(folder))
+    options.to.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"wrote {options.to}")
+
+
+def run(options: argparse.Namespace, folder: Path) -> list[str]:
+    few = build(folder / "few", options.stock)
+    them = measure(few, stock(few), 4 * options.stock, 1)
+    course, count = build(folder / "class", options.each), 4 * options.each
+    rows = {
+        "`nbgrader autograde` with the plugin": measure(course, plugin(course), count, options.rounds),
+        "`grade --gradebook`, 1 worker": measure(course, gradebook(1), count, options.rounds),
+        "`grade --gradebook`, 2 workers": measure(course, gradebook(2), count, options.rounds),
+        "`grade --json`, 1 worker": measure(course, as_json(1), count, options.rounds),
+        "`grade --json`, 2 workers": measure(course, as_json(2), count, options.rounds),
+    }
+    lowest = [floor(course) for _ in range(options.rounds)]
+    other = with_otter(few, folder)
+    lines = [*header(options), *table(them, other, rows, lowest), "", same_scores(them, rows), *as_otter(other, rows)]
+    small = build(folder / "small", options.small)
+    lines += growth(rows, count, small, 4 * options.small, options.rounds)
+    lines += curve(course, count, them, other)
+    loops = build(folder / "loops", options.small, loops=1)
+    lines += looping(loops, small, 4 * options.small)
+    lines += of_each(folder / "each")
+    if options.simulated:
+        lines += simulation(options.simulated)
+    return lines
+
+
+def header(options: argparse.Namespace) -> list[str]:
+    return [
+        "# How long a class takes",
+        "",
+        f"Written by `make bench`: {4 * options.each} submissions of a1 to a4 (half right, a quarter half",
+        "done, a quarter with a typical mistake), whole commands with their start-up, on "
+        f"{os.cpu_count()} cores ({platform.machine()}),",
+        f"each {'once' if options.rounds == 1 else f'{options.rounds} times'}. Stock nbgrader (its own preprocessors",
+        f"and kernel) grades {4 * options.stock} of the same kinds in the same run; ratios are throughputs,",
+        "median against median. [scale.md](scale.md) tells where",
+        "the time goes, and what stands in the way of more.",
+        "",
+    ]
+
+
+def table(them: Timed, other: Timed, rows: dict[str, Timed], lowest: list[float]) -> list[str]:
+    lines = [
+        "| | a submission | spread | against stock | goal | peak memory |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    lines.append(f"| stock `nbgrader autograde` | {them.median * 1000:.0f} ms | | 1 | | {them.memory:.0f} MiB |")
+    against = f"{them.median / other.median:.2g}"
+    lines.append(f"| `otter run` | {other.median * 1000:.0f} ms | | {against} | | {other.memory:.0f} MiB |")
+    for name, row in rows.items():
+        goal = f"{GOALS[name]}" if name in GOALS else ""
+        spread = f"{min(row.seconds) * 1000:.0f} to {max(row.seconds) * 1000:.0f} ms"
+        ratio = f"{them.median / row.median:.0f}"
+        lines.append(f"| {name} | {row.median * 1000:.0f} ms | {spread} | {ratio} | {goal} | {row.memory:.0f} MiB |")
+    bottom = statistics.median(lowest)
+    one, two = rows["`grade --json`, 1 worker"], rows["`grade --json`, 2 workers"]
+    lines.append(f"| floor: cells, reference and suite in one process | {bottom * 1000:.0f} ms | | | | |")
+    lines += [
+        "",
+        f"- One worker behind the wall against the floor: {one.median / bottom:.2f} times (goal: at most 2.5).",
+        f"- Two workers against one: {one.median / two.median:.2f} times (goal: at least 1.7), start-up included.",
+    ]
+    return lines
+
+
+def looping(loops: Course, small: Course, count: int) -> list[str]:
+    without, with_loops = (measure(course, as_json(2), count, 1).median * count for course in (small, loops))
+    return [
+        "",
+        f"Four submissions of {count} with an endless loop in one exercise add {with_loops - without:.0f} s with two",
+        "workers: it takes 1 s, 3 s, 1 s, and then a quarter for each test, and holds up no other worker.",
+    ]
+
+
+def growth(rows: dict[str, Timed], many: int, small: Course, few: int, rounds: int) -> list[str]:
+    lines = [
+        "",
+        f"## From {few} to {many}",
+        "",
+        f"| | {few} | {many} | time | peak memory |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, commands in (("`grade --gradebook`, 2 workers", gradebook(2)), ("`grade --json`, 2 workers", as_json(2))):
+        one, ten = measure(small, commands, few, rounds), rows[name]
+        times, memory = ten.median * many / (one.median * few), ten.memory / one.memory
+        seconds = f"{one.median * few:.0f} s | {ten.median * many:.0f} s"
+        lines.append(f"| {name} | {seconds} | {times:.1f} times | {memory:.2f} times |")
+    return [*lines, "", "Goals for ten times as many: at most 10.5 times the time, at most 1.2 times the memory."]
+
+
+def of_each(folder: Path) -> list[str]:
+    """What one more right submission of each assignment costs with one worker, start-up left out."""
+    course, cost = Course(ROOT), {}
+    for name, assignment in course.assignments().items():
+        seconds = []
+        for count in (FEW, MORE):
+            submitted = folder / f"{name}-{count}"
+            for number in range(count):
+                answers = {e: f"# student {number}\n{code}" for e, code in model_answers(assignment).items()}
+                released = ROOT / "assignments" / name / assignment.notebook.name
+                hand_in(fill(released, answers), submitted, f"student-{number}", assignment)
+            words = ("autograder", "grade", str(submitted), "--json", f"{submitted}.json", "--quiet", "--jobs", "1")
+            seconds.append(timed(course, *words)[0])
+        cost[name] = (seconds[1] - seconds[0]) / (MORE - FEW)
+        print(name, f"{cost[name] * 1000:.0f} ms a submission more", flush=True)
+    usual = statistics.median(list(cost.values())[:USUAL])
+    lines = [
+        "",
+        "## A submission of each assignment",
+        "",
+        f"Right ones, one worker: {MORE} take so much longer than {FEW}, shared among {MORE - FEW}.",
+        "",
+        f"| | one more | against the median of the first {USUAL} |",
+        "| --- | --- | --- |",
+    ]
+    return [*lines, *(f"| {name} | {one * 1000:.0f} ms | {one / usual:.2f} |" for name, one in cost.items())]
+
+
+# ---------------------------------------------------------------- bookkeeping alone
+
+
+def no_work(task: Task) -> Marked:
+    """What a worker of the simulation does."""
+    return Marked(Report(task.student, task.assignment))
+
+
+def simulated(count: int, jobs: int, scheduler: str = "") -> tuple[float, float]:
+    """Seconds and MiB that handing out `count` tasks without work adds to this process, through the usual path."""
+    executor = DaskExecutor(ROOT, "auto", scheduler) if scheduler else LocalExecutor(ROOT, "auto", jobs)
+    executor.work = no_work
+    workers = WorkerPool(ROOT, executor)
+    cells = ("x" * 20_000,)  # as much text as a notebook of a4 holds
+    tasks = (Task(f"student-{number}", "a1_scaled_dot_product", "", cells) for number in range(count))
+    before, start = psutil.Process().memory_info().rss, time.perf_counter()
+    with contextlib.closing(workers):
+        done = sum(1 for _ in workers.mark(tasks))
+        assert done == count
+        return time.perf_counter() - start, (psutil.Process().memory_info().rss - before) / 2**20
+
+
+def simulation(count: int) -> list[str]:
+    """Time and memory of the bookkeeping for a tenth of `count` tasks, and for all."""
+    from distributed import LocalCluster
+
+    lines = [
+        "",
+        f"## {count:,} submissions that do no work",
+        "",
+        "The same path with nothing to do at its end, so that only the bookkeeping is left: time, and memory that the",
+        "process which hands out the tasks gains.",
+        "",
+        f"| | {count // 10:,} | {count:,} | time | memory |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        for name, scheduler in (("2 processes here", ""), ("a Dask cluster of 2 workers", cluster.scheduler_address)):
+            simulated(1000, 2, scheduler)
+            few, more = simulated(count // 10, 2, scheduler), simulated(count, 2, scheduler)
+            seconds = f"{few[0]:.1f} s | {more[0]:.1f} s"
+            memory = f"{few[1]:+.0f} MiB, {more[1]:+.0f} MiB"
+            lines.append(f"| {name} | {seconds} | {more[0] / few[0]:.1f} times | {memory} |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,312 @@
+"""A bad day many times over: `make faults` disturbs runs at random moments, and writes docs/reliability.md.
+
+Each fault is put into a run on a small class; the run is started again, and then the marks must be those of a run that
+nobody disturbed, nothing may be left behind, and nobody may have seen a traceback. Moments come from a seed that is
+printed, so that a day can be had again. With `--keep FILE` every outcome is written down as it comes, and a day that
+was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import psutil
+
+from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.course import Course
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
+NAME = "a1_first"
+WRONG = "def row_centred(X):\n    return X - X.mean()\n"
+KINDS = ("right", "wrong", "untouched", "unreadable")
+SUBREAPER = 36
+TIMES, BUSY = 5, 4
+ACCEPTED = {
+    "grade --json": ("submitted", "--json", "marks.json"),
+    "grade --gradebook": ("--gradebook",),
+}
+MARKS = """
+    SELECT student.id, grade.auto_score FROM grade
+    JOIN submitted_notebook ON grade.notebook_id = submitted_notebook.id
+    JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id
+    JOIN student ON submitted_assignment.student_id = student.id
+"""
+
+
+@dataclass
+class Found:
+    """What came of the runs of one fault."""
+
+    tried: int = 0
+    other_marks: int = 0
+    tracebacks: int = 0
+    left_over: int = 0
+    what: list[str] = field(default_factory=list)
+
+    def __add__(self, other: Found) -> Found:
+        return Found(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+
+class Day:
+    """A small class, graded once in peace, and then with faults."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self.folder = folder
+        self.scratch = folder / "scratch"
+        self.scratch.mkdir()
+        self.begun = folder / "begun"
+        self._class(size)
+        self.pids: set[int] = set()  # of the graders started here
+        self.peace: dict[str, object] = {}
+        self.seconds: dict[str, float] = {}
+        for way in ACCEPTED:
+            root = self.course()
+            before = time.monotonic()
+            self.run(root, way, 1)
+            self.seconds[way] = time.monotonic() - before
+            self.peace[way] = marks(root, way)
+
+    def _class(self, size: int) -> None:
+        for words in (("autograder", "dev", "new-course", self.begun), ("nbgrader", "generate_assignment", NAME)):
+            cwd = self.begun if self.begun.is_dir() else self.folder
+            subprocess.run(
+                [Path(sys.executable).with_name(words[0]), *words[1:]],
+                cwd=cwd,
+                check=True,
+                env=self.env(),
+                capture_output=True,
+            )
+        assignment = Course(self.begun).assignment(NAME)
+        answers = {"right": model_answers(assignment), "wrong": {"row_centred": WRONG}}
+        released = self.begun / "assignments" / NAME / assignment.notebook.name
+        for number in range(size):
+            kind = KINDS[number % len(KINDS)]
+            student = f"{kind}-{number}"
+            path = hand_in(fill(released, answers.get(kind, {})), self.begun / "submitted", student, assignment)
+            if kind == "unreadable":
+                path.write_text("{")
+
+    def env(self) -> dict[str, str]:
+        return os.environ | {"TMPDIR": str(self.scratch)}
+
+    def course(self) -> Path:
+        """A fresh copy of the class."""
+        return Path(shutil.copytree(self.begun, tempfile.mkdtemp(dir=self.folder) + "/course"))
+
+    def start(self, root: Path, way: str, jobs: int) -> subprocess.Popen[str]:
+        words = [sys.executable, "-m", "autograder", "grade", *ACCEPTED[way], "--jobs", str(jobs), "--quiet"]
+        started = subprocess.Popen(
+            words, cwd=root, env=self.env(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        self.pids.add(started.pid)
+        return started
+
+    def run(self, root: Path, way: str, jobs: int) -> str:
+        return self.start(root, way, jobs).communicate(timeout=300)[0]
+
+    def disturb(self, way: str, jobs: int, fault: Callable[[subprocess.Popen[str]], None], wait: float) -> list[str]:
+        """What is wrong after one run that was disturbed and one that went on; nothing, if all is well."""
+        root = self.course()
+        before = set(psutil.Process().children(recursive=True))
+        running = self.start(root, way, jobs)
+        time.sleep(wait)
+        fault(running)
+        said = running.communicate(timeout=300)[0]
+        said += self.run(root, way, jobs)
+        wrong = ["a traceback: " + said[said.index("Traceback") :]] if "Traceback" in said else []
+        if marks(root, way) != self.peace[way]:
+            wrong.append(f"other marks: {marks(root, way)}")
+        deadline = time.monotonic() + 5
+        while (left := leavings(before, self.scratch, self.pids)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        shutil.rmtree(root.parent)
+        return wrong + [f"left over: {one}" for one in left]
+
+
+def marks(root: Path, way: str) -> object:
+    """Who has which mark."""
+    if way == "grade --json":
+        path = root / "marks.json"
+        return path.is_file() and {
+            one["student"]: (one["score"], one["status"]) for one in json.loads(path.read_text())
+        }
+    with sqlite3.connect(root / "gradebook.db") as book:
+        return Counter(book.execute(MARKS).fetchall())
+
+
+def leavings(before: set[psutil.Process], scratch: Path, pids: set[int]) -> list[str]:
+    """Processes that were not there before, folders, and control groups of those `pids`."""
+    alive = [one for one in set(psutil.Process().children(recursive=True)) - before if one.is_running()]
+    left = [f"process {' '.join(one.cmdline())[:80]}" for one in alive if one.status() != psutil.STATUS_ZOMBIE]
+    left += [f"folder {path.name}" for path in scratch.iterdir()]
+    # `os.walk` goes on if a folder goes away meanwhile, as another grader's do.
+    groups = {name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("autograder-")}
+    return left + [f"control group {name}" for name in sorted(groups) if int(name.split("-")[1]) in pids]
+
+
+def a_signal(number: signal.Signals) -> Callable[[subprocess.Popen[str]], None]:
+    return lambda running: running.send_signal(number)
+
+
+def a_host_is_killed(running: subprocess.Popen[str]) -> None:
+    """A warm process of the sandbox goes, as if the machine had no memory left."""
+    with contextlib.suppress(psutil.NoSuchProcess):  # it has ended by itself
+        below = psutil.Process(running.pid).children(recursive=True)
+        if zygote := [one for one in below if one.name().startswith("python")]:
+            random.choice(zygote).kill()
+
+
+def a_second_grader(day: Day, way: str) -> Callable[[subprocess.Popen[str]], None]:
+    def begin(running: subprocess.Popen[str]) -> None:
+        root = Path(psutil.Process(running.pid).cwd()) if running.poll() is None else None
+        if root is not None:
+            day.run(root, way, 1)
+
+    return begin
+
+
+def faults(day: Day) -> Iterator[tuple[str, str, Callable[[subprocess.Popen[str]], None]]]:
+    """Name, way of grading, and what is done to the run."""
+    for way in ACCEPTED:
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            yield f"{number.name} in `{way}`", way, a_signal(number)
+        yield f"a warm process killed in `{way}`", way, a_host_is_killed
+    yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader(day, "grade --gradebook")
+
+
+def tried(count: int, seed: int, keep: Path | None = None, size: int = 8, times: int = 0) -> dict[str, Found]:
+    """`count` faults, kinds in turn, moments drawn from `seed`; what stands in `keep` is not tried again."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, should this run in the background
+    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans become ours, and are seen
+    draw = random.Random(seed)
+    random.seed(seed)
+    found: dict[str, Found] = {}
+    done = _kept(keep, seed)
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        day = Day(Path(folder), size)
+        kinds = list(faults(day))
+        for number in range(count):
+            name, way, fault = kinds[number % len(kinds)]
+            jobs, moment = draw.choice((1, 2)), draw.uniform(0.1, 1.1)
+            wrong = done.get(number)
+            if wrong is None:
+                wrong = day.disturb(way, jobs, fault, moment * day.seconds[way])
+                _keep(keep, {"seed": seed, "number": number, "fault": name, "wrong": wrong})
+            one = found.setdefault(name, Found())
+            one.tried += 1
+            one.other_marks += any(text.startswith("other marks") for text in wrong)
+            one.tracebacks += any(text.startswith("a traceback") for text in wrong)
+            one.left_over += any(text.startswith("left over") for text in wrong)
+            one.what += wrong
+            for text in wrong:
+                print(f"fault {number} ({name}): {text}", flush=True)
+            if number % 50 == 49:
+                print(f"{number + 1} of {count}", flush=True)
+        again_in_peace(day, found, times)
+    return found
+
+
+def _kept(keep: Path | None, seed: int) -> dict[int, list[str]]:
+    """What was wrong after each fault of a seed, by its number."""
+    lines = keep.read_text().splitlines() if keep is not None and keep.is_file() else []
+    return {one["number"]: one["wrong"] for one in map(json.loads, lines) if one["seed"] == seed}
+
+
+def _keep(keep: Path | None, outcome: dict[str, object]) -> None:
+    if keep is not None:
+        with open(keep, "a") as file:  # one short write, so lines of several processes do not mix
+            file.write(json.dumps(outcome) + "\n")
+
+
+def again_in_peace(day: Day, found: dict[str, Found], times: int) -> None:
+    """The same class again and again with one and two workers, alone and with four busy loops beside."""
+    for loops in (0, BUSY) if times else ():
+        beside = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
+        one = found[f"none, {loops} busy loops beside" if loops else "none"] = Found()
+        for way in ACCEPTED:
+            for jobs in (1, 2) * times:
+                root = day.course()
+                said = day.run(root, way, jobs)
+                one.tried += 1
+                one.tracebacks += "Traceback" in said
+                one.other_marks += marks(root, way) != day.peace[way]
+                shutil.rmtree(root.parent)
+        for busy in beside:
+            busy.kill()
+            busy.wait()
+        one.what += ["other marks"] * one.other_marks
+
+
+def tried_at_once(count: int, seed: int, at_once: int, keep: Path | None) -> dict[str, Found]:
+    """The faults shared out among some processes, the first of which draws from `seed`, the next from `seed + 1`."""
+    shares = [len(range(number, count, at_once)) for number in range(at_once)]
+    with ProcessPoolExecutor(at_once) as pool:
+        parts = [pool.submit(tried, share, seed + number, keep) for number, share in enumerate(shares)]
+        found: dict[str, Found] = {}
+        for name, one in (pair for part in parts for pair in part.result().items()):
+            found[name] = found.get(name, Found()) + one
+    return found | tried(0, seed, times=TIMES)
+
+
+def page(found: dict[str, Found], seed: int) -> str:
+    """The table."""
+    total = sum(one.tried for name, one in found.items() if not name.startswith("none"))
+    lines = [
+        "# What a bad day does to a run",
+        "",
+        f"Written by `python -m tools.faults --count N`: {total} runs disturbed at moments drawn from seed",
+        f"{seed} on. Each run was started again; then the marks were compared with those of a run that",
+        "nobody disturbed. Half had one worker, half had two. Runs without a fault show that marks are the",
+        "same each time.",
+        "",
+        "| fault | tried | marks lost or different | tracebacks | something left behind |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {name} | {one.tried} | {one.other_marks} | {one.tracebacks} | {one.left_over} |"
+            for name, one in found.items()
+        ),
+        "",
+        "What is told in one sentence with its remedy, while everybody else is graded (a test each, in",
+        "`tests/engine/test_faults.py`): a folder or a notebook that cannot be read, a course or a gradebook that",
+        "cannot be written, a gradebook that is no database, a server that is away, a lock that is somebody",
+        "else's, limits that are lower than the kit's own or too low, a terminal that takes nothing more, an",
+        "odd `TMPDIR`, signals that are ignored, `python -O`, and endless loops without a wall.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Try, write the page, and end with 1 if anything was lost."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--at-once", type=int, default=2, help="faults tried beside each other")
+    parser.add_argument("--keep", type=Path, help="a file for every outcome; if it is there, go on after its last")
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    found = tried_at_once(options.count, options.seed, options.at_once, options.keep)
+    PAGE.write_text(page(found, options.seed), encoding="utf-8")
+    print(page(found, options.seed))
+    sys.exit(any(one.what for one in found.values()))
+
+
+if __name__ == "__main__":
+    main()

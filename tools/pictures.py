@@ -1,0 +1,146 @@
+"""The pictures in `docs/`, from a real JupyterLab and real pages of a small class: `make pictures`."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Gradebook
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.nbgrader import api
+from autograder.submission import grade_id
+from tests.helpers.browser import Worker, chromium, lab
+from tests.conftest import ROOT, copy_course
+from tests.helpers.small_course import command
+
+A1, UNSCALED = "a1_scaled_dot_product", "no-scaling"
+WIDTH = 940  # pixels, as wide as a page of documentation
+DOCS = ROOT / "docs"
+# Who has made which mistakes; None has begun nothing. What they wrote in their own words: in turn these.
+CLASS = {
+    "ada": {}, "ben": {}, "chloe": {UNSCALED: "attention_scores"}, "dmitri": {UNSCALED: "attention_scores"},
+    "elif": {"axis-ignored": "softmax"}, "farid": {}, "ines": {"softmax-twice": "scaled_dot_product_attention"},
+    "grace": {"axis-ignored": "softmax", "keys-blended": "scaled_dot_product_attention"}, "juno": None,
+    "hugo": {"scale-by-d_k": "attention_scores"}, "sam": {UNSCALED: "attention_scores"},
+}  # fmt: skip
+SAID = (
+    "*Belong* asks: what can be owned, and who owns it? *Keys* and *Sarah* answer. With one vector for both, a word "
+    "would look for words like itself.",
+    "*Belong* asks: what can be owned, and who owns it? *Keys* and *Sarah* answer. With one vector for both, each word "
+    "would look for words like itself.",
+    "It looks for nouns. They are different because they are two matrices.",
+)
+
+
+def main() -> None:
+    """Write every picture of `docs/` anew but those that are drawn as SVG."""
+    with tempfile.TemporaryDirectory() as folder:
+        course = copy_course(Path(folder) / "course")
+        graded_class(course)
+        with chromium() as browser:
+            feedback(browser, course.root / "feedback" / "sam" / A1 / "scaled_dot_product.html")
+            report(browser, course.root / "class.html")
+            written(browser, course.root / "written.html")
+            with lab(course.root) as address:
+                in_the_notebook(Worker(browser, address, "desk.ipynb"))
+                in_formgrader(browser, address, submission_of(course, "sam"))
+
+
+def graded_class(course):
+    """The class has handed in; marks, feedback, the class report and the page of written answers are made."""
+    assignment = course.assignment(A1)
+    assert api(course.root).generate_assignment(A1)["success"]
+    released = course.root / "assignments" / A1 / assignment.notebook.name
+    right = model_answers(assignment)
+    for number, (student, mistakes) in enumerate(CLASS.items()):
+        answers = {} if mistakes is None else dict(right)
+        for name, exercise in (mistakes or {}).items():
+            answers |= mistake(assignment, name, exercise)
+        notebook = fill(released, answers)
+        (answer,) = [cell for cell in notebook.cells if grade_id(cell) == "written-roles"]
+        answer.source = SAID[number % len(SAID)]
+        hand_in(notebook, course.root / "submitted", student, assignment)
+    nbformat.write(
+        fill(released, right | mistake(assignment, UNSCALED, "attention_scores")), course.root / "desk.ipynb"
+    )
+    beside = ("--gradebook", "--submitted", "submitted", "--feedback", "feedback")
+    for words in (
+        ("grade", "--gradebook", "--feedback"),
+        ("written", A1, "--page", "written.html"),
+        ("grade", "submitted", "--json", "marks.json"),
+        ("report", "marks.json", "--html", "class.html", *beside),
+    ):
+        code, said = command(course, *words)
+        assert code == 0, said
+
+
+def submission_of(course, student):
+    """The number by which formgrader knows a student's notebook."""
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        return book.find_submission_notebook("scaled_dot_product", A1, student).id
+
+
+def in_the_notebook(worker):
+    """A check that fails, and a slider."""
+    worker.page.set_viewport_size({"width": WIDTH + 80, "height": 1200})
+    files = worker.page.locator("#jp-left-stack")
+    if files.is_visible():  # they would take a third of the width
+        worker.page.keyboard.press("Control+b")
+        files.wait_for(state="hidden")
+    worker.run("import numpy as np")
+    for code in ("def softmax(x", "def attention_scores("):
+        worker.run(code)
+    for code, name in (('check("attention_scores")', "check"), ("explore(at_width", "slider")):
+        cell, _ = worker.run(code)
+        worker.page.wait_for_timeout(1000)  # the slider's picture comes after its cell is done
+        worker.page.mouse.move(0, 0)  # no row is lit up
+        cell.locator(".jp-OutputArea").first.screenshot(path=DOCS / f"{name}.png")
+    worker.close()
+
+
+def feedback(browser, page_of_sam):
+    """One exercise of a feedback page, with its heading."""
+    page = browser.new_page(viewport={"width": WIDTH + 260, "height": 1000})  # its margins are wide
+    page.goto(page_of_sam.as_uri())
+    page.locator(".autograder-rubric", has_text="attention_scores:").first.screenshot(path=DOCS / "feedback.png")
+    page.close()
+
+
+def report(browser, path):
+    """The class report down to its most common mistakes."""
+    page = browser.new_page(viewport={"width": WIDTH, "height": 1000})
+    page.goto(path.as_uri())
+    heading = page.get_by_role("heading", name="Most common mistakes")
+    table = heading.locator("xpath=following-sibling::div[1]").bounding_box()
+    end = table["y"] + table["height"] + 4
+    page.screenshot(path=DOCS / "report.png", full_page=True, clip={"x": 0, "y": 0, "width": WIDTH, "height": end})
+    page.close()
+
+
+def written(browser, path):
+    """Two groups of written answers, one of them marked by a click on the rubric."""
+    page = browser.new_page(viewport={"width": WIDTH + 60, "height": 1000})
+    page.goto(path.as_uri())
+    page.locator("article").first.locator(".line").nth(0).click()
+    page.locator("article").first.locator(".line").nth(3).click()
+    page.mouse.move(0, 0)
+    page.locator("article").first.screenshot(path=DOCS / "written.png")
+    page.close()
+
+
+def in_formgrader(browser, address, submission):
+    """A written answer in formgrader, below its model answer and the rubric, with the field for its points."""
+    page = browser.new_page(viewport={"width": WIDTH + 260, "height": 900})
+    page.goto(f"{address}/formgrader/submissions/{submission}?token=secret")
+    page.wait_for_load_state("networkidle")
+    page.get_by_text("Student's answer").last.evaluate("one => one.scrollIntoView({block: 'center'})")
+    page.mouse.wheel(0, 150)
+    page.wait_for_timeout(1000)
+    page.screenshot(path=DOCS / "formgrader.png")
+    page.close()
+
+
+if __name__ == "__main__":
+    main()
