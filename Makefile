@@ -22,7 +22,7 @@ install: .venv/installed
 	@./.ci/bubblewrap
 	@echo "$(BIN)/autograder doctor says whether grading is safe on this machine."
 
-# Compiled at once, for behind a wall nothing can be written, and each run would compile the kit anew.
+# Compiled at once, for in a sandbox nothing can be written, and each run would compile the kit anew.
 .venv/installed: pyproject.toml attention_course/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.12"; exit 1; }

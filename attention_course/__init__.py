@@ -1,6 +1,6 @@
 """A course on multi-head attention, from dot products to a decoder: what its notebooks import. A folder an assignment.
 
-`check("softmax")` runs the visible checks of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
+`check("softmax")` runs the visible tests of an exercise, `hint("softmax")` helps with it, `heatmap(weights)` draws
 weights, `explore(draw, d_k=...)` puts a slider over pictures; for training a small model there are `news`,
 `own_or_plain`, `loss_curve`, `look`, `highlight`, `without_head` and `word_by_word`. All load on first use.
 

@@ -1,6 +1,6 @@
 """How wrong answers may stand to right ones in attention alone; `autograder.diagnosis.relations` has all others.
 
-Students have this file, too: it tells what their visible checks have in common, and holds nothing of a solution.
+Students have this file, too: it tells what their visible tests have in common, and holds nothing of a solution.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Exercises that grade themselves: checks and hints for notebooks, and a grader that trusts no submission.
 
-What a notebook uses: `check("row_centred")` runs the visible checks of an exercise, `hint("row_centred")` helps with
+What a notebook uses: `check("row_centred")` runs the visible tests of an exercise, `hint("row_centred")` helps with
 it, `heatmap(table)` draws numbers, `explore(draw, width=...)` puts a slider over pictures. Names that an installed
 course brings for its notebooks can be imported from here, too. All load on first use, so that `import autograder` stays
 quick.

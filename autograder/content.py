@@ -1,18 +1,18 @@
 """What an assignment consists of beside its notebook: a folder for each exercise, found here and loaded by path.
 
-    median/hidden_tests.py       the hidden suite               median/mistakes.py   known mistakes
+    median/hidden_tests.py       the hidden tests               median/mistakes.py   known mistakes
     median/visible_tests.py     the checks that students have  median/picture.toml  an example to draw, if there is one
     median/hint.toml      help in three levels
-    shared_hidden_tests.py       what several of its suites use; shared_mistakes.py, shared_visible_tests.py, shared_picture.toml
-    rubric.toml           what written questions give points for
-    fingerprints.npz            what known mistakes answer to the suites, written by `autograder dev catalogue`
-    not_shown.toml  for authors, if there is one: known mistakes that the visible side does not show, and why
+    shared_hidden_tests.py       what several of its suites use; shared_mistakes.py, shared_visible_tests.py,
+    shared_picture.toml rubric.toml           what written questions give points for fingerprints.npz            what
+    known mistakes answer to the suites, written by `autograder dev catalogue` not_shown.toml  for authors, if there is
+    one: known mistakes that the visible side does not show, and why
 
 The assignments' folders lie in the course's folder, which holds `course.toml`, may hold `relations.py` and
 `saved_model.py`, and stands beside `source/`. It is a Python package: a file gets what is shared by `from
-..shared_hidden_tests import table`, and what all assignments share by `from ...helpers import table`. If a course has no such
-folder, that of an installed course counts. Students have what is called visible, picture or hint; nothing there imports
-PyTorch before it is needed.
+..shared_hidden_tests import table`, and what all assignments share by `from ...helpers import table`. If a course has
+no such folder, that of an installed course counts. Students have what is called visible, picture or hint; nothing there
+imports PyTorch before it is needed.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Visible:
     passed_over: tuple[str, ...] = field(default=(), compare=False)
 
     def assignments(self) -> dict[str, tuple[str, ...]]:
-        """The exercises of each assignment that has visible checks, in order."""
+        """The exercises of each assignment that has visible tests, in order."""
         return _of_an_installed(self.folder) if self.folder in installed() else _exercises(self.folder)
 
     def assignment_of(self, exercise: str) -> str:
@@ -151,7 +151,7 @@ class Visible:
         raise UnknownExercise(" ".join((f"there is no exercise {exercise!r}; {more}", *self.passed_over)))
 
     def checks(self, assignment: str) -> tuple[Path, ...]:
-        """The visible checks of an assignment, a file an exercise."""
+        """The visible tests of an assignment, a file an exercise."""
         return tuple(self.folder / assignment / name / "visible_tests.py" for name in self.assignments()[assignment])
 
     def hint_for(self, exercise: str) -> Hint:

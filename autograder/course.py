@@ -24,7 +24,7 @@ CONFIG = "nbgrader_config.py"
 PREREQUISITE = "bring-"  # a cell for what students bring from an earlier assignment: `bring-Stack`
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
 RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
-ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the text twin: nothing is built on it
+ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the paired script: nothing is built on it
 CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 
 
@@ -76,7 +76,7 @@ class Assignment:
 
     @property
     def only_shows(self) -> tuple[str, ...]:
-        """Texts of the cells that only show something: those with the tag that keeps them out of the text twin."""
+        """Texts of the cells that only show something: those with the tag that keeps them out of the paired script."""
         cells = [cell for cell in self._cells if cell.metadata.nbgrader is None]
         return tuple(cell.text for cell in cells if ONLY_SHOWS in cell.metadata.tags)
 
@@ -111,7 +111,7 @@ class Assignment:
 
     @property
     def solution(self) -> Path:
-        """The text twin: the reference."""
+        """The paired script: the reference."""
         return self.root / "solutions" / self.name / f"{self.notebook.stem}.py"
 
     @property
@@ -209,8 +209,8 @@ def course_at(folder: Path) -> Course:
 def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Course:
     """The course around `start` (the working directory if not given), else the one this kit came with.
 
-    handed_in: files and folders of strangers. A course's Python runs outside every wall, so none is looked for there,
-    nor below a folder of submissions; raises `CourseError` if no other is found
+    handed_in: files and folders of strangers. A course's Python runs outside every sandbox, so none is looked for
+    there, nor below a folder of submissions; raises `CourseError` if no other is found
     """
     start = (start or Path.cwd()).resolve()
     found = next(courses_around(start, handed_in), None)

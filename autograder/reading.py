@@ -1,4 +1,4 @@
-"""Reading files: strangers' bytes and JSON, bounded before anything is made of them, and the course's own TOML."""
+"""Reading files: untrusted bytes and JSON, bounded before anything is made of them, and the course's own TOML."""
 
 from __future__ import annotations
 

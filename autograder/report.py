@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
-# Between the parts of a visible check's message.
+# Between the parts of a visible test's message.
 ASKS, WENT_IN = " → ", " What went in: "
 
 
@@ -29,7 +29,7 @@ class CellResult(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """A visible check's message in its parts: what happened, a question, and what went in, one text an argument."""
+    """A visible test's message in its parts: what happened, a question, and what went in, one text an argument."""
 
     happened: str
     question: str = ""
@@ -48,7 +48,7 @@ class TestResult(Struct, frozen=True):
     """One test's outcome. `sentence` is what the student reads; `score` and `max_score` are points.
 
     `stopped` is set if the student's code gave no answer: a loop, an exit, a crash, too much memory. `parts` are those
-    of a visible check's `message`.
+    of a visible test's `message`.
     """
 
     __test__ = False

@@ -1,4 +1,4 @@
-"""Reading what students hand in. Strangers' bytes: nothing here runs, follows a link, or waits.
+"""Reading what students hand in. Untrusted bytes: nothing here runs, follows a link, or waits.
 
 `read_notebook` raises `SubmissionError` with a reason a teacher can act on; it never raises anything else.
 """

@@ -1,4 +1,4 @@
-"""Strangers' text, made safe to show: a student's id, what an error says, the name of a file."""
+"""Untrusted text, made safe to show: a student's id, what an error says, the name of a file."""
 
 from __future__ import annotations
 

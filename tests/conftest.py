@@ -55,7 +55,7 @@ def course() -> Course:
 
 @pytest.fixture(scope="session")
 def sandbox_of() -> Iterator[Callable[[str], Wall]]:
-    """The real thing by its wall's name; one warm process of each for the whole run.
+    """The real thing by its sandbox's name; one zygote of each for the whole run.
 
     Missing bubblewrap is an error in CI, a skip elsewhere. Landlock is skipped where the kernel has none, alone.
     """

@@ -1,6 +1,6 @@
 """How long a class takes, against stock nbgrader in the same run: `make bench` writes docs/benchmark.md.
 
-Every figure is a whole command in a fresh process, start-up included, on the same make-believe class.
+Every figure is a whole command in a fresh process, start-up included, on the same sample class.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from nbgrader.api import Gradebook
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.course import CHECK, CONFIG, Assignment, Course
 from autograder.discovery import find_submissions
-from autograder.worker.executors import DaskExecutor, LocalExecutor
-from autograder.worker.pool import WorkerPool
-from autograder.worker.task import Marked, Task
 from autograder.nbgrader import api
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.recording import Recording
+from autograder.worker.executors import DaskExecutor, LocalExecutor
+from autograder.worker.pool import WorkerPool
+from autograder.worker.task import Marked, Task
 from tests.helpers.growth import drawn
 from tests.helpers.otter import VERSION as OTTER_VERSION
 from tests.helpers.otter import Otter
@@ -351,7 +351,7 @@ def table(them: Timed, other: Timed, rows: dict[str, Timed], lowest: list[float]
     lines.append(f"| floor: cells, reference and suite in one process | {bottom * 1000:.0f} ms | | | | |")
     lines += [
         "",
-        f"- One worker behind the wall against the floor: {one.median / bottom:.2f} times (goal: at most 2.5).",
+        f"- One worker in the sandbox against the floor: {one.median / bottom:.2f} times (goal: at most 2.5).",
         f"- Two workers against one: {one.median / two.median:.2f} times (goal: at least 1.7), start-up included.",
     ]
     return lines

@@ -1,4 +1,4 @@
-"""Pictures of `docs/`, drawn from what they show: the processes of the sandbox, and the rooms of the code.
+"""Pictures of `docs/`, drawn from what they show: the processes of the sandbox, and the packages of the code.
 
 `python -m tools.docs` writes them as SVG. They need no network, no font and no script, and keep their own background,
 so that they can be read on a dark page, too.
@@ -67,7 +67,7 @@ class Diagram:
 
     def wall(self, x: int, y: int, width: int, height: int, says: str) -> None:
         """Add a dashed frame, named in its upper left corner."""
-        self.parts.append(f'<rect class="wall" x="{x}" y="{y}" width="{width}" height="{height}" rx="12"/>')
+        self.parts.append(f'<rect class="sandbox" x="{x}" y="{y}" width="{width}" height="{height}" rx="12"/>')
         self.words(x + PADDING, y + height - PADDING, says)
 
     def way(self, *points: int | str) -> None:
@@ -98,21 +98,23 @@ def _text(x: int, y: int, words: str, kind: str) -> str:
 
 def processes() -> str:
     """Who takes part when a submission is graded, and what each knows."""
-    says = "The worker starts a warm process, which forks two hosts. They fork a judge and a notebook for a submission."
+    says = (
+        "The worker starts a zygote, which forks two fork servers. They fork a judge and a notebook for a submission."
+    )
     picture = Diagram(860, 560, says)
     known = ["submissions as bytes, the gradebook", "reads no word that student code has said"]
     picture.box("trusted", "worker", known, 60, 20, 300)
-    known = ["behind a wall: NumPy, PyTorch, IPython", "no suite, no submission"]
+    known = ["in a sandbox: NumPy, PyTorch, IPython", "no suite, no submission"]
     picture.box("course", "warm process", known, 500, 20, 300)
-    picture.wall(20, 190, 400, 350, "a wall around the judges")
-    picture.wall(440, 190, 400, 350, "a wall around student code")
+    picture.wall(20, 190, 400, 350, "a sandbox around the judges")
+    picture.wall(440, 190, 400, 350, "a sandbox around student code")
     known = ["suite, reference, known mistakes", "has seen no submission"]
     picture.box("judge", "judges' host", known, 70, 225, 280)
     known = ["a fork for one submission", "asks, compares, gives its verdict, ends"]
     picture.box("judge", "judge", known, 70, 345, 280)
-    known = ["one for each desk", "the course is hidden from it"]
+    known = ["one for each worker", "the course is hidden from it"]
     picture.box("student", "students' host", known, 510, 225, 280)
-    picture.box("student", "notebook", ["a fork for one submission", "behind a wall of its own"], 510, 345, 280)
+    picture.box("student", "notebook", ["a fork for one submission", "in a sandbox of its own"], 510, 345, 280)
     picture.box("student", "exercise", ["a fork for the calls of one exercise"], 510, 445, 280)
     picture.way(362, 56, 498, 56)
     picture.words(408, 48, "starts")
@@ -153,19 +155,19 @@ ROOMS = {
     "reading": "bytes, JSON in bounds",
     "text": "what is safe to show",
     "png": "pictures as PNG",
-    "sandbox": "running code nobody trusts: inside the wall, outside it, the protocol between",
+    "sandbox": "running code nobody trusts: inside the sandbox, outside it, the protocol between",
     "errors": "whose turn it is if something is wrong",
 }
 
 
 def rooms(project: Path) -> str:
-    """The rooms of the code, top down. Raises `CourseError` if one has no words here."""
+    """The packages of the code, top down. Raises `CourseError` if one has no words here."""
     layers = _layers(project)
     nameless = sorted({room for layer in layers for room in layer} - set(ROOMS))
     if nameless:
-        raise CourseError(f"{__file__}: ROOMS has no words for {', '.join(nameless)}")
+        raise CourseError(f"{__file__}: Packages has no words for {', '.join(nameless)}")
     step, width = 44, 780
-    says = "The rooms of the code in layers; each imports from those below it."
+    says = "The packages of the code in layers; each imports from those below it."
     picture = Diagram(width + 80, 20 + step * len(layers), says)
     for row, layer in enumerate(layers):
         share = (width - PADDING * (len(layer) - 1)) // len(layer)

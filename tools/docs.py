@@ -75,12 +75,12 @@ SECURITY_HEAD = """\
 Student code is judged from outside. It runs in another process, gets inputs and gives back arrays.
 Tests, solutions, marks and other students' work are not within its reach.
 
-![The worker, the warm process, and the two walls with the processes behind them](processes.svg)
+![The worker, the zygote, and the two backends with the processes behind them](processes.svg)
 
 What a submission keeps to is in [the table](#what-holds-behind-which-wall). Each promise has a test
-of its name in `tests/sandbox/test_sandbox.py`, which runs behind each wall with a tick. How it is done, and
+of its name in `tests/sandbox/test_sandbox.py`, which runs with each backend with a tick. How it is done, and
 what is not covered, is [further down](#what-the-sandbox-says-of-itself). How processes are hosted,
-ended and started again is in `tests/sandbox/test_fork_server.py`. The same attacks run against both walls
+ended and started again is in `tests/sandbox/test_fork_server.py`. The same attacks run against both backends
 (`tests/sandbox/test_red_team.py`).
 
 **What people see afterwards is text.** Feedback pages, formgrader and the class report show no
@@ -93,27 +93,27 @@ addresses. A spreadsheet gets no formula from a submission.
 it is opened. Formgrader opens the configured course alone.
 
 **No course is looked for among submissions** (`tests/nbgrader/test_planted.py`), since a course's own Python
-runs outside the wall. No Python is imported from the current folder either. What is read of a
+runs outside the sandbox. No Python is imported from the current folder either. What is read of a
 submission is bounded in bytes, depth and count (`tests/engine/test_submission.py`).
 
 **A model file** may be handed in if an assignment takes one (`model.safetensors`). It never reaches
 student code. The worker reads at most 4 MB of a plain file, through no link. The judge, behind its
-wall, reads them as numbers alone, with the parser of safetensors. Names, shapes and dtype must fit
+sandbox, reads them as numbers alone, with the parser of safetensors. Names, shapes and dtype must fit
 the solution's decoder, or the notebook's decoder of PyTorch's own layers, which then runs with them
 (`tests/sandbox/test_saved_model.py`).
 
-**Which wall there is** `autograder doctor` says, and what helps if there is none. In containers
+**Which backend there is** `autograder doctor` says, and what helps if there is none. In containers
 (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners, Gradescope),
-bubblewrap rarely works, and Landlock does if the host's kernel has it. `tests/sandbox/test_containers.py`
+bubblewrap rarely works, and Landlock does if the fork server's kernel has it. `tests/sandbox/test_containers.py`
 grades a class in such a place, as root and as an ordinary user.
 
-**In three places there is no wall.**
+**In three places there is no sandbox.**
 
-- `check` runs in the student's own kernel, with the visible checks alone.
+- `check` runs in the student's own kernel, with the visible tests alone.
 - nbgrader without this kit's plugin grades in the kernel, so the code could look at the judge.
 - If neither bubblewrap nor Landlock works (a kernel before 5.13), grading goes on with limits only.
   Student code could then read the suites. `autograder grade`, `regrade` and `demo` warn, and so
-  does `nbgrader autograde`; `autograder grade --sandbox landlock` refuses. If you need the wall,
+  does `nbgrader autograde`; `autograder grade --sandbox landlock` refuses. If you need the sandbox,
   grade elsewhere.
 
 Grading needs Linux. On a Mac or Windows, [a container](containers.md) grades.
@@ -123,7 +123,7 @@ Grading needs Linux. On a Mac or Windows, [a container](containers.md) grades.
 All processes of a run share the kernel. It counts some things for each user or for the whole
 machine, and keeps some where everybody can look. For each of them something parts students from
 judges, judges from one another, and one submission from the next. `tests/sandbox/test_shared_resources.py`
-tries each row behind both walls. *Users* means that each host has a user of its own if root grades
+tries each row with both backends. *Users* means that each fork server has a user of its own if root grades
 (`tests/sandbox/test_endings.py`).
 
 | resource | what parts them |
@@ -174,9 +174,9 @@ def security() -> str:
 
 
 def _promises() -> str:
-    """Which promise holds behind which wall. A tick stands for the test of that name, run there."""
+    """Which promise holds with which backend. A tick stands for the test of that name, run there."""
     lines = [
-        "\n## What holds behind which wall\n",
+        "\n## What holds with which backend\n",
         "| promise | what a submission keeps to | bubblewrap | Landlock | process alone |",
         "| --- | --- | --- | --- | --- |",
     ]

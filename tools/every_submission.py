@@ -1,9 +1,9 @@
-"""A class of everything that the tests know: a submission for each right way, known mistake and wrong answer in tests/.
+"""A class of all that the tests know: each accepted submission, known mistake and independent wrong answer.
 
     python -m tools.every_submission FOLDER
 
 Each is the model answers of its assignment with one exercise replaced. What has no text of its own is left out, such as
-a mistake that a recipe makes.
+a mistake that a set of mutants makes.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def a_signal(number: signal.Signals) -> Callable[[subprocess.Popen[str]], None]:
 
 
 def a_host_is_killed(running: subprocess.Popen[str]) -> None:
-    """A warm process of the sandbox goes, as if the machine had no memory left."""
+    """A zygote of the sandbox goes, as if the machine had no memory left."""
     with contextlib.suppress(psutil.NoSuchProcess):  # it has ended by itself
         below = psutil.Process(running.pid).children(recursive=True)
         if zygote := [one for one in below if one.name().startswith("python")]:
@@ -187,7 +187,7 @@ def faults(day: Day) -> Iterator[tuple[str, str, Callable[[subprocess.Popen[str]
     for way in ACCEPTED:
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
             yield f"{number.name} in `{way}`", way, a_signal(number)
-        yield f"a warm process killed in `{way}`", way, a_host_is_killed
+        yield f"a zygote killed in `{way}`", way, a_host_is_killed
     yield "a second grader beside `grade --gradebook`", "grade --gradebook", a_second_grader(day, "grade --gradebook")
 
 
@@ -287,7 +287,7 @@ def page(found: dict[str, Found], seed: int) -> str:
         "`tests/engine/test_faults.py`): a folder or a notebook that cannot be read, a course or a gradebook that",
         "cannot be written, a gradebook that is no database, a server that is away, a lock that is somebody",
         "else's, limits that are lower than the kit's own or too low, a terminal that takes nothing more, an",
-        "odd `TMPDIR`, signals that are ignored, `python -O`, and endless loops without a wall.",
+        "odd `TMPDIR`, signals that are ignored, `python -O`, and endless loops without a sandbox.",
         "",
     ]
     return "\n".join(lines)

@@ -34,8 +34,8 @@ from typing import Any
 import msgspec
 
 from autograder.content import course_folder, sandbox_setting
-from autograder.sandbox.sandboxed import removal
 from autograder.sandbox.protocol.messages import Forbidden
+from autograder.sandbox.sandboxed import removal
 
 PACKAGES = ("numpy", "torch")
 # Importing these does something: they are programs, or want a graphics card.

@@ -37,17 +37,17 @@ from attention_course.saved_model import parse as parse_model
 from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.errors import SubmissionError
 from autograder.judge.exercise_calls import read
-from autograder.worker.verdict import BadVerdict, read_message
 from autograder.report import CellResult, Picture, Verdict
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.submission import code_cells, read_notebook
-from autograder.testing.comparing import same_answer
-from autograder.testing.expect import kind_of
 from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
+from autograder.testing.comparing import same_answer
+from autograder.testing.expect import kind_of
 from autograder.testing.redaction import redacted
+from autograder.worker.verdict import BadVerdict, read_message
 from tests.helpers.in_process import COURSE, judged, material
 
 SECONDS, MEMORY = 4.0, 1.5 * 2**30  # of one input

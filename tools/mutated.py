@@ -22,9 +22,9 @@ from typing import Any
 import pytest
 
 from autograder.discovery import find_submissions
-from autograder.worker.task import Marked, Task, as_task, failed
 from autograder.nbgrader.preprocessor import Mark
 from autograder.report import CellResult, ExerciseResult, Report
+from autograder.worker.task import Marked, Task, as_task, failed
 from tests.helpers import small_course
 
 Notebook = dict[str, Any]

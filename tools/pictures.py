@@ -11,8 +11,8 @@ from nbgrader.api import Gradebook
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.nbgrader import api
 from autograder.submission import grade_id
-from tests.helpers.browser import Worker, chromium, lab
 from tests.conftest import ROOT, copy_course
+from tests.helpers.browser import Worker, chromium, lab
 from tests.helpers.small_course import command
 
 A1, UNSCALED = "a1_scaled_dot_product", "no-scaling"

@@ -1,4 +1,4 @@
-"""What hidden suites of a1 share. All sizes differ: L=4, S=5, d_k=6, d_v=3.
+"""What hidden tests of a1 share. All sizes differ: L=4, S=5, d_k=6, d_v=3.
 
 But one case of each has sizes that are equal: there an axis found by its size, or turned because of it, shows.
 

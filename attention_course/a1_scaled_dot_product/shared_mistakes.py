@@ -5,7 +5,11 @@ from ..hidden import mutation_options
 NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
 CURVES = mutation_options.CURVES
 ATTENTION = (
-    mutation_options.SCALES | mutation_options.WHOLE_SCALES | mutation_options.BY_VALUES | mutation_options.OPERANDS | mutation_options.TURNS
+    mutation_options.SCALES
+    | mutation_options.WHOLE_SCALES
+    | mutation_options.BY_VALUES
+    | mutation_options.OPERANDS
+    | mutation_options.TURNS
     | mutation_options.AFTER | mutation_options.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What hidden suites of a2 share. Sizes differ wherever the exercise lets them.
+"""What hidden tests of a2 share. Sizes differ wherever the exercise lets them.
 
 A leak through a mask is found by influence: something huge is put where nobody may look, and nothing may move. A test's
 weight is its points: they add up to those of the cell.

@@ -1,4 +1,4 @@
-"""What hidden suites of a3 share: what is asked of any cut into heads, in NumPy and PyTorch.
+"""What hidden tests of a3 share: what is asked of any cut into heads, in NumPy and PyTorch.
 
 Heads copy numbers and compute nothing, so values are compared exactly. Inputs are whole numbers, each of them once and
 in no order: every misplaced number shows, in a message a person can follow, whatever dtype it came back in (dtype has a

@@ -1,4 +1,4 @@
-"""What visible checks of a3 share. What stands here, students may read; the numbers are those of the notebook."""
+"""What visible tests of a3 share. What stands here, students may read; the numbers are those of the notebook."""
 
 import numpy as np
 

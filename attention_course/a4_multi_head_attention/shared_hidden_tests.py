@@ -1,4 +1,4 @@
-"""What hidden suites of a4 share. Sizes differ: B=2, h=3, d_k=4, L=5, d_model=12.
+"""What hidden tests of a4 share. Sizes differ: B=2, h=3, d_k=4, L=5, d_model=12.
 
 Ordinary input has h * d_k = h * d_v = d_model, so that a slip about other widths costs the tests on widths alone.
 Output and weights are told apart by their axes, so that their order costs `test_shape` alone, and a module's layers are

@@ -93,8 +93,10 @@ MASKS = mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-
 SLIPS = (
     SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | mutation_options.MASK_AXES | mutation_options.NOTHING
     | mutation_options.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
-    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
-                     "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum")
+    | mutation_options.only(
+        mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
+        "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum",
+    )
     | mutation_options.TURNS | mutation_options.AFTER
     | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What hidden suites of a5 share: bounds, and weights for a block and a decoder.
+"""What hidden tests of a5 share: bounds, and weights for a block and a decoder.
 
 Sizes differ: B=2, L=5 or 6, d_model=12, h=3, d_ff=48, a vocabulary of 11. Modules get their weights from here, by name,
 so that no seed decides; where names differ, or a norm or a bias is missing, `test_parameters` says so, and the others

@@ -1,4 +1,4 @@
-"""What hidden suites of a6 share: bounds, and what is asked of numbers and lists.
+"""What hidden tests of a6 share: bounds, and what is asked of numbers and lists.
 
 The models are small and made here (`hidden/models.py`); training is never part of it. Sizes differ: B = 3, L = 11,
 V = 7. A test's weight is its points: they add up to those of the cell.

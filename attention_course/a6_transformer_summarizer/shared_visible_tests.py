@@ -1,4 +1,4 @@
-"""What visible checks of a6 share. What stands here, students may read; the numbers are those of the notebook."""
+"""What visible tests of a6 share. What stands here, students may read; the numbers are those of the notebook."""
 
 from autograder.testing import expect
 

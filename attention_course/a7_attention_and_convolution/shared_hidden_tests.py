@@ -1,4 +1,4 @@
-"""What hidden suites of a7 share.
+"""What hidden tests of a7 share.
 
 Sizes differ: L=9, k=3 or 5, d_in=4, d_out=3. A kernel may be shared between W_V and W_O in any way, so heads are judged
 by what their products give. Values are judged where every tap finds a word; the borders have tests of their own, by

@@ -1,4 +1,4 @@
-"""What hidden suites of a8 share: bounds, and questions that several of them ask.
+"""What hidden tests of a8 share: bounds, and questions that several of them ask.
 
 Sizes differ: h=6 query heads, 2 or 3 of keys and values, L=5, S=7, d_k=4, d_v=3. Values are judged against the
 reference, refinements by properties of the student's own function. A test's weight is its points: they add up to those

@@ -1,4 +1,4 @@
-"""What hidden suites of a9 share: what is asked of any score, and of any circuit.
+"""What hidden tests of a9 share: what is asked of any score, and of any circuit.
 
 Sizes differ: B=4 texts, h=3 heads, L=6 words and the like. Attention weights are causal, all of them above zero where a
 word may look, and no two alike. Values have tests of their own; everything else is judged by properties of the

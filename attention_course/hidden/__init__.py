@@ -1,1 +1,1 @@
-"""What hidden suites share. How to write one: CONTRIBUTING.md, "A suite"."""
+"""What hidden tests share. How to write one: CONTRIBUTING.md, "A suite"."""

@@ -47,7 +47,7 @@ def result_of(assignment: Assignment, material: Material, mistake: Mistake) -> E
 
 
 def keep_fingerprints(course: Course) -> Iterator[Path]:
-    """Ask hypotheses what the suites ask, and keep prints of the answers beside the exercises; each file written."""
+    """Keep fingerprints of what hypotheses answer to hidden tests, beside the exercises; yields each file written."""
     for assignment in course.assignments().values():
         material = material_of(assignment, keeps=False)
         assert material.hypotheses is not None

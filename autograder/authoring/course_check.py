@@ -24,16 +24,16 @@ from autograder.diagnosis import fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError
 from autograder.judge.judging import Material, judge
-from autograder.worker.worker import Worker, Judges
-from autograder.worker.task import Task
 from autograder.report import ExerciseResult, Report
 from autograder.sandbox.supervisor.fork_server import isolates
 from autograder.submission import NotebookFile, code_cells
-from autograder.testing.local import Here, answering
 from autograder.testing.callbacks import parameter_names
+from autograder.testing.local import Here, answering
 from autograder.testing.recording import record
-from autograder.testing.student import Student
 from autograder.testing.session import Suite
+from autograder.testing.student import Student
+from autograder.worker.task import Task
+from autograder.worker.worker import Judges, Worker
 
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
 
@@ -117,7 +117,7 @@ def visible_checks(assignment: Assignment) -> Iterator[Finding]:
         for exercise, path in zip(assignment.exercises, suite.paths, strict=True):
             if exercise.name in suite.exercises():
                 (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercise])
-                yield from _lost(path, result, "the solution fails this visible check")
+                yield from _lost(path, result, "the solution fails this visible test")
 
 
 def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
@@ -159,7 +159,7 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
         try:
             _ = made.code
         except Exception as error:
-            what = f"the recipe of {made.exercise} makes no code of it ({type(error).__name__}: {error})"
+            what = f"the set of mutants of {made.exercise} makes no code of it ({type(error).__name__}: {error})"
             yield Finding(path, made.name, what, "Does the function take the options of that name?")
             break
 

@@ -57,7 +57,7 @@ def _package(name: str) -> str:
 
 
 def begin_assignment(course: Course, assignment: str, exercise: str) -> Iterator[Path]:
-    """Add `assignment` with one exercise, its text twin and its release; yields each file written.
+    """Add `assignment` with one exercise, its paired script and its release; yields each file written.
 
     Raises `CourseError` if there is one of that name, or a name is no good.
     """

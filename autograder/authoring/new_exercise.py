@@ -1,6 +1,6 @@
 """`autograder dev new`: the skeleton of an exercise, complete and in order from the start, to be rewritten.
 
-Cells in the source notebook, and a folder: a hidden suite, a visible check, three known mistakes and a hint. It is a
+Cells in the source notebook, and a folder: a hidden tests, a visible test, three known mistakes and a hint. It is a
 small exercise that works, so that `autograder dev check` is green before the first edit and says what an edit broke.
 """
 

@@ -117,7 +117,7 @@ def rubrics(assignment: Assignment) -> Iterator[Finding]:
 
 
 def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
-    """The text twin and the release are what the source notebook gives."""
+    """The paired script and the release are what the source notebook gives."""
     released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
     wanted = {assignment.solution: paired_scripts.paired_script(assignment), released: release}
     for path, text in wanted.items():

@@ -1,4 +1,4 @@
-"""Keeping what is generated in step with `source/`: the text twins in `solutions/`, the releases in `assignments/`."""
+"""What is generated from `source/`: the paired scripts in `solutions/`, the releases in `assignments/`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.errors import CourseError
 
 
 def sync(course: Course) -> Iterator[Path]:
-    """Write every twin and release that is not what its source notebook gives; yields what was written."""
+    """Write every paired script and release that is not what its source notebook gives; yields what was written."""
     for path, text in generated(course):
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)

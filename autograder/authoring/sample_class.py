@@ -1,4 +1,4 @@
-"""Make-believe submissions, for the demo, the tests and the benchmark: a released notebook with code filled in."""
+"""Sample submissions, for the demo, the tests and the benchmark: a released notebook with code filled in."""
 
 from __future__ import annotations
 
@@ -27,18 +27,20 @@ def model_answers(assignment: Assignment) -> dict[str, str]:
 def mistake(assignment: Assignment, name: str, exercise: str | None = None) -> dict[str, str]:
     """A mistake's code by its exercise, as a student would hand it in.
 
-    Raises `KeyError` if there is none of that name, or a recipe makes it, so that nobody wrote it down.
+    Raises `KeyError` if there is none of that name, or a set of mutants makes it, so that nobody wrote it down.
     """
     found = [m for m in read_catalogue(assignment.mistakes) if m.name == name and exercise in (None, m.exercise)]
     if not found:
         raise KeyError(f"{assignment.name} has no mistake {name!r}")
     if not is_written_out(found[0]):
-        raise KeyError(f"{assignment.name}: {name!r} of {found[0].exercise} has no text of its own, a recipe makes it")
+        raise KeyError(
+            f"{assignment.name}: {name!r} of {found[0].exercise} has no text of its own, a set of mutants makes it"
+        )
     return {found[0].exercise: _source_of(found[0])}
 
 
 def is_written_out(entry: Mistake) -> bool:
-    """Is a mistake a function or class with a text of its own, and not made by a recipe?"""
+    """Is a mistake a function or class with a text of its own, and not made by a set of mutants?"""
     return getattr(entry.code, "__qualname__", "") == entry.exercise
 
 

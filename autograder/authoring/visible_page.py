@@ -1,4 +1,4 @@
-"""The visible side as a page: each known mistake against each visible check and the picture of its exercise."""
+"""The visible side as a page: each known mistake against each visible test and the picture of its exercise."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from itertools import groupby
 from autograder.content import Visible
 from autograder.course import Assignment, Course
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
+from autograder.reading import read_toml
 from autograder.student.check import examine
 from autograder.student.check_result import CheckResult
-from autograder.reading import read_toml
 
 HEAD = """\
-# Visible checks
+# Visible tests
 
 A check that praises wrong code teaches the wrong thing. So every [known mistake](known-mistakes.md) goes through what
-students have, too: the visible checks of its exercise, and the picture that `check` draws of its answer.
+students have, too: the visible tests of its exercise, and the picture that `check` draws of its answer.
 
 | known mistakes | caught by the check | seen in the picture | by neither |
 | --- | --- | --- | --- |
@@ -25,7 +25,7 @@ students have, too: the visible checks of its exercise, and the picture that `ch
 
 `autograder dev catalogue --pages` writes this page. ✗ marks the checks that a mistake fails, and the picture in
 which it differs from what is asked for. What neither shows is a refinement, with its reason in the assignment's
-`not_shown.toml`; and every right way in `tests/course/accepted/` passes every check and draws as equal.
+`not_shown.toml`; and every accepted submission in `tests/course/accepted/` passes every check and draws as equal.
 """
 
 
@@ -40,7 +40,7 @@ class Seen:
 
     @property
     def checked(self) -> bool:
-        """Does a visible check fail?"""
+        """Does a visible test fail?"""
         return not self.verdict.passed
 
     @property
@@ -50,7 +50,7 @@ class Seen:
 
 
 def rows(course: Course) -> Iterator[Seen]:
-    """Every mistake of the assignments that have visible checks here, in the exercises' order."""
+    """Every mistake of the assignments that have visible tests here, in the exercises' order."""
     for assignment in course.assignments().values():
         if all(path.is_file() for path in assignment.visible):
             yield from rows_of(assignment)
@@ -99,4 +99,4 @@ def _table(exercise: str, found: list[Seen]) -> str:
         marks = " | ".join("✗" if one else "" for one in caught[: len(columns)])
         lines.append(f"| {row.mistake.name} | {marks} |")
     left = [f"{row.mistake.name}: {row.reason}" for row in found if row.reason]
-    return "\n".join([*lines, *(["", "Left to grading: " + "; ".join(left) + "."] if left else [])]) + "\n"
+    return "\n".join([*lines, *(["", "Not shown by visible tests: " + "; ".join(left) + "."] if left else [])]) + "\n"

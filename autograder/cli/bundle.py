@@ -1,8 +1,8 @@
 """`autograder bundle`: what grades an assignment elsewhere.
 
-- Gradescope: a zip with `setup.sh` and `run_autograder` at its root, which grades with the same hidden suites.
+- Gradescope: a zip with `setup.sh` and `run_autograder` at its root, which grades with the same hidden tests.
   https://gradescope-autograders.readthedocs.io/en/latest/specs/
-- GitHub Classroom: a workflow that runs the visible checks, worth the assignment's points if all pass.
+- GitHub Classroom: a workflow that runs the visible tests, worth the assignment's points if all pass.
   https://github.com/classroom-resources/autograding-grading-reporter
 """
 
@@ -41,7 +41,9 @@ def write_gradescope(
             info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
             info.external_attr = 0o755 << 16  # both are run, so the zip says that they may be
             text = _filled((TEMPLATES / "gradescope" / name).read_text(encoding="utf-8"), assignment)
-            text = text.replace("@VISIBILITY@", visibility).replace("@WALL@", "needed" if needs_sandbox else "wished for")
+            text = text.replace("@VISIBILITY@", visibility).replace(
+                "@WALL@", "needed" if needs_sandbox else "wished for"
+            )
             bundle.writestr(info, text)
         for file in _files(assignment):
             bundle.write(file, file.relative_to(assignment.root))

@@ -1,4 +1,4 @@
-"""`autograder check NOTEBOOK`: the visible checks from a terminal, on a saved notebook that runs in the sandbox.
+"""`autograder check NOTEBOOK`: the visible tests from a terminal, on a saved notebook that runs in the sandbox.
 
 The same checks and the same words as `check` in the notebook. Needs no course around it.
 """
@@ -21,14 +21,14 @@ from autograder import content
 from autograder.course import CHECK, Course, courses_around
 from autograder.errors import SubmissionError
 from autograder.judge.notebook import Notebook
-from autograder.student.calls import in_cells
-from autograder.student.check import judged
-from autograder.student.check_result import CheckResult, Progress
 from autograder.report import CellResult
 from autograder.reports.plain_text import MARKS
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import FreshChildren, ForkServer, isolates
+from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
 from autograder.sandbox.supervisor.zygote import Zygote
+from autograder.student.calls import in_cells
+from autograder.student.check import judged
+from autograder.student.check_result import CheckResult, Progress
 from autograder.submission import Cell, code_cells, read_notebook
 from autograder.text import printable_lines, raised
 
@@ -51,7 +51,10 @@ class SavedNotebook:
 def open_sandbox() -> Iterator[ForkServer]:
     """Where the notebook runs: behind bubblewrap if there is one. It is the student's own code on their machine."""
     backend, _ = isolates("auto")
-    with Zygote(backend, content.imported_once()) as zygote, ForkServer(zygote, setting=content.sandbox_setting()) as server:
+    with (
+        Zygote(backend, content.imported_once()) as zygote,
+        ForkServer(zygote, setting=content.sandbox_setting()) as server,
+    ):
         yield server
 
 
@@ -136,7 +139,7 @@ def _page(path: Path, sandbox: ForkServer, course: Course | None = None) -> str:
         return str(error)
     marks = "\n".join(f"  {_mark(verdict):<16} {verdict.result.name}" for verdict in found)
     now = next((verdict for verdict in found if not verdict.passed), None)
-    work = repr(now) if now else "Every visible check passes. Grading uses other numbers and sizes."
+    work = repr(now) if now else "Every visible test passes. Grading uses other numbers and sizes."
     head = "\n".join((*notebook.visible.passed_over, path.name))
     return f"{head}\n{_progress(found)!r}\n\n{marks}\n\n{work}\n\nSave the notebook to check again; Ctrl-C ends."
 

@@ -20,9 +20,9 @@ def dev_check(
 ) -> None:
     """After editing the course: is it fit for students? It names file, cell and remedy of all that is not in order.
 
-    Every stub fails as not started, every solution passes, points add up, each exercise has visible checks, hints and
-    at least three known mistakes that its hidden tests reject, release and text twin are in step, and no secret is in
-    the release. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call itself is wrong.
+    Every stub fails as not started, every solution passes, points add up, each exercise has visible tests, hints and
+    at least three known mistakes that its hidden tests reject, release and paired script are in step, and no secret is
+    in the release. Exit code: 0 when all is in order, 1 when something is to mend, 2 when the call itself is wrong.
     """
     from autograder.authoring.course_check import check_course
 
@@ -69,7 +69,7 @@ def new_assignment(
     assignment: Annotated[str, typer.Argument(help="Its name, such as a2_chance; assignments are in order of names.")],
     exercise: Annotated[str, typer.Argument(help="The function that students write first.")],
 ) -> None:
-    """An assignment of your own, with one exercise that works from the start, its text twin and its release."""
+    """An assignment of your own, with one exercise that works from the start, its paired script and its release."""
     from autograder.authoring.new_course import begin_assignment
 
     for path in begin_assignment(find_course(), assignment, exercise):
@@ -82,7 +82,7 @@ def new(
     assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
     exercise: Annotated[str, typer.Argument(help="The function's name.")],
 ) -> None:
-    """The skeleton of an exercise of your own: cells, hidden suite, visible check, known mistakes, hints.
+    """The skeleton of an exercise of your own: cells, hidden tests, visible test, known mistakes, hints.
 
     It works from the start. Rewrite it piece by piece; `autograder dev check` says what is missing.
     """
@@ -95,7 +95,7 @@ def new(
 
 @dev.command(epilog="Example: autograder dev sync")
 def sync() -> None:
-    """After editing source/: write the text twins in solutions/ and the releases in assignments/."""
+    """After editing source/: write the paired script in solutions/ and the releases in assignments/."""
     from autograder.authoring import paired_scripts
 
     written = list(paired_scripts.sync(find_course()))
@@ -113,7 +113,7 @@ def catalogue(
 ) -> None:
     """After editing suites or known mistakes: keep what wrong functions answer, so that names are looked up.
 
-    With --pages, judge every known mistake by hidden tests and visible checks, and say which of them it fails.
+    With --pages, judge every known mistake by hidden tests and visible tests, and say which of them it fails.
     """
     from autograder.authoring import catalogue_page, visible_page
 

@@ -1,4 +1,4 @@
-"""`autograder doctor`: what this machine has of walls, limits and packages, what that means here, and what helps.
+"""`autograder doctor`: what this machine has of sandboxes, limits and packages, what that means here, and what helps.
 
 If nothing of that makes grading unsafe, a few notebooks are run for a trial (`doctor_trial`).
 """
@@ -74,10 +74,10 @@ def _walls() -> Iterator[Condition]:
         yield Condition("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
     else:
         remedy = "" if no_landlock is None else WALL
-        yield Condition("bubblewrap", LESS, no_bubblewrap, "its wall is not used", remedy)
+        yield Condition("bubblewrap", LESS, no_bubblewrap, "its sandbox is not used", remedy)
     lost = LANDLOCK.what_is_lost()
     if no_landlock is not None:
-        also = "one wall in place of two" if no_bubblewrap is None else "its wall is not used"
+        also = "one sandbox in place of two" if no_bubblewrap is None else "its sandbox is not used"
         yield Condition("Landlock", LESS, no_landlock, also, "a kernel from 6.12 on, with Landlock")
     elif lost:
         yield Condition("Landlock", LESS, f"version {landlock.abi()}", lost, "a kernel from 6.12 on")
@@ -91,7 +91,7 @@ def _walls() -> Iterator[Condition]:
 
 
 def _in_reach(course: Course | None) -> Iterator[Condition]:
-    """Libraries are behind every wall, and so is what lies among them."""
+    """Libraries are behind every sandbox, and so is what lies among them."""
     if course is None:
         yield Condition("course", GOOD, "none here", "call this in a course's folder to see whether it is out of reach")
     elif place := shown_with(course.root):

@@ -20,17 +20,17 @@ from autograder.course import Course
 from autograder.errors import CourseError, MachineError
 from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
-from autograder.worker.worker import Worker, Judges
-from autograder.worker.task import Task
 from autograder.report import CellResult, Report
 from autograder.reports.plain_text import points
 from autograder.sandbox.backends.places import open_to_all
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import FreshChildren, ForkServer, isolates
 from autograder.sandbox.protocol.calls import Call, Reply
+from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callbacks import Questions
 from autograder.text import one_line
+from autograder.worker.task import Task
+from autograder.worker.worker import Judges, Worker
 
 # What students import: modules of Python itself, some of which load a compiled file, and the two libraries.
 IMPORTED = (

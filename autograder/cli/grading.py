@@ -17,12 +17,12 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course import Course
-from autograder.worker.run_log import RunLog, write_whole
-from autograder.worker.pool import grade_many, worker_count
 from autograder.report import Report
 from autograder.reports import plain_text
 from autograder.submission import Submission, stamp
 from autograder.text import printable, printable_lines, shown_name
+from autograder.worker.pool import grade_many, worker_count
+from autograder.worker.run_log import RunLog, write_whole
 
 NO_PAGE = "graded, but its feedback page could not be made; nbgrader generate_feedback says why"
 FEW = 3  # up to this many submissions are shown test by test, and need no progress bar
@@ -41,7 +41,7 @@ class How:
 def grade_files(
     found: list[Submission], course: Course, how: How, console: Console, report: Path | None
 ) -> list[Report]:
-    """Grade submissions in order and write the `report` file; a journal beside it lets an interrupted run go on."""
+    """Grade submissions in order and write the `report` file; a run log beside it lets an interrupted run go on."""
     versions = functools.cache(lambda name: course.assignment(name).version())
     with contextlib.ExitStack() as stack:
         grade = functools.partial(_grade, course=course, how=how)

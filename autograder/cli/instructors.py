@@ -22,7 +22,7 @@ def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
     write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
-    jobs: Annotated[int, typer.Option(min=0, help="Desks side by side; 0: one a core from 60 submissions on.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")] = 0,
     sandbox: Annotated[
         SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
     ] = SandboxKind.auto,
@@ -179,10 +179,10 @@ def export(
 def bundle(
     assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
     gradescope: Annotated[
-        Path | None, typer.Option(help="Write Gradescope's autograder here, a zip; it holds the hidden suites.")
+        Path | None, typer.Option(help="Write Gradescope's autograder here, a zip; it holds the hidden tests.")
     ] = None,
     github_classroom: Annotated[
-        Path | None, typer.Option(help="Write a workflow here that runs the visible checks.")
+        Path | None, typer.Option(help="Write a workflow here that runs the visible tests.")
     ] = None,
     requirement: Annotated[
         str | None,
@@ -198,9 +198,9 @@ def bundle(
         ),
     ] = False,
 ) -> None:
-    """What grades elsewhere: Gradescope's autograder with the hidden suites, a GitHub workflow with visible checks.
+    """What grades elsewhere: Gradescope's autograder with the hidden tests, a GitHub workflow with visible tests.
 
-    Gradescope's holds this assignment alone, and grades nothing in a container where no wall works.
+    Gradescope's holds this assignment alone, and grades nothing in a container where no sandbox works.
     """
     from autograder.cli.bundle import classroom_workflow, write_gradescope
     from autograder.reports.marks_file import write

@@ -53,7 +53,7 @@ def grade(
     assignment: Annotated[
         str | None, typer.Option(help="Grade this assignment only; also says which one a lone notebook is.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=0, help="Desks side by side; 0: one a core from 60 submissions on.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the full report to this file; - for the terminal.")
     ] = None,
@@ -75,7 +75,7 @@ def grade(
         Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
     ] = None,
 ) -> None:
-    """Grade notebooks with the hidden suites. Low marks are no failure.
+    """Grade notebooks with the hidden tests. Low marks are no failure.
 
     If a run was interrupted, start it again: it goes on where it stopped.
 
@@ -141,7 +141,7 @@ def check(
         ),
     ] = None,
 ) -> None:
-    """Run the visible checks on a saved notebook, as check(...) does inside it.
+    """Run the visible tests on a saved notebook, as check(...) does inside it.
 
     Exit code: 0 when every check passes, 1 when one does not yet, 2 when the call itself is wrong.
     """

@@ -49,6 +49,6 @@ def must_be_writable(path: Path | None) -> None:
 
 
 def warn(kind: SandboxKind, course: Course) -> None:
-    """Say so if it is not safe to grade (see `what_is_unsafe`). Raises `MachineError` if a wall was insisted on."""
+    """Say so if it is not safe to grade (see `what_is_unsafe`). Raises `MachineError` if a sandbox was insisted on."""
     if reason := what_is_unsafe(kind.value, course.root):
         Console(stderr=True, style="yellow").print(Text(f"warning: {reason}"))

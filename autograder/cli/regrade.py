@@ -21,12 +21,12 @@ from rich.text import Text
 from autograder.course import CHECK, Assignment, Course
 from autograder.discovery import of_assignment
 from autograder.errors import AutograderError
-from autograder.worker.pool import grade_many, worker_count
 from autograder.nbgrader import api, gradebook_backup, must
 from autograder.report import Report
 from autograder.reports.plain_text import points
 from autograder.submission import Submission
 from autograder.text import printable, shown_name
+from autograder.worker.pool import grade_many, worker_count
 
 
 @dataclass(frozen=True)

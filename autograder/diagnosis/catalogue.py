@@ -9,7 +9,7 @@
         return len(items) + 1
 
 The function's (or class's) name is the exercise. Where one implementation with an option for each decision makes many
-mistakes, a recipe makes them, from a row for each:
+mistakes, a set of mutants makes them, from a row for each:
 
     @mistake.mutants({
         "one-too-many": mistake.known({"more": 1}, hint="What does your function give for an empty list?"),
@@ -85,8 +85,9 @@ class Catalogue:
     """The mistakes of an exercise, in the order written, or of several. Used as a decorator.
 
     `mistakes` are known: the suites are held against them, and the page of known mistakes has a row for each. They are
-    written out, or what a recipe holds. `variants` are the same in other styles, and what else comes of one wrong
-    decision; `pairs` are two in one function, named `one+other`. Both come from recipes and serve diagnosis alone.
+    written out, or what a set of mutants holds. `variants` are the same in other styles, and what else comes of one
+    wrong decision; `pairs` are two in one function, named `one+other`. Both come from sets of mutants and serve
+    diagnosis alone.
     """
 
     mistakes: list[Mistake] = field(default_factory=list)
@@ -104,12 +105,12 @@ class Catalogue:
 
     @staticmethod
     def mutant(*accepted_submissions: Options, hint: str = "") -> Mutant:
-        """A row of a recipe, for diagnosis alone."""
+        """A row of a set of mutants, for diagnosis alone."""
         return Mutant(accepted_submissions, hint)
 
     @staticmethod
     def known(*accepted_submissions: Options, hint: str = "") -> Mutant:
-        """A row of a recipe that the suites are held against."""
+        """A row of a set of mutants that the suites are held against."""
         return Mutant(accepted_submissions, hint, is_known=True)
 
     def mutants(
@@ -137,7 +138,7 @@ class Catalogue:
             for name in catalogued:
                 if name not in mutants:
                     where = f"{inspect.getfile(make)}: {make.__name__}"
-                    raise CourseError(f"{where}: {name!r} is held, and is no slip of its recipe")
+                    raise CourseError(f"{where}: {name!r} is held, and is no slip of its set of mutants")
             rows = {name: row if isinstance(row, Mutant) else Mutant(tuple(row)) for name, row in mutants.items()}
             own = {name: row.hint for name, row in rows.items() if row.hint}
             asks = {**hints, **own, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}
@@ -150,7 +151,9 @@ class Catalogue:
                     (self.mistakes if is_known else self.variants).append(made)
             for (one, first), (other, second) in combinations(rows.items(), 2):
                 if not first.accepted_submissions[0].keys() & second.accepted_submissions[0].keys():
-                    code = functools.partial(make, **{**plain, **first.accepted_submissions[0], **second.accepted_submissions[0]})
+                    code = functools.partial(
+                        make, **{**plain, **first.accepted_submissions[0], **second.accepted_submissions[0]}
+                    )
                     both = Cause(one, asks[one]), Cause(other, asks[other])
                     name, hint = joined_names(both), joined_hints(both)
                     self.pairs.append(Mistake(name, make.__name__, hint, code, both=both))

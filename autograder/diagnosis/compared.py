@@ -13,8 +13,8 @@ import numpy as np
 
 from autograder.diagnosis.catalogue import Mistake
 from autograder.diagnosis.differences import ComparedCall
-from autograder.diagnosis.hypotheses import TELLING, Hypotheses, takes_large_numbers
 from autograder.diagnosis.fingerprints import alike, apart, fingerprint_of
+from autograder.diagnosis.hypotheses import TELLING, Hypotheses, takes_large_numbers
 from autograder.sandbox.protocol.calls import Answer, Reply
 from autograder.testing.comparing import arrays, same_answer, same_array, same_value
 from autograder.testing.recording import RecordedCall
@@ -91,7 +91,7 @@ class Compared:
         return self._giving(rows, looked_up, calls, stands, where_finite)
 
     def pairs_giving(self, calls: Sequence[int], stands: Stands, where_finite: bool = False) -> list[Mistake]:
-        """Two in one function that do; none if what was foreseen was not heard, for they are too many to ask each."""
+        """Two in one function that do; none if what was planned was not heard, for they are too many to ask each."""
         rows = slice(self._known.singles, None)
         looked_up = self._planned(rows, [i for i in calls if self.calls[i].is_whole])
         if self._known.columns and not looked_up:

@@ -40,7 +40,7 @@ _weights = np.random.default_rng(17).normal(size=MOST)
 
 
 def fingerprint_of(answer: Answer) -> tuple[float, float]:
-    """The prints of what a call gave, or of its failure: of the value, and of all that comes with it."""
+    """The fingerprints of what a call gave, or of its failure: of the value, and of all that comes with it."""
     if not isinstance(answer, Reply):
         return _of_text(f"{answer.kind} {answer.error}" if isinstance(answer, Failure) else "nothing"), 0.0
     shapes = " ".join(f"{name}{shape}" for name, shape in sorted(answer.shapes.items()))
@@ -91,7 +91,7 @@ def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray | None]]:
         yield f"{type(value).__name__}{kinds}", np.array([float(item) for item in value[:MOST]])
     elif isinstance(value, list | tuple | dict):
         yield f"{type(value).__name__}{len(value)}", None
-        # Over the wall the keys of a dict come in an order of their own.
+        # Across the sandbox's boundary the keys of a dict come in an order of their own.
         for item in [value[key] for key in sorted(value, key=str)] if isinstance(value, dict) else value:
             yield from _leaves(item)
     else:
@@ -145,7 +145,7 @@ def _rounded(value: Any) -> Any:
 
 
 def write(folder: Path, fingerprints: Mapping[str, Fingerprints]) -> Path:
-    """Keep the prints of an assignment's exercises in its `folder`; the file."""
+    """Keep the fingerprints of an assignment's exercises in its `folder`; the file."""
     path = folder / FILE
     arrays = {
         f"{name}.{part}": np.rint(np.clip(np.nan_to_num(getattr(one, part)), -LARGEST, LARGEST) / UNIT).astype(np.int64)
@@ -160,7 +160,7 @@ def write(folder: Path, fingerprints: Mapping[str, Fingerprints]) -> Path:
 
 
 def read(folder: Path) -> dict[str, Fingerprints]:
-    """The prints of an assignment's exercises; none if there is no file, or the catalogue has changed since."""
+    """The fingerprints of an assignment's exercises; none if there is no file, or the catalogue has changed since."""
     try:
         with open(folder / FILE, "rb") as file, np.load(file, allow_pickle=False) as kept:
             stamp, *words = (str(word) for word in kept[WHAT_IT_IS])

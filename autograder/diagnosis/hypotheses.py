@@ -1,7 +1,8 @@
 """What hypotheses answer.
 
-A hypothesis is a mistake of the catalogue, or what one of its recipes composes, alone or two in one function. What each
-answers to the suite's calls is known beforehand as prints. What nobody foresaw is asked when it is in question.
+A hypothesis is a mistake of the catalogue, or what one of its sets of mutants composes, alone or two in one function.
+What each answers to the suite's calls is known beforehand as fingerprints. What nobody foresaw is asked when it is in
+question.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.catalogue import Catalogue, Mistake
-from autograder.diagnosis.fingerprints import Fingerprints, digest, on_any_machine, fingerprint_of
-from autograder.sandbox.sandboxed.perform import perform
+from autograder.diagnosis.fingerprints import Fingerprints, digest, fingerprint_of, on_any_machine
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
 from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.comparing import arrays
 from autograder.testing.local import answering, quiet
 from autograder.testing.recording import RecordedCall
@@ -62,7 +63,7 @@ class Known:
     mistakes: the first `singles` of them are hypotheses of one mistake, the others pairs
     prints: (rows, columns, 2), NaN where a pair was not asked; right: (columns, 2), what the reference answers. The
         last column is NaN, for a call that nobody foresaw.
-    rows, columns: of each single its row, of each call that was foreseen its column
+    rows, columns: of each single its row, of each call that was planned its column
     """
 
     of: str
@@ -95,7 +96,7 @@ class Known:
 class Hypotheses:
     """What the reference and each hypothesis of an assignment answer. Asks each question once.
 
-    foreseen: the calls that the suite will make, by exercise, and what the reference answers; none if the suite passes
+    planned: the calls that the suite will make, by exercise, and what the reference answers; none if the suite passes
         functions or models
     kept: what hypotheses answer to them, if that is known from before; else a few of the calls have to do
     """
@@ -114,7 +115,7 @@ class Hypotheses:
         self._kept: dict[tuple[Mistake | None, Key], Answer] = {}
 
     def prepare(self, exercise: str, asks_all: bool = False) -> None:
-        """Know before what every hypothesis on an exercise answers to foreseen calls.
+        """Know before what every hypothesis on an exercise answers to planned calls.
 
         asks_all: put every one of these to them if their answers are not known from before, and not a few?
         """
@@ -133,7 +134,9 @@ class Hypotheses:
             if fingerprints is not None and fingerprints.fits(of, right):
                 break
         else:
-            fingerprints = Fingerprints(of, right, self._fingerprints(singles, columns), self._fingerprints(pairs, columns[:OF_PAIRS]))
+            fingerprints = Fingerprints(
+                of, right, self._fingerprints(singles, columns), self._fingerprints(pairs, columns[:OF_PAIRS])
+            )
         self._tables[exercise] = Known.from_prints(fingerprints, singles, pairs, columns)
 
     def fingerprints(self) -> dict[str, Fingerprints]:
@@ -205,7 +208,7 @@ class Hypotheses:
 
 
 def _answering(names: dict[str, Any]) -> Callable[[Call], Answer]:
-    """What trusted names answer. The functions and models that they are given they call themselves, without a wall."""
+    """What trusted names answer. They call the functions and models they are given themselves, in no sandbox."""
     in_bytes = answering(names)
 
     def answer(call: Call) -> Answer:
@@ -218,7 +221,7 @@ def _answering(names: dict[str, Any]) -> Callable[[Call], Answer]:
 
 
 def _of_data(answer: Answer) -> Answer:
-    """An answer without the functions among its inputs, which are other objects on the other side of a wall."""
+    """An answer without the functions among its inputs, which are other objects on the other side of a sandbox."""
     if not isinstance(answer, Reply):
         return answer
     return replace(answer, inputs=[value for value in answer.inputs if not isinstance(value, Other)])

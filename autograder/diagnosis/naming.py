@@ -1,8 +1,8 @@
 """Naming what is wrong by behaviour alone.
 
 While a suite runs, every call and what came back are kept. Where an exercise loses marks, the answers are looked up
-among those of each hypothesis about it: the catalogue's known mistakes, and the many others that its recipes compose,
-alone and two in one function (`compared.py`).
+among those of each hypothesis about it: the catalogue's known mistakes, and the many others that its sets of mutants
+compose, alone and two in one function (`compared.py`).
 
 `RULES` says what is then told: a list of rules, of which the first that has something to say decides. A rule speaks
 only if one name alone fits, or two do, which are then told as the one or the other. Otherwise there is no guess. What a
@@ -27,8 +27,8 @@ from autograder.diagnosis.relations import Relation, explained_by_relations, lay
 from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
 from autograder.testing.comparing import arrays, same_answer
-from autograder.testing.redaction import coarse
 from autograder.testing.recording import RecordedCall
+from autograder.testing.redaction import coarse
 from autograder.testing.student import Recorded
 
 ENOUGH = 2  # answers that tell much, to tell of a mistake that is made in some calls only
@@ -99,7 +99,7 @@ class Case:
         return explained_by_relations(self.compared.asked, self.wrong, self._of_course)
 
     def single(self, calls: Sequence[int]) -> Diagnosis | None:
-        """One mistake that gives the student's answers to all of `calls`: a known one before one that a recipe made."""
+        """One mistake that gives the student's answers to all of `calls`: a known one before a mutant."""
         fitting = self.fitting(self.compared.singles_giving, calls)
         return self.told([one for one in fitting if one.is_known]) or self.told(fitting)
 

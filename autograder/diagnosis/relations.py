@@ -114,7 +114,7 @@ def explained_by_relations(
 
 
 def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[Kind] = ()) -> Relation | None:
-    """One relation between what came out of visible checks and what they want, whose literals have four digits."""
+    """One relation between what came out of visible tests and what they want, whose literals have four digits."""
     if not pairs:
         return None
     # As float32 two numbers are equal within a thousandth.

@@ -11,10 +11,10 @@ from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAns
 from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import CallsHere
+from autograder.testing.recording import Place, RecordedCall, Recording
 from autograder.testing.redaction import redacted
-from autograder.testing.recording import RecordedCall, Place, Recording
-from autograder.testing.student import Forbidden, as_exception, has_chance
 from autograder.testing.session import Test
+from autograder.testing.student import Forbidden, as_exception, has_chance
 
 ExerciseCalls = CallsOutside | CallsHere  # the calls of one exercise
 Unread = bytes | Failure | NoAnswer
@@ -130,7 +130,7 @@ class TestsAnswers:
         return got
 
     def _redacted(self, answer: Answer) -> Answer:
-        """With just those words of the student's that a message may quote; all, if it is judged by visible checks."""
+        """With just those words of the student's that a message may quote; all, if it is judged by visible tests."""
         cells, questions = self._exercise.cells, self._exercise.questions
         if cells is None or not questions.known or isinstance(answer, NoAnswer):
             return answer

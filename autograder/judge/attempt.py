@@ -6,7 +6,18 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from autograder.judge.answers import (ExerciseCalls, First, Planned, TestsAnswers, answers_otherwise, as_reference, ask_again, ask_planned, first_of, untouched_stub)
+from autograder.judge.answers import (
+    ExerciseCalls,
+    First,
+    Planned,
+    TestsAnswers,
+    answers_otherwise,
+    as_reference,
+    ask_again,
+    ask_planned,
+    first_of,
+    untouched_stub,
+)
 from autograder.judge.exercise_calls import read
 from autograder.judge.format_errors import MISSING, FormatError, format_error, put_right
 from autograder.judge.notebook import Notebook
@@ -18,12 +29,23 @@ from autograder.testing.example import Example
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import Here
 from autograder.testing.recording import RecordedCall, Recording
-from autograder.testing.student import (Missing, NotStarted, Forbidden, Recorded, Stopped, Student, answers_of, as_exception, as_written, names_of)
 from autograder.testing.session import Outcome, Suite, Test
+from autograder.testing.student import (
+    Forbidden,
+    Missing,
+    NotStarted,
+    Recorded,
+    Stopped,
+    Student,
+    answers_of,
+    as_exception,
+    as_written,
+    names_of,
+)
 
 NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, Forbidden)
 ONCE_MORE = 2  # calls of tests that failed
-Names = Notebook | Here  # whose code is judged: behind the wall, or in this process
+Names = Notebook | Here  # whose code is judged: in the sandbox, or in this process
 
 
 @dataclass(frozen=True)
@@ -31,7 +53,8 @@ class Attempt:
     """An exercise's outcomes; all calls; names it asked the reference for.
 
     meant: calls with their answers put right, if they have a format error
-    unsteady: was a call that gave a wrong answer, or a right one, answered otherwise when it was made once more?
+    non-deterministic: was a call that gave a wrong answer, or a right one, answered otherwise when it was made once
+    more?
     """
 
     outcomes: list[Outcome]
@@ -108,7 +131,9 @@ def attempt(tests: Tests, exercise: ExerciseCalls) -> Attempt:
         passed = {one.outcome.test: one.first for one in judged if one.outcome.error is None and one.first}
         errors = ask_again(exercise, passed)
         outcomes = [_with_error(one.outcome, errors.get(one.outcome.test)) for one in judged]
-        non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or _is_unsteady(judged, exercise)
+        non_deterministic = any(isinstance(error, Mismatch) for error in errors.values()) or _is_unsteady(
+            judged, exercise
+        )
     found = Attempt(
         outcomes,
         [call for one in judged for call in one.calls],

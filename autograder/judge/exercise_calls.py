@@ -42,7 +42,7 @@ class EndedFromOutside(Exception):
 
 
 class CallsOutside:
-    """The calls of one exercise, in one process behind the wall as long as that lives."""
+    """The calls of one exercise, in one process in the sandbox as long as that lives."""
 
     def __init__(self, notebook: Notebook, questions: Questions) -> None:
         self.questions = questions

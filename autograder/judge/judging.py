@@ -14,12 +14,12 @@ from autograder.diagnosis.relations import Kind, of_shown
 from autograder.judge.attempt import Attempt, Names, Tests, attempt
 from autograder.judge.results import as_result
 from autograder.report import Cause, ExerciseResult
+from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.example import Example
 from autograder.testing.expect import Mismatch
-from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.recording import Recording
-from autograder.testing.student import Missing, NotStarted, Student
 from autograder.testing.session import Suite
+from autograder.testing.student import Missing, NotStarted, Student
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, s
 
 
 def _of_shown(wrong: Sequence[BaseException], of_course: Sequence[Kind]) -> Diagnosis | None:
-    """What visible checks tell of all that came out wrong, without a solution."""
+    """What visible tests tell of all that came out wrong, without a solution."""
     both = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
     related = of_shown([pair for pair in both if all(hasattr(value, "dtype") for value in pair)], of_course)
     return Diagnosis((Cause(related.name, related.hint),), related.evidence) if related else None

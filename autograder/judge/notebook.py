@@ -1,4 +1,4 @@
-"""A student's notebook behind the wall, driven from this side: cells run in order, calls made, deadlines kept."""
+"""A student's notebook in the sandbox, driven from this side: cells run in order, calls made, deadlines kept."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import msgspec
 from msgspec import UnsetType
 
 from autograder.errors import MachineError
-from autograder.judge.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
 from autograder.judge.display_cells import DisplayCell, last
+from autograder.judge.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
 from autograder.report import CellResult
-from autograder.sandbox.sandboxed.lookups import MAX_USES
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Failure, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
+from autograder.sandbox.sandboxed.lookups import MAX_USES
+from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.testing import forbidden
 from autograder.testing.callbacks import Questions
 

@@ -1,6 +1,6 @@
-"""Guest of the judges' host: one submission judged in a process of its own.
+"""Child of the judges' fork server: one submission judged in a process of its own.
 
-The host has loaded the course (suite, reference, known mistakes) and has seen no submission. A fork gets one,
+The fork server has loaded the course (suite, reference, known mistakes) and has seen no submission. A fork gets one,
 talks to the student's process, and gives back one verdict of a fixed form. It may start no process, open no socket,
 write nowhere; when it is done it ends, with all that it has read.
 
@@ -28,18 +28,18 @@ from autograder.diagnosis import fingerprints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
+from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.judging import Material, judge
 from autograder.judge.notebook import Notebook
-from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.messages import Ended, FromJudge, Opened, Order, Setting
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.backends import Judges, Students
-from autograder.sandbox.sandboxed import isolation
-from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.protocol.messages import Preparation
+from autograder.sandbox.sandboxed import isolation
+from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
 from autograder.testing.example import example_in
@@ -65,7 +65,7 @@ class _Ready:
 
 
 def material_of(assignment: Assignment, keeps: bool = True) -> Material:
-    """What the hidden suite judges with. Raises `CourseError`.
+    """What the hidden tests judges with. Raises `CourseError`.
 
     keeps: may what hypotheses answer come from the file beside the catalogue?
     """
@@ -144,7 +144,7 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
 
 
 class Judge:
-    """What the judges' host keeps, and each judge begins with: a course, and its assignments as far as loaded."""
+    """What the judges' fork server keeps, and each judge starts with: a course, and the assignments it has loaded."""
 
     def __init__(self) -> None:
         self._course: Course | None = None
@@ -211,6 +211,6 @@ class Judge:
         return Verdict(results, cells, extra)
 
 
-# What the host asks a guest's module for.
+# What the fork server asks a child's module for.
 here = Judge()
 warm_up, prepare, serve = here.warm_up, here.prepare, here.serve

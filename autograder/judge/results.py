@@ -13,8 +13,8 @@ from autograder.course import Exercise
 from autograder.diagnosis.naming import Diagnosis
 from autograder.judge.attempt import Attempt
 from autograder.report import ExerciseResult, Message, State, TestResult
-from autograder.testing.student import BY_HAND, Forbidden, Stopped
 from autograder.testing.session import ORDER, Outcome
+from autograder.testing.student import BY_HAND, Forbidden, Stopped
 
 ABOVE = "For the reason given above."
 SAME = "The same as above."  # of a check, whose own input is not told again
@@ -23,7 +23,7 @@ OTHER_ORDER = "the values came back in another order.", "In which order does the
 
 
 def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_hidden: bool) -> ExerciseResult:
-    """The result of an exercise, judged by the hidden suite or by visible checks."""
+    """The result of an exercise, judged by the hidden tests or by visible tests."""
     outcomes = best.outcomes
     seen = next((outcome.error for outcome in outcomes if isinstance(outcome.error, Forbidden)), None)
     if forbidden := best.forbidden or seen:
@@ -78,7 +78,7 @@ def once_each(causes: Sequence[str], messages: Sequence[str], endings: Sequence[
 
 
 def of_checks(outcomes: Sequence[Outcome]) -> list[Message]:
-    """Messages of visible checks: a cause is told once. If it is the order of values, nothing else is asked."""
+    """Messages of visible tests: a cause is told once. If it is the order of values, nothing else is asked."""
     met, found = set[str](), []
     has_order = any(outcome.cause == ORDER for outcome in outcomes)
     for outcome in outcomes:

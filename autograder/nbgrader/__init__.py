@@ -20,10 +20,10 @@ from autograder.nbgrader.autograde import take_autogrades_place
 from autograder.nbgrader.database import open_with_fewer_steps
 from autograder.nbgrader.exchange import follow_no_links
 from autograder.nbgrader.files import make_feedback_of_pages_alone
-from autograder.nbgrader.preprocessor import Mark
 from autograder.nbgrader.pages import make_pages_careful
-from autograder.nbgrader.restore import RestoreCells
+from autograder.nbgrader.preprocessor import Mark
 from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks
+from autograder.nbgrader.restore import RestoreCells
 from autograder.nbgrader.zip_collect import end_with_who_was_left
 
 __all__ = ["CheckMetadata", "Mark", "RestoreCells", "SaveMarks", "api", "configure"]

@@ -1,4 +1,4 @@
-"""nbgrader's Autograde, careful with strangers' files.
+"""nbgrader's Autograde, careful with untrusted files.
 
 nbgrader's own opens a pipe and waits, follows a link and copies what it leads to, and answers a broken notebook with a
 traceback. There is no setting for any of that, so this class takes its place. How files are read and copied is in
@@ -31,18 +31,24 @@ from traitlets import Integer, Unicode, default
 from autograder.course import course_at
 from autograder.discovery import closed_folders, of_assignment
 from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
-from autograder.worker.pool import WorkerPool, open_pool, worker_count
-from autograder.worker.task import Marked, Task, as_task
 from autograder.nbgrader.database import tables_looked_for_once
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, Exporter, PlainFiles, remove_tree
-from autograder.nbgrader.resources import KEY, CourseCell, Given
+from autograder.nbgrader.gradebook_rows import (
+    assign_penalty,
+    know_student,
+    marks_kept,
+    points_that_differ,
+    students_late,
+)
 from autograder.nbgrader.preprocessor import STAMP, Mark, exercises_with_points
+from autograder.nbgrader.resources import KEY, CourseCell, Given
 from autograder.nbgrader.restore import course_cells
-from autograder.nbgrader.gradebook_rows import (assign_penalty, know_student, marks_kept, points_that_differ, students_late)
 from autograder.reading import read_bytes
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
 from autograder.submission import ModelFile, Submission, model_beside, read_notebook, stamp
 from autograder.text import one_line, shown_name
+from autograder.worker.pool import WorkerPool, open_pool, worker_count
+from autograder.worker.task import Marked, Task, as_task
 
 LOCK = ".autograder.lock"
 
@@ -54,7 +60,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     is left alone, unless it or the course has changed since.
     """
 
-    jobs = Integer(0, min=0, help="Desks side by side; 0: one a core from 60 submissions on.").tag(config=True)
+    jobs = Integer(0, min=0, help="Workers side by side; 0: one a core from 60 submissions on.").tag(config=True)
     scheduler = Unicode("", help="Address of a Dask scheduler whose workers mark, in place of processes here.").tag(
         config=True
     )

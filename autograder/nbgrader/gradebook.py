@@ -17,11 +17,11 @@ from nbgrader.utils import temp_attrs
 from autograder.course import Assignment, Course
 from autograder.discovery import closed_folders
 from autograder.errors import CourseError
-from autograder.worker.run_log import write_whole
-from autograder.worker.pool import WorkerPool
 from autograder.nbgrader.autograde import Autograde, NotAll, SubmissionOutcome
 from autograder.nbgrader.gradebook_rows import page_stamps
 from autograder.text import one_line
+from autograder.worker.pool import WorkerPool
+from autograder.worker.run_log import write_whole
 
 STAMPS = ".pages.json"  # in the feedback folder
 

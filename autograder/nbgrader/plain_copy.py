@@ -1,6 +1,6 @@
 """Copies of what students handed in: plain files alone. No link is followed, and nothing waits for a pipe.
 
-A link in a hand-in may lead to the gradebook or to a hidden suite, and a copy would carry that to a feedback folder.
+A link in a hand-in may lead to the gradebook or to a hidden tests, and a copy would carry that to a feedback folder.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ from traitlets import Enum
 
 from autograder.course import CHECK, Assignment, Exercise
 from autograder.errors import MachineError
-from autograder.worker.executors import IdleWorkers
-from autograder.worker.pool import open_pool
-from autograder.worker.task import Marked, Task
 from autograder.nbgrader.resources import given
 from autograder.report import CellResult
 from autograder.reports import plain_text, rubric
 from autograder.submission import MODEL, NotebookFile, code_cells, grade_id
+from autograder.worker.executors import IdleWorkers
+from autograder.worker.pool import open_pool
+from autograder.worker.task import Marked, Task
 
 MAX_OUTPUT = 20_000
 STAMP = "graded"  # in the autograded notebook's metadata: what was graded, written when all of it was

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course import Assignment
-from autograder.worker.task import Marked, Task
 from autograder.submission import ModelFile
+from autograder.worker.task import Marked, Task
 
 KEY = "autograder"
 

@@ -99,7 +99,7 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
     """One submission's results.json. `score` is given, since it counts instead of the tests' rounded sum.
 
     visibility: when students see it: "visible", "after_due_date", "after_published" or "hidden"
-    messages: say what each test says of the student's code; without a wall that could be what it has read
+    messages: say what each test says of the student's code; without a sandbox that could be what it has read
     """
     summary = [report.reason] if report.reason else [*map(_told, report.exercises), report.extra]
     return {

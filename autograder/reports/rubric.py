@@ -11,10 +11,10 @@ from html import escape
 import numpy as np
 
 from autograder.report import ExerciseResult, TestResult
-from autograder.reports.side_by_side import beside, differing, in_words
 from autograder.reports.heatmap import heatmap
 from autograder.reports.html import block, paragraph, with_code
 from autograder.reports.plain_text import MARKS, notes, points, summary
+from autograder.reports.side_by_side import beside, differing, in_words
 
 STRIPES = {"passed": "#2e7d32", "failed": "#c62828", "not known": "#757575"}
 
@@ -49,7 +49,7 @@ def _picture(result: ExerciseResult) -> str:
 
 
 def table(result: ExerciseResult, with_points: bool, message: Callable[[TestResult], str] | None = None) -> str:
-    """The tests as an HTML table; a student's visible checks have no points. `message` makes HTML of a test's."""
+    """The tests as an HTML table; a student's visible tests have no points. `message` makes HTML of a test's."""
     titles = ("Result", "What is asked", "Points") if with_points else ("Result", "What is asked")
     head = "".join(f'<th scope="col" style="text-align:left;padding:.2em .6em">{title}</th>' for title in titles)
     rows = "".join(_row(test, with_points, message or _message) for test in result.tests)

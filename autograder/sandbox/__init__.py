@@ -6,17 +6,17 @@ Who takes part, and who knows what:
       │                      word that student code has said, but one verdict for each submission,
       │                      field by field (`worker.verdict`)
       └─ warm                Python, NumPy, PyTorch and IPython, imported once. It knows no suite and
-         │                   no submission, and forks the hosts
-         ├─ judges' host     has loaded suite, reference, known mistakes. No submission
+         │                   no submission, and forks the fork servers
+         ├─ judges' fork server     has loaded suite, reference, known mistakes. No submission
          │   └─ judge        a fork for one submission: asks the notebook, gives its verdict, ends
-         └─ students' host   one for each desk. The kit and the course are hidden from it
-             └─ notebook     a fork for one submission, behind a wall of its own: runs the cells
+         └─ students' fork server   one for each worker. The kit and the course are hidden from it
+             └─ notebook     a fork for one submission, in a sandbox of its own: runs the cells
                  └─ exercise a fork for the calls of one exercise
 
-Behind bubblewrap a host has namespaces of its own. So students' and judges' processes do not see
-each other, and a notebook, in namespaces below those, cannot uncover what is hidden from its host.
-If root started the command, each host also has a user of its own, which nothing else on the machine
-has. So what the kernel counts for a user is counted for that host alone. If an ordinary user did,
+Behind bubblewrap a fork server has namespaces of its own. So students' and judges' processes do not see
+each other, and a notebook, in namespaces below those, cannot uncover what is hidden from its fork server.
+If root started the command, each fork server also has a user of its own, which nothing else on the machine
+has. So what the kernel counts for a user is counted for that fork server alone. If an ordinary user did,
 all of it runs as that user, and a notebook cannot use up what the user's other programs need.
 
 The worker opens a judge. When the judge asks for a notebook, the worker opens one and hands over
@@ -32,35 +32,35 @@ process. If that is lost, too, the submission is not graded, and the report says
 such submissions in a row the worker grades the course's own solution. If that fails, too, the run
 stops.
 
-In the code, `sandboxed.zygote` forks hosts, `sandboxed.fork_server` is a host, `sandboxed.notebook` what is behind
-the students' wall. `backends` has the walls: which right is given up where, and in which order.
-`sandboxed.isolation` and `sandboxed.seccomp` ask the kernel for it. `outside` starts and ends processes, and
-`limits` has the numbers.
+In the code, `sandboxed.zygote` forks fork servers, `sandboxed.fork_server` is a fork server, `sandboxed.notebook` what
+is behind the students' sandbox. `backends` has the sandboxes: which right is given up where, and in which order.
+`sandboxed.isolation` and `sandboxed.seccomp` ask the kernel for it. `outside` starts and ends processes, and `limits`
+has the numbers.
 
-There are two walls. bubblewrap gives namespaces: users, mounts, processes and a network of one's
-own. Landlock is a wall that a process builds around itself, without namespaces and without rights,
+There are two backends. bubblewrap gives namespaces: users, mounts, processes and a network of one's
+own. Landlock is a sandbox that a process builds around itself, without namespaces and without rights,
 so it also works in containers. If bubblewrap works, it is used, and Landlock stands inside it. If
-it does not, Landlock is the wall. Seccomp is part of both. What a submission keeps to behind either
+it does not, Landlock is the sandbox. Seccomp is part of both. What a submission keeps to behind either
 stands in `backends.promises`.
 
-Limits. The trusted side keeps wall clock (a call, a cell, a submission), the size of replies and
+Limits. The trusted side keeps wall-clock (a call, a cell, a submission), the size of replies and
 printed text; these hold everywhere. The kernel keeps the limits of a process: CPU, memory, files,
 scratch. If there is a control group (root, a systemd user session, a container that was given its
 own; see `cgroup`), then memory, the number of processes and one processor are limits of the
 submission as a whole. If there is none, memory is each process's own, and fewer processes are
-allowed, so that the worst case stays some gigabytes. If neither wall works (`--sandbox process`, a
-kernel before 5.13), there are the limits and the deadlines, and no wall: student code can read what
+allowed, so that the worst case stays some gigabytes. If neither backend works (`--sandbox process`, a
+kernel before 5.13), there are the limits and the deadlines, and no sandbox: student code can read what
 the user can read, and use the network.
 
-Where Landlock is the whole wall, some things are done another way:
+Where Landlock is the whole sandbox, some things are done another way:
 
-- Scratch is a folder. The students' host looks at the disk's free space two hundred times a
+- Scratch is a folder. The students' fork server looks at the disk's free space two hundred times a
   second, and counts what is in the folder when that falls, or once a second. Past 64 MB or
   4096 files the cell or the call is ended with that reason, and so is one that makes a folder which
   cannot be looked into. In all that was tried, never more than 256 MB were there, and half a second
   later less than 64 MB; with four busy programs on each processor, never more than 1 GB. Blocks
   cannot be allocated without being written.
-- A submission is one process group, which it cannot leave. If the warm process itself is killed
+- A submission is one process group, which it cannot leave. If the zygote itself is killed
   from outside, such as for want of memory, the notebook ends with it, but a program that a cell has
   started may go on, still walled in, until somebody ends it.
 - There are no sockets but pairs, and no shared memory by name (`multiprocessing.Lock`). Nobody
@@ -84,7 +84,7 @@ Not covered, in words so that nobody relies on it:
 - Machine code. What is ready-made is taken out of PyTorch's dispatcher and of the libraries'
   Python, and the libraries are hidden from new processes. Its instructions are still in memory, and
   ctypes with a hand-made call would find them. So would an operator of TorchScript's (`prim::`)
-  that is not in the dispatcher. Without a wall, a new process has all of PyTorch and NumPy.
+  that is not in the dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
 - Source. What is taken out is emptied in the installed files, too. Whoever brings PyTorch's source
   along as text, or builds the same from its smaller parts, has written it.
 - Ready-made functions that nobody has found. `python -m tools.find_ready_made` calls everything

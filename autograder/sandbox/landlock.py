@@ -1,4 +1,4 @@
-"""Landlock: a wall that a process builds around itself, for good, without namespaces and without rights.
+"""Landlock: a sandbox that a process builds around itself, for good, without namespaces and without rights.
 
 What it covers has grown with the kernel, version by version of its interface (ABI):
 

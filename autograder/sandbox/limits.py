@@ -15,7 +15,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; seconds are wall clock, sizes are bytes."""
+    """What one submission may use; seconds are wall-clock, sizes are bytes."""
 
     # A cell that teaches takes milliseconds; a scratch computation may take a while.
     cell_seconds: float = 10.0

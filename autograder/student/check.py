@@ -1,4 +1,4 @@
-"""`check("median")`: the visible checks of an exercise, run on what the notebook defines."""
+"""`check("median")`: the visible tests of an exercise, run on what the notebook defines."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from autograder.course import Exercise
 from autograder.errors import MachineError
 from autograder.judge.attempt import Names
 from autograder.judge.judging import Material, judge
-from autograder.student.calls import CodeOf, exercises_below, in_kernel
-from autograder.student.check_result import CheckResult, Progress, passed
 from autograder.report import ExerciseResult
 from autograder.reports.html import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
+from autograder.student.calls import CodeOf, exercises_below, in_kernel
+from autograder.student.check_result import CheckResult, Progress, passed
+from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
 from autograder.testing.local import CallsHere, Here
-from autograder.testing.callbacks import Questions
-from autograder.testing.student import BY_HAND, Stopped
 from autograder.testing.session import Suite
+from autograder.testing.student import BY_HAND, Stopped
 
 # What passed in this session; it ends with the kernel.
 _passed: set[str] = set()
@@ -39,7 +39,7 @@ class CheckFailed(Exception):
 
 
 def check(exercise: Any) -> None:
-    """Run the visible checks of `exercise` (its name, or the function itself) and show what they say.
+    """Run the visible tests of `exercise` (its name, or the function itself) and show what they say.
 
     Raises `UnknownExercise` where there is no exercise of that name.
     """
@@ -82,7 +82,7 @@ def judged(
     code_of: CodeOf,
     signatures: Mapping[str, Any] | None = None,
 ) -> CheckResult:
-    """The verdict on the exercise `name` as `names` answer, judged by its visible checks alone.
+    """The verdict on the exercise `name` as `names` answer, judged by its visible tests alone.
 
     If it fails, the exercises that its code calls are checked, too: the first that fails is the one to start with.
     signatures: names whose parameters messages speak of
@@ -101,7 +101,7 @@ def judged(
 
 
 def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, Any] | None) -> ExerciseResult:
-    """One exercise judged by its visible checks: all there is of `judge` on the students' side."""
+    """One exercise judged by its visible tests: all there is of `judge` on the students' side."""
     example = example_in(visible.picture_of(name))
     checks = visible.checks(visible.assignment_of(name))
     saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))

@@ -11,12 +11,12 @@ import numpy as np
 from msgspec import structs
 
 from autograder.content import Visible
-from autograder.student import message
 from autograder.report import ExerciseResult, Picture, TestResult
 from autograder.reports import plain_text, rubric
-from autograder.reports.side_by_side import beside, differing, in_words
 from autograder.reports.heatmap import Heatmap, side_by_side
 from autograder.reports.html import block, paragraph, with_code
+from autograder.reports.side_by_side import beside, differing, in_words
+from autograder.student import message
 from autograder.testing.example import example_in
 
 BAR = 24  # characters
@@ -27,7 +27,7 @@ DONE, NOT_DONE = "#2e7d32", "#9e9e9e55"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an assignment is: which of `all`, its exercises, pass their visible checks."""
+    """How far an assignment is: which of `all`, its exercises, pass their visible tests."""
 
     assignment: str
     all: tuple[str, ...]
@@ -68,13 +68,13 @@ class Progress:
 
 
 def passed(result: ExerciseResult) -> bool:
-    """Did every visible check pass?"""
+    """Did every visible test pass?"""
     return bool(result.tests) and all(test.state == "passed" for test in result.tests)
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of the visible checks of one exercise.
+    """The outcome of the visible tests of one exercise.
 
     first_step: what to do where nothing is judged yet
     picture: what the student's function gives on the visible example; None where it cannot be drawn
@@ -91,7 +91,7 @@ class CheckResult:
 
     @property
     def passed(self) -> bool:
-        """Did every visible check pass?"""
+        """Did every visible test pass?"""
         return passed(self.result)
 
     @property
@@ -131,7 +131,7 @@ class CheckResult:
 
     def _headline(self) -> str:
         count = sum(test.state == "passed" for test in self.result.tests)
-        counted = f"{count} of {len(self.result.tests)} visible checks pass"
+        counted = f"{count} of {len(self.result.tests)} visible tests pass"
         if self.culprit is None:
             return counted if self.result.started else self.first_step
         return self._start_there(self.culprit) + (f" {counted}." if self.result.started else "")

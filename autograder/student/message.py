@@ -1,4 +1,4 @@
-"""A visible check's message on the page and in a terminal: what happened, a question, and what went in."""
+"""A visible test's message on the page and in a terminal: what happened, a question, and what went in."""
 
 from __future__ import annotations
 

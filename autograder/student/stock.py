@@ -36,7 +36,7 @@ _material = functools.cache(material_of)
 
 
 def check(exercise: Any) -> Points:
-    """Judge an exercise (its name, or the function itself) with the hidden suite, in the caller's names."""
+    """Judge an exercise (its name, or the function itself) with the hidden tests, in the caller's names."""
     name = exercise if isinstance(exercise, str) else exercise.__name__
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None

@@ -22,8 +22,8 @@ from autograder.source_notebook import ModelPlan
 from autograder.submission import MODEL, ModelFile
 from autograder.testing import expect
 from autograder.testing.reproduce import note
-from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.testing.student import Function, Gradients, HeldTooMuch, Raised
+from autograder.testing.visible import arrives, close, equal, keeps, shown
 from autograder.text import one_line
 
 __all__ = [

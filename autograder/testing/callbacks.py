@@ -1,7 +1,8 @@
 """What student code may ask while one of its calls runs, and our answers.
 
-Two things stay on this side of the wall: the reference behind names that are judged elsewhere (follow-through), and
-what a suite passes as an argument that can be called, such as a small model. Both are asked for over the wall.
+Two things stay on the supervisor's side: the reference behind names that are judged elsewhere (follow-through), and
+what a suite passes as an argument that can be called, such as a small model. Both are asked for across the sandbox's
+boundary.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.sandboxed.perform import perform
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, Proxy
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Proxy, Reply
 from autograder.sandbox.protocol.values import Handle
+from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing import forbidden
 from autograder.testing.callback_cost import is_small
 
@@ -47,7 +48,7 @@ class Questions:
         self._seconds = MAX_SECONDS
 
     def prepare(self, call: Call) -> Call:
-        """Before a call: it as it crosses the wall, with handles for what can be called."""
+        """Before a call: it as it crosses the sandbox's boundary, with handles for what can be called."""
         self.begin(call)
         return call.with_given(self._without_callable) if any(map(callable, call.given())) else call
 
@@ -151,7 +152,7 @@ def parameter_names(names: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _proxy(name: str, target: Any) -> Proxy:
-    """What a stand-in must know of a reference: is it a module, and what are its parameters called?"""
+    """What a proxy must know of a reference: is it a module, and what are its parameters called?"""
     is_module = isinstance(target, type) and hasattr(target, "forward")
     return Proxy(name, is_module, tuple(signature_names(target.forward if is_module else target)))
 

@@ -32,7 +32,7 @@ def same_answer(one: Answer, other: Answer) -> bool:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Are two values that came over the wall equal, to rounding?"""
+    """Are two values that came across the sandbox's boundary equal, to rounding?"""
     if isinstance(one, Other) or isinstance(other, Other):
         return isinstance(one, Other) and isinstance(other, Other) and one.type_name == other.type_name
     if hasattr(one, "dtype") and hasattr(other, "dtype"):

@@ -1,7 +1,7 @@
 """An example that can be drawn: an exercise's `picture.toml`.
 
 Small, by hand, the same for everybody. `wanted` is what the example asks for, in numbers that a student may read, as
-those of the visible checks; nothing hidden judges by them.
+those of the visible tests; nothing hidden judges by them.
 
     args = ["Q", "K", 2]        # a text names values below, or in the assignment's shared_picture.toml
     wanted = [[0.0, -1.41], [2.83, 1.41]]

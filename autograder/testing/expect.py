@@ -51,7 +51,7 @@ class Mismatch(AssertionError):
     got: what it is about, by which the call is found that gave it
     wanted: what that should be, or its shape; never told
     apart: what was compared, number by number; never told
-    parts: those of the text, if a visible check says it
+    parts: those of the text, if a visible test says it
     """
 
     apart: Apart | None = None
@@ -132,7 +132,7 @@ def _kind_as_cause(got: Any) -> str:
 
 
 def _kind_of_other(name: str) -> str:
-    """What did not cross the wall: the name of a type, or already words (`array of complex128`)."""
+    """What did not cross the sandbox's boundary: the name of a type, or already words (`array of complex128`)."""
     if name.startswith("array of "):
         return f"an {name}"
     if name.startswith("tensor of "):
@@ -224,7 +224,7 @@ def holds(check: Callable[[], Any]) -> bool:
 
 
 def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> None:
-    """The call raises `kind`. Only `ValueError` crosses the wall as itself, so only that can be asked for."""
+    """The call raises `kind`. Only `ValueError` leaves the sandbox as itself, so only that can be asked for."""
     try:
         call()
     except (NotStarted, Missing, Stopped):

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.sandbox.sandboxed.removal import NOT_HERE, QUESTION
-from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.testing import callback_cost
 
 MAX_ITEMS = 2**20  # of what no test may call: it is answered from shapes that multiply to no more

@@ -1,6 +1,6 @@
-"""Names in this very process, called as those behind the wall are: for `check` in a notebook, and for trusted code.
+"""Names in this very process, called as those in the sandbox are: for `check` in a notebook, and for trusted code.
 
-Arguments and values are copied as they would be over the wall. Printed text and warnings are dropped.
+Arguments and values are copied as they would be across the sandbox's boundary. Printed text and warnings are dropped.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.sandboxed.lookups import names_used
 from autograder.sandbox.sandboxed.perform import perform
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply, answer_bytes, answer_of, call_of
 from autograder.testing.callbacks import Questions
 
 

@@ -3,7 +3,7 @@
 A suite asks every submission the same. So a submission is asked all of it in one message, instead of one call after
 another; and a test that hears from it, byte for byte, what it heard from the reference has nothing more to judge. Of an
 exception that a test asks for, its kind is enough, for the test is tried with other words as well. A test that passes
-functions or models as arguments is not foreseen: its calls are made while it runs.
+functions or models as arguments is not planned: its calls are made while it runs.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, answer_bytes, answer_of
 from autograder.sandbox.protocol.frames import WireError
-from autograder.testing.local import answering
 from autograder.testing.callbacks import asked_with, parameter_names
-from autograder.testing.student import Recorded, Student
+from autograder.testing.local import answering
 from autograder.testing.session import Suite, Test
+from autograder.testing.student import Recorded, Student
 
-Place = tuple[bytes, int]  # a call as it crosses the wall, and how often the test has made it before
+Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RecordedCall:
 
 @dataclass(frozen=True)
 class Recording:
-    """What each foreseen test asks and heard, and how each exercise is called (see `questions.AskedWith`).
+    """What each planned test asks and heard, and how each exercise is called (see `questions.AskedWith`).
 
     broken: tests that the reference fails, each with where in the suite, and what it says
     """

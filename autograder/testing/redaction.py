@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.sandbox.sandboxed.perform import KINDS
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
 from autograder.sandbox.protocol.objects import Record
 from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.sandboxed.perform import KINDS
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 DIGITS = 2  # of a number, and no more
@@ -23,7 +23,7 @@ MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 # have 20 MB, in ten million lines, and a table of those would take a gigabyte.
 MAX_QUOTED = 1_000_000
 UNNAMED = "function"
-# What does not cross the wall, in words of the kit's own: `array of complex128`.
+# What does not cross the sandbox's boundary, in words of the kit's own: `array of complex128`.
 KNOWN = re.compile(
     r"(sparse\w* )?(array|tensor) of (torch\.)?[a-z]+\d{0,3}|(array|tensor) of \d+ MB|something nested too deeply"
     r"|something of too many objects|something that holds itself|something too large, a (set|DataFrame) of \d+( x \d+)?"
@@ -110,7 +110,7 @@ def _type_name(name: str, asked: bool) -> str:
 
 
 def _named(value: Any, asked: bool, depth: int = 0) -> Any:
-    """A value in which the names of types that did not cross the wall are the kit's own, or cut."""
+    """A value in which the names of types that did not cross the sandbox's boundary are the kit's own, or cut."""
     if isinstance(value, Other):
         name = value.type_name
         if KNOWN.fullmatch(name) or name in TYPES:

@@ -23,9 +23,9 @@ from autograder.errors import CourseError, MachineError
 from autograder.report import Message
 from autograder.sandbox.protocol.objects import NoField
 from autograder.testing.expect import Mismatch
+from autograder.testing.fault_localisation import truly
 from autograder.testing.reproduce import Notes
 from autograder.testing.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
-from autograder.testing.fault_localisation import truly
 from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.
@@ -79,7 +79,7 @@ class Outcome:
 
     @property
     def parts(self) -> Message:
-        """What the student reads of a visible check, in its parts."""
+        """What the student reads of a visible test, in its parts."""
         parts = self.error.parts if isinstance(self.error, StudentError | Mismatch) else None
         if parts is None:
             return Message(self.told())
@@ -192,7 +192,7 @@ class _Items:
         self._reference: Student | None = None
         self._error: BaseException | None = None
         arguments = [f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
-        # Else it lists every folder on the way to the suite, and behind a wall most of them cannot be.
+        # Else it lists every folder on the way to the suite, and in a sandbox most of them cannot be.
         arguments.append(f"--confcutdir={folder}")
         # A plain assert says its own words and no more: what pytest would add are the values that are asked for.
         arguments.append("--assert=plain")

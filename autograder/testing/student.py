@@ -9,7 +9,7 @@
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
     student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
 
-Who answers is decided by a function behind: a process behind the wall, or this process.
+Who answers is decided by a function behind: a process in the sandbox, or this process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class StudentError(Exception):
     """The student's code gave no value to judge; the text is the message for the report.
 
     `cause` is what tests that fail for one reason have in common, if not their words. `parts` are those of the text,
-    if a visible check says it.
+    if a visible test says it.
     """
 
     cause = ""

@@ -1,4 +1,4 @@
-"""What a visible check says: what came out, what was wanted, a question, and what went in. None of it is a secret.
+"""What a visible test says: what came out, what was wanted, a question, and what went in. None of it is a secret.
 
     with shown("The sums are 2 and 6. What comes next?", X=X):
         close(expect.array(student.row_means(X)), MEANS)
@@ -20,7 +20,7 @@ from autograder.testing.expect import Mismatch
 from autograder.testing.shape_errors import told
 from autograder.testing.student import Raised
 
-FOUR_DIGITS = 1e-4  # the literals of a visible check are rounded to four digits after the point
+FOUR_DIGITS = 1e-4  # the literals of a visible test are rounded to four digits after the point
 FEW = 8  # numbers of an answer that are shown whole; of more, the first row that differs
 
 

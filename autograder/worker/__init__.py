@@ -1,1 +1,1 @@
-"""From submissions to reports: one at a desk, many over desks, and a journal for when a run is interrupted."""
+"""From submissions to reports: one at a worker, many over workers, and a run log for when a run is interrupted."""

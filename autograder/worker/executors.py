@@ -18,9 +18,9 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.errors import CourseError, MachineError
-from autograder.worker.worker import Worker, Judges
-from autograder.worker.task import Marked, Task, failed
 from autograder.sandbox.supervisor.fork_server import isolates
+from autograder.worker.task import Marked, Task, failed
+from autograder.worker.worker import Judges, Worker
 
 WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
@@ -31,7 +31,7 @@ WORKER_SECONDS, LAST_WORKER_SECONDS = 10, 50  # until a word, and then until the
 
 
 class Workers:
-    """Workers of one course, which share the judges' host; as many as work at a time.
+    """Workers of one course, which share the judges' fork server; as many as work at a time.
 
     Raises `MachineError` if the sandbox does not work here.
     """
@@ -74,7 +74,7 @@ class Workers:
         return len(self._all) == 1 and not self._free.empty()
 
     def end(self) -> None:
-        """End all workers, and the judges' host."""
+        """End all workers, and the judges' fork server."""
         for worker in self._all:
             worker.end()
         self._judges.end()

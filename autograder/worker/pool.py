@@ -19,10 +19,10 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.errors import CourseError, UnfitMachine
-from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, LocalExecutor
-from autograder.worker.task import Marked, Task, as_task, failed
 from autograder.report import Report
 from autograder.submission import Submission
+from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, LocalExecutor
+from autograder.worker.task import Marked, Task, as_task, failed
 
 MANY = 60  # from this many submissions on, a worker a core is worth the seconds it takes to start
 LOSSES = 3  # a task that was under way when its worker was lost is tried this often

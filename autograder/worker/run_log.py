@@ -18,7 +18,7 @@ from autograder.submission import Submission
 
 
 class RunLog:
-    """The journal of the report at `path`; lies beside it until the report is complete."""
+    """The run log of the report at `path`; lies beside it until the report is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(path.name + ".part")

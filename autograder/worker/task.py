@@ -1,4 +1,4 @@
-"""One submission on its way: what a desk is given, and what it gives back."""
+"""One submission on its way: what a worker is given, and what it gives back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.text import one_line
 
 @dataclass(frozen=True)
 class Task:
-    """One submission on its way to a desk. `problem` is set if there is nothing to grade.
+    """One submission on its way to a worker. `problem` is set if there is nothing to grade.
 
     `version` is the course's: a worker with another one refuses. `exercises` are the assignment's own if not given.
     `model` is the saved model that came with it, if any. `for_page` is set if somebody will look at its feedback page:

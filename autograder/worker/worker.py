@@ -1,4 +1,4 @@
-"""A desk marks one submission after another: it opens a judge and a notebook, passes sockets, and reads the verdict.
+"""A worker marks one submission after another: it opens a judge and a notebook, passes sockets, and reads the verdict.
 
 Here a submission is bytes. What the student's code said is read by the judge alone, which is gone with the submission.
 """
@@ -14,16 +14,16 @@ from msgspec import structs
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.worker.task import Marked, Task, failed
-from autograder.worker.verdict import BadVerdict, read_message
 from autograder.messages import Ended, Opened, Order, Setting
 from autograder.report import Report, Verdict
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import JUDGES, FreshChildren, Child, ForkServer
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.messages import Preparation
+from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren
+from autograder.sandbox.supervisor.zygote import Zygote
+from autograder.worker.task import Marked, Task, failed
+from autograder.worker.verdict import BadVerdict, read_message
 
 GRACE_SECONDS = 60.0  # for loading a suite, and for a judge to say what came of it
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
@@ -34,9 +34,9 @@ OUTSIDE = "the judge of this submission {how}. It was tried twice; no other subm
 
 
 class Judges:
-    """The judges' host of one course, which all desks share. Begins anew if the course has changed.
+    """The judges' fork server of one course, which all workers share. Begins anew if the course has changed.
 
-    warm: what has forked it, and forks the desks' hosts, too
+    warm: what has forked it, and forks the workers' fork servers, too
     """
 
     def __init__(self, root: Path, backend: Backend) -> None:
@@ -70,7 +70,7 @@ class Judges:
             self._lost.setdefault(report.assignment, set()).update(lost)
 
     def end(self) -> None:
-        """End the host and all judges, and the warm process with all that it has forked, for good."""
+        """End the fork server and all judges, and the zygote with all that it has forked, for good."""
         self._server.end()
         self.zygote.end()
 
@@ -79,7 +79,7 @@ class Judges:
 
 
 class Worker:
-    """One submission at a time, with judges that it may share with other desks."""
+    """One submission at a time, with judges that it may share with other workers."""
 
     def __init__(self, course: Course, judges: Judges, limits: Limits | None = None) -> None:
         self.course, self.judges = course, judges
@@ -87,7 +87,7 @@ class Worker:
         self.students = ForkServer(judges.zygote, setting=content.sandbox_setting(course.folder))
 
     def end(self) -> None:
-        """End all that this desk has started, for good."""
+        """End all that this worker has started, for good."""
         self.students.end()
 
     def mark(self, task: Task) -> Marked:

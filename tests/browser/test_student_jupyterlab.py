@@ -9,8 +9,8 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import fill, model_answers
-from tests.helpers.browser import Worker
 from tests.conftest import ROOT
+from tests.helpers.browser import Worker
 from tests.helpers.in_process import COURSE
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -68,7 +68,7 @@ def test_from_an_empty_stub_to_a_tick_and_validate(sit_down):
 
     worker.write("def softmax(x", answers["softmax"])
     cell, seconds = worker.run('check("softmax")')
-    sync_api.expect(cell).to_contain_text("softmax: 5 of 5 visible checks pass")
+    sync_api.expect(cell).to_contain_text("softmax: 5 of 5 visible tests pass")
     sync_api.expect(cell.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "1")
     assert seconds < 2, "well under a second on a machine that does nothing else"
 
@@ -87,13 +87,13 @@ def test_from_an_empty_stub_to_a_tick_and_validate(sit_down):
     said = worker.validate()
     assert 'check("softmax")' not in said
     assert 'check("attention_scores")' in said
-    assert "1 of 4 visible checks pass" in said
+    assert "1 of 4 visible tests pass" in said
     assert "scaled_dot_product_attention: not started yet" in said
     assert "You did not provide a response." in said  # the question in words
 
     worker.write("def attention_scores(", answers["attention_scores"])
     cell, _ = worker.run('check("attention_scores")')
-    sync_api.expect(cell).to_contain_text("attention_scores: 4 of 4 visible checks pass")
+    sync_api.expect(cell).to_contain_text("attention_scores: 4 of 4 visible tests pass")
     assert cell.locator("[stroke-dasharray]").count() == 0
 
 
@@ -115,7 +115,7 @@ def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
     worker.menu("Kernel", "Restart Kernel and Run All Cells…")
     worker.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
     last = worker.cell('check("torch_scaled_dot_product_attention")')
-    sync_api.expect(last).to_contain_text("5 of 5 visible checks pass", timeout=60_000)
+    sync_api.expect(last).to_contain_text("5 of 5 visible tests pass", timeout=60_000)
     sync_api.expect(last).to_contain_text("4 of 4 exercises of a1, scaled dot product, pass their checks. Well done!")
     assert "Success! Your notebook passes all the tests." in worker.validate()
 
@@ -140,7 +140,7 @@ def test_keyboard_alone(sit_down):
     worker.press_and_wait(worker.cell("def softmax(x"), "Shift+Enter")
     check = worker.cell('check("softmax")')
     worker.press_and_wait(check, "Shift+Enter")
-    sync_api.expect(check).to_contain_text("5 of 5 visible checks pass")
+    sync_api.expect(check).to_contain_text("5 of 5 visible tests pass")
     keys.press("b")  # a new cell
     keys.press("Enter")
     keys.insert_text('hint("attention_scores")')

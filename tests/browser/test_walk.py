@@ -14,8 +14,8 @@ import shutil
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from tests.helpers.browser import Worker
 from tests.conftest import ROOT
+from tests.helpers.browser import Worker
 from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import Kernel, seen
 
@@ -581,7 +581,7 @@ def each_slip_is_named(walk, worker, first_thing):
         assert re.search(says, shown), f"{mutant}\n\n{shown}"
         if exercise not in [step[0] for step in walk[number + 1 :]]:
             worker.write(first_line, answer)
-            assert re.search(rf"^{exercise}: (\d+) of \1 visible checks pass", first_thing(worker, exercise))
+            assert re.search(rf"^{exercise}: (\d+) of \1 visible tests pass", first_thing(worker, exercise))
 
 
 def on_the_page(worker, exercise):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged, judged_alone, judged_elsewhere, marks_of
 from tests.helpers.accepted import CASES
+from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged, judged_alone, judged_elsewhere, marks_of
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 

@@ -14,15 +14,15 @@ from msgspec import structs
 from autograder import check, content, heatmap
 from autograder.errors import CourseError, MachineError
 from autograder.judge.picture import draw
-from autograder.student.check import CheckFailed, examine
-from autograder.student.check_result import Progress
 from autograder.png import letters
 from autograder.report import ExerciseResult
-from autograder.reports.side_by_side import ROUNDED
 from autograder.reports.rubric import as_html
+from autograder.reports.side_by_side import ROUNDED
+from autograder.student.check import CheckFailed, examine
+from autograder.student.check_result import Progress
+from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
 from autograder.testing.local import Here
-from autograder.testing.callbacks import Questions
 from autograder.testing.session import Suite
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE

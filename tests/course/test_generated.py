@@ -31,7 +31,7 @@ def test_twins_and_releases_are_in_step_with_source():
 @pytest.mark.slow
 def test_sync_writes_what_is_missing_and_then_nothing(own_course):
     written = list(paired_scripts.sync(own_course))
-    assert len(written) >= len(ASSIGNMENTS)  # the releases; the twins were copied
+    assert len(written) >= len(ASSIGNMENTS)  # the releases; the paired scripts were copied
     assert list(paired_scripts.sync(own_course)) == []
 
 
@@ -127,7 +127,7 @@ def test_the_shape_alone_is_worth_at_most_a_tenth(assignment):
 
 
 def test_contributing_names_the_rooms_that_there_are():
-    """The table of rooms, top down, is what `make lint` holds imports against."""
+    """The table of packages, top down, is what `make lint` holds imports against."""
     import tomllib
 
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]

@@ -1,4 +1,4 @@
-"""`hint("softmax")`: three levels, in a data file beside the visible checks, and never the solution."""
+"""`hint("softmax")`: three levels, in a data file beside the visible tests, and never the solution."""
 
 from __future__ import annotations
 

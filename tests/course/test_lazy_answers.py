@@ -58,7 +58,7 @@ def written(args, kwargs):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_the_visible_example_hard_coded_earns_at_most_a_tenth(assignment):
-    """A function that knows the answers to the visible checks by heart, and nothing else."""
+    """A function that knows the answers to the visible tests by heart, and nothing else."""
     reference = vars(assignment.reference())
     for exercise in assignment.exercises:
         right = reference[exercise.name]

@@ -11,7 +11,20 @@ import pytest
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from tests.helpers.small_course import (A_POINT_FOR_LATENESS, EXERCISE, NAME, NOTEBOOK, WRONG, book_of, command, graded, released, set_points, small_course, submit)
+from tests.helpers.small_course import (
+    A_POINT_FOR_LATENESS,
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRONG,
+    book_of,
+    command,
+    graded,
+    released,
+    set_points,
+    small_course,
+    submit,
+)
 
 pytestmark = pytest.mark.slow
 

@@ -158,7 +158,9 @@ def test_the_notebooks_beside_a_release_are_the_release_and_one_cell_more(packag
         nbformat.validate(nbformat.read(packages / assignment.notebook.name, as_version=4))
 
 
-@pytest.mark.parametrize("name", ["softmax/hidden_tests.py", "softmax/mistakes.py", "shared_hidden_tests.py", "fingerprints.npz"])
+@pytest.mark.parametrize(
+    "name", ["softmax/hidden_tests.py", "softmax/mistakes.py", "shared_hidden_tests.py", "fingerprints.npz"]
+)
 def test_a_package_with_a_secret_in_it_is_refused(tmp_path, name):
     with pytest.raises(CourseError, match=r"no wheel with autograder; pip wheel --no-deps"):
         list(write_release(COURSE, tmp_path))
@@ -217,7 +219,7 @@ def test_the_students_side_needs_nothing_that_only_linux_has():
     code, said = python(ELSEWHERE + work, released)
     assert code == 0, said
     assert "softmax: not started yet" in said
-    assert "visible checks pass" in said
+    assert "visible tests pass" in said
     assert "softmax: hint 1 of 3" in said
     assert not [line for line in said.splitlines() if "autograder/" in line and "line" in line], said
 

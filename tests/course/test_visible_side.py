@@ -1,4 +1,4 @@
-"""The students' side is as strong as the grader's: known mistakes are caught, right ways pass and draw as equal."""
+"""Visible tests are as strong as hidden ones: known mistakes fail, accepted submissions pass and draw as equal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from autograder import content
 from autograder.authoring import visible_page
 from autograder.diagnosis.catalogue import read_catalogue
+from autograder.reports.heatmap import Heatmap
+from autograder.reports.side_by_side import ROUNDED
 from autograder.student.calls import exercises_below, in_cells, in_kernel
 from autograder.student.check import examine
-from autograder.reports.side_by_side import ROUNDED
-from autograder.reports.heatmap import Heatmap
 from autograder.testing.example import example_in
-from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.accepted import CASES as ACCEPTED
+from tests.helpers.in_process import ASSIGNMENTS, COURSE
 
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 PICTURES = {name: example for name in EVERY if (example := example_in(content.Visible().picture_of(name)))}
@@ -59,7 +59,7 @@ def test_the_page_has_a_row_for_each_mistake_and_says_why_one_is_not_shown():
     page = visible_page.page(rows_of(assignment))
     for mistake in read_catalogue(assignment.mistakes):
         assert f"| {mistake.name} |" in page
-    assert "Left to grading: stops-at-eight: A size: an example by hand" in page
+    assert "Not shown by visible tests: stops-at-eight: A size: an example by hand" in page
 
 
 @pytest.mark.parametrize(("assignment", "way"), ACCEPTED, ids=[f"{a.name}-{w.exercise}-{w.name}" for a, w in ACCEPTED])

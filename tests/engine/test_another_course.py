@@ -114,7 +114,9 @@ def elsewhere(kit, tmp_path):
             folder = course / "content" / name / exercise
             folder.mkdir(parents=True)
             (folder / "hidden_tests.py").write_text(HEAD + SUITES[exercise])
-    (course / "content" / "b1_sorting" / "shared_hidden_tests.py").write_text('MIDDLE = "Which one is in the middle?"\n')
+    (course / "content" / "b1_sorting" / "shared_hidden_tests.py").write_text(
+        'MIDDLE = "Which one is in the middle?"\n'
+    )
     (course / "content" / "b1_sorting" / "ranks" / "mistakes.py").write_text(MISTAKES)
     (course / "content" / "course.toml").write_text('[names]\nnp = "numpy"\n')
     return kit, course
@@ -182,10 +184,10 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     assert (students / "first.ipynb").is_file() and (students / "CONTENTS.txt").is_file()
     for folder in (course / "source" / "a2_chance", students):
         done = with_kit(kit, [sys.executable, "-P", "-c", code], folder)
-        assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
+        assert "spread: 0 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
         assert "spread: hint 1 of 3" in done.stdout
     done = with_kit(kit, [*again[:-1], "check", "source/a1_first/first.ipynb"], course)
-    assert "row_centred: 1 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
+    assert "row_centred: 1 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
     unknown = "from autograder import check\ncheck('spraed')"
     done = with_kit(kit, [sys.executable, "-P", "-c", unknown], students)
     assert "there is no exercise 'spraed'; did you mean spread?" in done.stderr
@@ -195,7 +197,7 @@ def test_the_guides_commands_make_a_course_that_is_in_order_and_grades(kit, tmp_
     checks = handed_in / "statistics_course" / "a2_chance" / "spread" / "visible_tests.py"
     checks.write_text(f"{checks.read_text()}\nraise SystemExit('mine')")
     done = with_kit(kit, [sys.executable, "-P", "-c", code], handed_in)
-    assert "spread: 0 of 1 visible checks pass" in done.stdout, done.stdout + done.stderr
+    assert "spread: 0 of 1 visible tests pass" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""`autograder check NOTEBOOK`: the visible checks from a terminal, in the sandbox, with the notebook's words."""
+"""`autograder check NOTEBOOK`: the visible tests from a terminal, in the sandbox, with the notebook's words."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_nor_what_watch_shows(notebook, sandbox, capsys):
 
 def test_all_done_says_so(notebook, sandbox):
     page = check_notebook._page(notebook(model_answers(A1)), sandbox.students)
-    assert "Every visible check passes" in page
+    assert "Every visible test passes" in page
     assert page.count("✓ passed") == 4
 
 

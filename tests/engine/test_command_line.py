@@ -16,8 +16,8 @@ import pytest
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.discovery import find_submissions
 from autograder.errors import MachineError
-from autograder.worker.worker import Worker
 from autograder.worker.pool import grade_many
+from autograder.worker.worker import Worker
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.terminal import autograder

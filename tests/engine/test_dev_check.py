@@ -51,7 +51,7 @@ def replace(path, old, new):
 
 @pytest.mark.slow
 def test_this_course_is_in_order(monkeypatch):
-    """All but whether the hidden tests accept a known mistake, which `tests/course/test_known_mistakes.py` asks of each."""
+    """All but whether hidden tests accept a known mistake: `tests/course/test_known_mistakes.py` asks that of each."""
     monkeypatch.setattr(course_check, "_accepted", lambda assignment, suite, mistake: False)
     found = list(course_check.check_course(COURSE, []))
     assert [one.name for one in found] == list(COURSE.assignments())
@@ -101,9 +101,20 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
         (a1.notebook, "cell 'number", "students would read 'return weights @ V", "Keep it between"),
         (a1.solution, "is not what", "Run `autograder dev sync`."),
         (a1.root / "assignments", "is not what", "Run `autograder dev sync`."),
-        (scores, "hidden_tests.py: cell 'attention_scores, test_odd'", "fails this hidden test (", "this is unfair", "Mend"),
-        (scores, "visible_tests.py: cell 'attention_scores'", "no visible check", "Write a class marked @pytest.mark"),
-        (scores, "visible_tests.py", "a class is marked attention_score, and its folder is attention_scores", "Give both"),
+        (
+            scores,
+            "hidden_tests.py: cell 'attention_scores, test_odd'",
+            "fails this hidden test (",
+            "this is unfair",
+            "Mend",
+        ),
+        (scores, "visible_tests.py: cell 'attention_scores'", "no visible test", "Write a class marked @pytest.mark"),
+        (
+            scores,
+            "visible_tests.py",
+            "a class is marked attention_score, and its folder is attention_scores",
+            "Give both",
+        ),
         (a1.content / "old", "the notebook has no exercise of that name", "typo?"),
         (catalogue, "'harmless'", "has no hint", "Ask what to look at"),
         (catalogue, "'harmless'", "the hidden tests of softmax accept it", "Add a test"),
@@ -123,7 +134,7 @@ def test_a_recipe_that_makes_no_code_is_found_before_a_class_meets_it(a1):
         )
     (found,) = [one for one in course_check.known_mistakes(a1) if one.blocks]
     assert (found.path, found.cell) == (catalogue, "odd")
-    assert "the recipe of softmax makes no code of it (TypeError: " in found.what and "evenn" in found.what
+    assert "the set of mutants of softmax makes no code of it (TypeError: " in found.what and "evenn" in found.what
 
 
 def test_a_notebook_without_markers_points_or_cells_is_found(a1):
@@ -191,13 +202,15 @@ def test_a_slip_that_a_recipe_holds_is_a_known_mistake_and_the_others_are_hypoth
     catalogue, softmax = read_catalogue(a1.mistakes), a1.exercises[0]
     for made in (*catalogue.mistakes, *catalogue.variants):
         assert judged_alone(a1, softmax, made.code).diagnosis == made.name
-    with pytest.raises(KeyError, match="'times-two' of softmax has no text of its own, a recipe makes it"):
+    with pytest.raises(KeyError, match="'times-two' of softmax has no text of its own, a set of mutants makes it"):
         known_mistake(a1, "times-two")
 
 
 def test_a_held_name_that_is_no_slip_of_its_recipe_is_an_error_that_says_where(a1):
     a1.mistakes[0].write_text(RECIPE.replace('held=("times-two",)', 'held=("times-tow",)'))
-    with pytest.raises(CourseError, match=r"mistakes\.py: softmax: 'times-tow' is held, and is no slip of its recipe"):
+    with pytest.raises(
+        CourseError, match=r"mistakes\.py: softmax: 'times-tow' is held, and is no slip of its set of mutants"
+    ):
         read_catalogue(a1.mistakes)
 
 

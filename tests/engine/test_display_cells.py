@@ -9,15 +9,15 @@ import socket
 import pytest
 
 from autograder.authoring.sample_class import fill, model_answers
+from autograder.judge.display_cells import DisplayCell, display_cells, last
 from autograder.judge.notebook import Notebook
-from autograder.judge.display_cells import DisplayCell, last, display_cells
 from autograder.submission import NotebookFile, code_cells
+from tests.helpers.accepted import ACCEPTED
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.sandboxes import Marker
-from tests.helpers.accepted import ACCEPTED
 
 A1 = ASSIGNMENTS[0]
-EVERY = int(os.environ.get("EVERY", "32"))  # of mistakes and right ways, as many as there is time for; 1: all
+EVERY = int(os.environ.get("EVERY", "32"))  # of mistakes and accepted submissions, as many as there is time for; 1: all
 
 
 def cells_of(assignment, answers):
@@ -34,7 +34,7 @@ def in_their_place(assignment, cells):
 
 
 def works(assignment):
-    """Known mistakes and right ways, each as answers to a notebook."""
+    """Known mistakes and accepted submissions, each as answers to a notebook."""
     files = *assignment.mistakes, ACCEPTED / f"{assignment.name}.py"
     entries = [node for path in files for node in ast.parse(path.read_text()).body if is_entry(node)]
     answers = []

@@ -11,8 +11,17 @@ from attention_course.hidden.properties import gradients_match, parts, responds,
 from autograder.sandbox.protocol.values import Other
 from autograder.testing import expect
 from autograder.testing.local import answering
+from autograder.testing.student import (
+    Gradients,
+    Missing,
+    NotStarted,
+    Raised,
+    RaisedValueError,
+    Stopped,
+    Student,
+    StudentError,
+)
 from autograder.testing.visible import as_text
-from autograder.testing.student import (Gradients, Missing, NotStarted, Raised, RaisedValueError, Stopped, Student, StudentError)
 
 HINT = "Where does it come from?"
 ODD = {

@@ -8,9 +8,9 @@ import torch
 
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
+from autograder.testing.fault_localisation import truly
 from autograder.testing.local import answering
 from autograder.testing.student import Student
-from autograder.testing.fault_localisation import truly
 
 X = np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
 

@@ -80,7 +80,7 @@ class Person:
 def worker(tmp_path):
     """A copy of the repository with one assignment, so that the test is no slower than it must be."""
     folder = tmp_path / "course"
-    # What is compiled stays: behind a wall nothing can be written, and each run would compile the kit anew.
+    # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit anew.
     left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
     shutil.copytree(ROOT, folder, ignore=left_out)
     for room in ("source", "solutions", "assignments"):
@@ -92,7 +92,7 @@ def worker(tmp_path):
 
 
 def softmax_is_worth_5(folder):
-    """Instead of 4. `tests/helpers/browser/test_in_the_browser.py` types it into the Create Assignment panel, which writes the same."""
+    """Instead of 4. `test_in_the_browser.py` types it into the Create Assignment panel, which does the same."""
     path = folder / "source" / A1 / "scaled_dot_product.ipynb"
     notebook = nbformat.read(path, as_version=4)
     next(cell for cell in notebook.cells if grade_id(cell) == "test-softmax").metadata.nbgrader.points = 5

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from tests.helpers import images
 from tests.conftest import ROOT
+from tests.helpers import images
 
 FILES = sorted((ROOT / "images").glob("*.Dockerfile"))
 STAGES = [(path, name) for path in FILES for name in images.stages(path) if name != "base"]

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from autograder.authoring.sample_class import mistake, model_answers
+from autograder.judge.display_cells import display_cells
 from autograder.judge.judging import judge
 from autograder.judge.notebook import Notebook
-from autograder.judge.display_cells import display_cells
 from autograder.sandbox.protocol.calls import Call, Why
 from autograder.testing.callbacks import Questions
 from tests.helpers.in_process import COURSE, material

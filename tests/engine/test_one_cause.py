@@ -15,10 +15,10 @@ import torch
 from attention_course.hidden.inputs import normal
 from autograder.authoring.sample_class import model_answers
 from autograder.judge.judging import judge
-from autograder.judge.results import ABOVE, SAME, shares, once_each
-from autograder.student.check import examine
+from autograder.judge.results import ABOVE, SAME, once_each, shares
 from autograder.reports import plain_text
 from autograder.sandbox.protocol.calls import Call, Failure, Kind
+from autograder.student.check import examine
 from autograder.testing import reproduce
 from autograder.testing.local import Here
 from autograder.testing.student import Function, Student
@@ -369,7 +369,7 @@ def test_a_line_has_nothing_that_did_not_come_from_the_suite():
 
 
 def checked(name, old, new):
-    """The visible checks' messages on a model answer with some of its text replaced; empty if they pass."""
+    """The visible tests' messages on a model answer with some of its text replaced; empty if they pass."""
     answer = model_answers(COURSE.of_exercise(name))[name]
     assert old in answer
     names, place = dict(vars(COURSE.of_exercise(name).reference())), f"<cell {next(numbers)}>"

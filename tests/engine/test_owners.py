@@ -57,7 +57,9 @@ def acts(shared):
 
 
 ACCEPTED = pytest.mark.parametrize("check", [lambda folder: in_a_notebook(folder / "mine"), from_elsewhere])
-PLACES = pytest.mark.parametrize("place", ["", "content", f"content/{NAME}", f"content/{NAME}/softmax/visible_tests.py"])
+PLACES = pytest.mark.parametrize(
+    "place", ["", "content", f"content/{NAME}", f"content/{NAME}/softmax/visible_tests.py"]
+)
 
 
 @pytest.mark.slow

@@ -18,8 +18,8 @@ from autograder.course import Course
 from autograder.judge.judging import Material, judge
 from autograder.submission import grade_id
 from autograder.testing.local import Here, answering
-from autograder.testing.student import Student
 from autograder.testing.session import Suite
+from autograder.testing.student import Student
 from tests.helpers.small_course import EXERCISE, NAME, command
 
 PLAIN = '''

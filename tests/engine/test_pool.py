@@ -202,7 +202,9 @@ def cluster(tmp_path):
         )  # fmt: skip
 
     file = tmp_path / "scheduler.json"
-    start("dask_scheduler", "--port", "0", "--dashboard-address", ":0", "--scheduler-file", str(file), server="127.0.0.2")
+    start(
+        "dask_scheduler", "--port", "0", "--dashboard-address", ":0", "--scheduler-file", str(file), server="127.0.0.2"
+    )
     until(lambda: file.exists() and file.stat().st_size)
     for server in ("127.0.0.3", "127.0.0.4"):
         start("dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard", server=server)

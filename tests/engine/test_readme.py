@@ -16,10 +16,10 @@ import pytest
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.course import Course
 from autograder.diagnosis.catalogue import read_catalogue
-from tests.helpers import pages
 from tests.conftest import ROOT
-from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers import pages
 from tests.helpers.accepted import CASES
+from tests.helpers.in_process import ASSIGNMENTS
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def commands(name):
 def checkout(tmp_path_factory):
     """A copy of the repository that uses this interpreter's environment as its `.venv`."""
     folder = tmp_path_factory.mktemp("readme") / "checkout"
-    # What is compiled stays: behind a wall nothing can be written, and each run would compile the kit anew.
+    # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit anew.
     left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
     shutil.copytree(ROOT, folder, ignore=left_out)
     (folder / ".venv").symlink_to(sys.prefix)

@@ -12,9 +12,9 @@ from autograder.content import course_relations
 from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import explained_by_relations
 from autograder.errors import CourseError
-from autograder.student.check import examine
 from autograder.reports import plain_text
 from autograder.sandbox.protocol.calls import Call
+from autograder.student.check import examine
 from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
 from tests.helpers.in_process import COURSE, judged_alone

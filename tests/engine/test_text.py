@@ -1,4 +1,4 @@
-"""Strangers' text is shown and never obeyed."""
+"""Untrusted text is shown and never obeyed."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.worker.verdict import BadVerdict, read_message
 from autograder.sandbox.protocol import frames
-from tools import fuzz
+from autograder.worker.verdict import BadVerdict, read_message
 from tests.helpers.messages import anything
+from tools import fuzz
 
 EXERCISES = fuzz._Verdicts.exercises
 

@@ -81,7 +81,7 @@ def test_the_wheels_hold_no_suite_no_solution_and_no_catalogue(contents):
     assert [name for name in contents if not name.startswith(packages) and ".dist-info/" not in name] == []
     of_the_course = [name for name in contents if name.startswith("attention_course/")]
     for name in of_the_course:
-        secret = r"suite|/hidden/|mistakes|solutions|source|tests|rubric.toml|not_shown|fingerprints.npz|saved_model"
+        secret = r"hidden||mistakes|solutions|source|tests|rubric.toml|not_shown|fingerprints.npz|saved_model"
         assert not re.search(secret, name), name
 
 
@@ -135,7 +135,7 @@ def test_a1_can_be_worked_through_and_its_pytorch_half_says_what_is_missing(lapt
         assert f"{name}: not started yet. Replace `raise NotImplementedError()`" in untouched
     answers = model_answers(A1)
     said = worked_through(laptop, {name: answers[name] for name in NUMPY_HALF})
-    assert "softmax: 5 of 5 visible checks pass" in said
+    assert "softmax: 5 of 5 visible tests pass" in said
     assert "3 of 4 exercises of a1, scaled dot product, pass their checks." in said
     assert f"torch_scaled_dot_product_attention: {HOW_TO_GET_IT}" in said
     assert "d_k = 1024 q . k is typically" in said  # the slider's pictures, without ipywidgets
@@ -147,7 +147,7 @@ def test_the_command_line_checks_a_notebook_without_a_course(laptop):
     worked_through(laptop, {name: answers[name] for name in NUMPY_HALF})
     done, said = run(laptop / "venv/bin/autograder", "check", laptop / "a1" / A1.notebook.name, cwd=laptop)
     assert done.returncode == 1
-    assert "scaled_dot_product_attention: 6 of 6 visible checks pass" in said
+    assert "scaled_dot_product_attention: 6 of 6 visible tests pass" in said
     assert f"torch_scaled_dot_product_attention: {HOW_TO_GET_IT}" in said
     assert "3 of 4 exercises" in said
 

@@ -1,4 +1,4 @@
-"""The right ways of `tests/course/accepted/`, read."""
+"""The accepted submissions of `tests/course/accepted/`, read."""
 
 from __future__ import annotations
 

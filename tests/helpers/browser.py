@@ -1,4 +1,4 @@
-"""A real browser and a real JupyterLab, one of each for all tests, and a notebook as somebody at the desk uses it."""
+"""A real browser and a real JupyterLab, one of each for all tests, and a notebook as somebody at the worker uses it."""
 
 from __future__ import annotations
 

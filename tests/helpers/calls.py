@@ -1,4 +1,4 @@
-"""One call behind a wall, and its value; which walls there are; whether a process lives."""
+"""One call in a sandbox, and its value; which backend there are; whether a process lives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def slowly(*kinds):
     return [pytest.param(kind, marks=() if kind == "bubblewrap" else pytest.mark.slow, id=kind) for kind in kinds]
 
 
-# What needs no wall holds without one, too.
+# What needs no sandbox holds without one, too.
 everywhere = pytest.mark.parametrize("sandbox", slowly(*BACKENDS, "process"), indirect=True)
 
 

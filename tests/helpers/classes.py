@@ -1,4 +1,4 @@
-"""Make-believe classes that more than one file of tests hands in, and the marks they get."""
+"""Sample classes that more than one file of tests hands in, and the marks they get."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A place like a container with Docker's defaults: no user namespaces, no mounts, few capabilities, a read-only root.
 
-Run as root, in a process of its own: `python tests/helpers/container.py USER COMMAND...` becomes the command as that user. With
-`namespace` for USER it is root in a user namespace of its own, in which no other may be made.
+Run as root, in a process of its own: `python tests/helpers/container.py USER COMMAND...` becomes the command as that
+user. With `namespace` for USER it is root in a user namespace of its own, in which no other may be made.
 
 What is refused is what Docker's documentation says of its default profile, and its default capabilities:
 https://docs.docker.com/engine/security/seccomp/ and https://docs.docker.com/engine/containers/run/
@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from autograder.sandbox.sandboxed import seccomp, isolation
+from autograder.sandbox.sandboxed import isolation, seccomp
 
 REFUSED = (
     "mount", "umount2", "pivot_root", "unshare", "setns", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount",

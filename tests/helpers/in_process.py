@@ -1,4 +1,4 @@
-"""Judge a set of names in this process: fast, for trusted code such as references, mistakes and right ways."""
+"""Judge names in this process: fast, for trusted code such as references, mistakes and accepted submissions."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Otter:
         subprocess.run(kernel, check=True, capture_output=True)
 
     def convert(self, course: Course, name: str) -> None:
-        """Write the assignment's hidden suite in Otter-Grader's form."""
+        """Write the assignment's hidden tests in Otter-Grader's form."""
         with zipfile.ZipFile(self._zip(name), "w") as file:
             file.writestr("otter_config.json", json.dumps({"lang": "python", "show_hidden": True}))
             for exercise, text in _test_files(course.assignment(name)).items():

@@ -26,7 +26,7 @@ MOUNTS = set[str]()
 
 
 def warm_up(setting: dict[str, Any]) -> None:
-    """The host still sees what is mounted where."""
+    """The fork server still sees what is mounted where."""
     with open("/proc/self/mounts") as mounts:
         MOUNTS.update(line.split()[1] for line in mounts)
 

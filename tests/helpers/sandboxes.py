@@ -1,4 +1,4 @@
-"""The real sandbox for tests: notebooks opened behind the wall, and submissions marked there."""
+"""The real sandbox for tests: notebooks opened in the sandbox, and submissions marked there."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 from autograder.content import sandbox_setting
 from autograder.course import Assignment, Course
+from autograder.judge.display_cells import DisplayCell
 from autograder.judge.exercise_calls import read
 from autograder.judge.notebook import Notebook
-from autograder.judge.display_cells import DisplayCell
-from autograder.worker.worker import Worker, Judges
-from autograder.worker.task import Task
 from autograder.report import CellResult, Report
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import FreshChildren, ForkServer, isolates
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
+from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
 from autograder.testing import forbidden
 from autograder.testing.callbacks import Questions
+from autograder.worker.task import Task
+from autograder.worker.worker import Judges, Worker
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,13 +27,13 @@ ROOT = Path(__file__).resolve().parents[2]
 class Wall:
     """Hosts that tests share: one for students, and one for judges for each course.
 
-    beside: another wall of the same run, whose warm process and judges serve this one, too
+    beside: another sandbox of the same run, whose zygote and judges serve this one, too
     """
 
     def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Wall | None = None) -> None:
         self.backend, self.warning = isolates(kind)
         self.limits, self.kind = limits or Limits(), kind
-        # As a run has it: the warm process sees the course, and what it forks for students must not.
+        # As a run has it: the zygote sees the course, and what it forks for students must not.
         self._own = beside is None
         self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
         self.zygote = self._judges[ROOT].zygote

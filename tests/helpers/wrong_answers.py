@@ -1,7 +1,7 @@
 """Wrong implementations that nobody wrote for the catalogue, and what a teacher would call each.
 
-`tests/course/wrong_answers/` has a file an assignment, and `..._second.py` to `..._fifth.py` for what other people wrote later. An
-entry is a function or class as a student would write it:
+`tests/course/wrong_answers/` has a file an assignment, and `..._second.py` to `..._fifth.py` for what other people
+wrote later. An entry is a function or class as a student would write it:
 
     @wrong("root of the length", "scale-by-length", "a-constant-factor")
     def attention_scores(Q, K): ...
@@ -24,7 +24,8 @@ from typing import Any
 from autograder.content import load
 from autograder.course import Assignment
 
-# Names that say the same: those on the left were thought of for the wild ones, before there were others.
+# Names that say the same: those on the left were thought of for the independent wrong answers, before there were
+# others.
 SAME = [
     "residual-of-the-normed residual-from-the-norm residual-from-the-normalised",
     "embedding-divided divided-by-the-root",

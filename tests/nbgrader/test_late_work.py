@@ -14,8 +14,8 @@ from nbgrader.api import Gradebook
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.course import CONFIG
 from autograder.nbgrader import api
-from tests.helpers.classes import marks
 from tests.conftest import copy_course
+from tests.helpers.classes import marks
 from tests.helpers.small_course import command
 
 pytestmark = pytest.mark.slow

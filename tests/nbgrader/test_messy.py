@@ -13,9 +13,9 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.course import CHECK
 from autograder.discovery import find_submissions
-from autograder.worker.pool import grade_many
 from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, grade_id
+from autograder.worker.pool import grade_many
 from tests.conftest import copy_course
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Non-unique cell id")]

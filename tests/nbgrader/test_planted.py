@@ -1,4 +1,4 @@
-"""A submission that holds a course of its own: its Python would run outside every wall, and is never looked for."""
+"""A submission that holds a course of its own: its Python would run outside every sandbox, and is never looked for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ def plant(folder, marker):
     data = json.loads(notebook.read_text())
     data["cells"].append({"cell_type": "markdown", "metadata": {}, "source": SCRIPT})
     notebook.write_text(json.dumps(data))
-    for name in ("nbgrader_config.py", f"solutions/{NAME}/{notebook.stem}.py", f"content/{NAME}/softmax/hidden_tests.py"):
+    for name in (
+        "nbgrader_config.py",
+        f"solutions/{NAME}/{notebook.stem}.py",
+        f"content/{NAME}/softmax/hidden_tests.py",
+    ):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(acts)

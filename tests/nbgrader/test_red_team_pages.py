@@ -14,9 +14,9 @@ from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.nbgrader import api
+from tests.conftest import copy_course
 from tests.helpers.attacks import ATTACKS
 from tests.helpers.browser import lab
-from tests.conftest import copy_course
 
 pytestmark = pytest.mark.slow
 NAME = "a1_scaled_dot_product"

@@ -25,7 +25,17 @@ import pytest
 from autograder.course import Course
 from autograder.nbgrader.collectors import Gradescope
 from tests.helpers.pages import commands
-from tests.helpers.small_course import (A_POINT_FOR_LATENESS, EXERCISE, NAME, NOTEBOOK, WRITTEN, WRONG, command, small_course, submit)
+from tests.helpers.small_course import (
+    A_POINT_FOR_LATENESS,
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRITTEN,
+    WRONG,
+    command,
+    small_course,
+    submit,
+)
 
 GUIDE, SYSTEMS = "instructor", "canvas-moodle-gradescope"
 # What is for another machine, another way to collect or grade, or for editing the course.

@@ -14,11 +14,11 @@ from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.discovery import find_submissions
-from autograder.worker.pool import grade_many
 from autograder.nbgrader import api
 from autograder.submission import grade_id
-from tests.helpers.classes import marks
+from autograder.worker.pool import grade_many
 from tests.conftest import copy_course
+from tests.helpers.classes import marks
 
 pytestmark = pytest.mark.slow
 # To the grader it is a loop, and it takes no processor time from the tests beside it.

@@ -12,8 +12,8 @@ from autograder.authoring.sample_class import fill, hand_in, mistake, model_answ
 from autograder.course import CONFIG
 from autograder.discovery import find_submissions
 from autograder.submission import code_cells, read_notebook
-from tests.helpers.classes import marks
 from tests.conftest import copy_course
+from tests.helpers.classes import marks
 from tests.helpers.sandboxes import Marker
 
 # NumPy alone, both halves, what is brought and trained, what is watched, and ten exercises.

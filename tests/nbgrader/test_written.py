@@ -17,7 +17,7 @@ from autograder.nbgrader import api
 from autograder.nbgrader.pages import Page, with_waiting
 from autograder.reports.written import MAX_TEXT, Answer, grouped
 from tests.helpers.in_process import COURSE
-from tests.helpers.small_course import (EXERCISE, NAME, NOTEBOOK, RUBRIC, add_question, book_of, command, graded, submit)
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, RUBRIC, add_question, book_of, command, graded, submit
 
 ANSWER = "Since each row has a mean of its own, and $x$ less it sums to 0."
 

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from autograder.judge.exercise_calls import read
-from autograder.testing.local import Here
 from autograder.testing.callbacks import Questions
+from autograder.testing.local import Here
 from autograder.testing.student import Student
 
 CODE = textwrap.dedent("""
@@ -124,7 +124,7 @@ class Asked:
         return read(next(self.exercise.ask([(call, None)])))
 
 
-@pytest.fixture(params=["behind the wall", "in this process"])
+@pytest.fixture(params=["in the sandbox", "in this process"])
 def transport(request, sandbox):
     if request.param == "in this process":
         names = {"__name__": "notebook"}

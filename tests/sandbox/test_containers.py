@@ -24,7 +24,8 @@ A1 = "a1_scaled_dot_product"
 CURIOUS = """
 import os, subprocess
 found = []
-for place in ({kit!r}, {kit!r} + "/solutions", {kit!r} + "/attention_course/a1_scaled_dot_product/softmax/hidden_tests.py",
+for place in ({kit!r}, {kit!r} + "/solutions",
+        {kit!r} + "/attention_course/a1_scaled_dot_product/softmax/hidden_tests.py",
               {kit!r} + "/class/other/{a1}", "/etc/passwd", "/proc/1/environ", "/sys"):
     try:
         found.append(os.listdir(place) if os.path.isdir(place) else open(place).read())

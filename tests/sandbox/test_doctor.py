@@ -12,15 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import doctor_installed, doctor_trial
-from autograder.cli.main import app
 from autograder.cli.condition import GOOD, LESS, UNSAFE
+from autograder.cli.main import app
 from autograder.cli.options import SandboxKind, warn
 from autograder.course import Course, course_at
 from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, places
 from autograder.sandbox.backends import landlock as landlock_backend
-from autograder.sandbox.supervisor import cgroup, launch
 from autograder.sandbox.protocol import frames
+from autograder.sandbox.supervisor import cgroup, launch
 from tests.conftest import ROOT
 
 
@@ -71,7 +71,7 @@ def test_no_wall_is_not_safe_and_names_the_remedy(doctor, monkeypatch):
     said, code = doctor()
     assert code == 1
     assert "student code can read the suites" in said and "apt-get install bubblewrap" in said
-    assert said.endswith("Grading is not safe here (wall: none).")
+    assert said.endswith("Grading is not safe here (sandbox: none).")
 
 
 def test_a_course_among_the_libraries_is_not_safe(doctor, monkeypatch):

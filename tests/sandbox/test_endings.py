@@ -18,14 +18,14 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.errors import MachineError
-from autograder.sandbox.supervisor import users
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Failure
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_in
+from autograder.sandbox.supervisor import users
 from tests.helpers.calls import BACKENDS, Lost, ask, define, slowly
+from tests.helpers.sandboxes import Marker, Wall
 from tests.helpers.small_course import EXERCISE, NAME, small_course, submit
 from tests.helpers.terminal import grade
-from tests.helpers.sandboxes import Marker, Wall
 
 A1 = "a1_scaled_dot_product"
 NOBODY = 65534
@@ -55,7 +55,7 @@ print(sent)
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
 def sandbox(request, sandbox_of):
-    """Behind each wall."""
+    """With each backend."""
     return sandbox_of(request.param)
 
 

@@ -16,12 +16,12 @@ from autograder.authoring.sample_class import model_answers
 from autograder.content import sandbox_setting
 from autograder.course import Course
 from autograder.judge.display_cells import display_cells
-from autograder.sandbox.sandboxed.shell import student_package
-from autograder.sandbox.sandboxed.removal import QUESTION, _empty
 from autograder.sandbox.protocol.calls import Call, Reply
+from autograder.sandbox.sandboxed.removal import QUESTION, _empty
+from autograder.sandbox.sandboxed.shell import student_package
 from autograder.testing.forbidden import answer_in_cell, answered_in
-from tests.helpers.calls import ask
 from tests.conftest import ROOT
+from tests.helpers.calls import ask
 from tests.helpers.sandboxes import Marker
 from tools.find_ready_made import Suspect, _of_some
 

@@ -19,14 +19,14 @@ from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, PROCESS
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.supervisor.fork_server import ForkServer
 from autograder.sandbox.supervisor.zygote import Zygote
-from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, lives, slowly
 from tests.conftest import ROOT
+from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, lives, slowly
 from tests.helpers.sandboxes import Wall
 
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
 def sandbox(request, sandbox_of):
-    """Behind each wall."""
+    """With each backend."""
     return sandbox_of(request.param)
 
 
@@ -104,7 +104,8 @@ def test_no_control_group_means_fewer_processes(monkeypatch, kind):
 def test_a_control_group_that_nobody_closed_is_gone_with_its_process():
     """As if a signal had come while it was being made."""
     code = (
-        "from autograder.sandbox.supervisor import cgroup; group = cgroup.create(); print(*group.folders if group else ())"
+        "from autograder.sandbox.supervisor import cgroup; "
+        "group = cgroup.create(); print(*group.folders if group else ())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert [folder for folder in done.stdout.split() if os.path.exists(folder)] == []
@@ -201,7 +202,7 @@ def test_arrays_keep_dtype_shape_and_layout(sandbox):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_a_warm_process_that_is_killed_is_started_again(kind):
-    """With a host that is known, and while one starts."""
+    """With a fork server that is known, and while one starts."""
     with Wall(kind=kind) as own:
         for ready in (True, True, False):
             if ready:

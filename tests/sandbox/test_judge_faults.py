@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.worker import worker, executors
-from autograder.worker.pool import open_pool
-from autograder.worker.task import Task
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.supervisor.zygote import Zygote
-from tests.helpers import faulty_judge
+from autograder.worker import executors, worker
+from autograder.worker.pool import open_pool
+from autograder.worker.task import Task
 from tests.conftest import copy_course
+from tests.helpers import faulty_judge
 
 pytestmark = pytest.mark.slow
 FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
@@ -22,7 +22,7 @@ SLOW = {"loops", "half a frame"}
 
 
 class Sees(Zygote):
-    """A warm process whose judges can see where the faulty one lies."""
+    """A zygote whose judges can see where the faulty one lies."""
 
     def __init__(self, wall, modules, places=()):
         super().__init__(wall, modules, (*places, Path(__file__).parent))

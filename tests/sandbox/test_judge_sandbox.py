@@ -1,4 +1,4 @@
-"""What a judge cannot do, even if what it reads has taken it over: each test runs as a guest of the judges' host."""
+"""What a judge cannot do, even if what it reads has taken it over. Each test runs as such a child."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.worker.worker import Judges
 from autograder.sandbox import landlock
 from autograder.sandbox.backends import LANDLOCK
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.protocol import frames
 from autograder.sandbox.supervisor import users
 from autograder.sandbox.supervisor.launch import ENVIRONMENT
-from autograder.sandbox.protocol import frames
+from autograder.worker.worker import Judges
 from tests.conftest import ROOT, copy_course
 
 pytestmark = pytest.mark.slow
@@ -48,7 +48,7 @@ def probe(course, wall):
         patch.setattr("autograder.worker.worker.JUDGES", CHILD)
         judges = Judges(course.root, wall)
         stack.callback(judges.end)
-        # The very host of a course, which also sees where the guest's module lies.
+        # The very host of a course, which also sees where the child's module lies.
         judges.zygote.launch.places = (*judges.zygote.launch.places, TESTS)
 
         def ask(what, *args):
@@ -83,7 +83,7 @@ def test_it_reaches_no_other_process(probe, what):
 
 
 def test_it_sees_no_process(probe):
-    """Neither another judge nor a notebook, though one warm process has forked the hosts of both."""
+    """Neither another judge nor a notebook, though one zygote has forked the hosts of both."""
     assert probe("processes") in ([], "PermissionError")
 
 

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from autograder.sandbox.sandboxed.perform import describe
 from autograder.sandbox.protocol import frames, values
 from autograder.sandbox.protocol.calls import (
     Call,
@@ -28,6 +27,7 @@ from autograder.sandbox.protocol.calls import (
     call_of,
 )  # fmt: skip
 from autograder.sandbox.protocol.objects import Record, Table
+from autograder.sandbox.sandboxed.perform import describe
 from autograder.testing.comparing import same_value
 from tests.helpers.messages import anything
 

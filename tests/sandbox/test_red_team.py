@@ -13,9 +13,9 @@ happen, the line `# expect:` says what must (JSON):
     printed      what the last cell prints, exactly
     stopped      how many cells are stopped; or stopped_at_most
     seconds      the whole may take so long, 30 where not given
-    behind_landlock   what differs if Landlock is the whole wall
+    behind_landlock   what differs if Landlock is the whole sandbox
 
-Behind each wall all of them run in one run, one group after another, and innocent submissions before and after each
+With each backend all of them run in one run, one group after another, and innocent submissions before and after each
 group; their reports must not change by a byte. If one does, each attack of the group is tried in a run of its own.
 """
 
@@ -43,7 +43,7 @@ from tests.helpers.sandboxes import Marker, Wall
 
 pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
-GROUP = 16  # what harms others harms the attack that follows, too; and an innocent at each desk after them
+GROUP = 16  # what harms others harms the attack that follows, too; and an innocent at each worker after them
 # Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
 SHORT = Limits(
     cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, planned_seconds=0.25, submission_seconds=20,
@@ -62,7 +62,7 @@ def read(path):
 class Run:
     """Attackers and innocents in one run, as a class of two workers has it: a host for each, judges for both.
 
-    desks: give a marker for an assignment by name
+    workers: give a marker for an assignment by name
     """
 
     def __init__(self, kind):
@@ -81,7 +81,7 @@ class Run:
         self._opened.close()
 
     def innocents(self):
-        """Reports, as bytes, on an honest submission with one mistake, from each desk."""
+        """Reports, as bytes, on an honest submission with one mistake, from each worker."""
         return [marks_the_innocent(worker) for worker in self.workers]
 
     def tried(self, paths):
@@ -103,7 +103,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run():
-    """The run behind a wall by its name."""
+    """The run in a sandbox by its name."""
     with contextlib.ExitStack() as opened:
         yield functools.cache(lambda kind: opened.enter_context(Run(kind)))
 
@@ -127,7 +127,7 @@ def untouched(run):
 
 @pytest.fixture(scope="module")
 def after(run, untouched):
-    """By wall and number of a group: outcomes of its attacks, and those among them that have harmed an innocent."""
+    """By sandbox and number of a group: outcomes of its attacks, and those among them that have harmed an innocent."""
 
     def found(kind, number):
         paths = ATTACKS[number * GROUP :][:GROUP]

@@ -25,22 +25,22 @@ from autograder.judge.exercise_calls import read
 from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, PROCESS, PROMISES
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor.fork_server import ForkServer
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Instance, Kind
 from autograder.sandbox.protocol.messages import Policy
 from autograder.sandbox.protocol.objects import Record
 from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.supervisor.fork_server import ForkServer
+from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.testing.callbacks import Questions
-from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, lives, slowly
 from tests.conftest import ROOT
+from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, lives, slowly
 from tests.helpers.sandboxes import Marker, Wall
 
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
 def sandbox(request, sandbox_of):
-    """Every promise is tried behind each wall."""
+    """Every promise is tried with each backend."""
     return sandbox_of(request.param)
 
 
@@ -48,9 +48,9 @@ def sandbox(request, sandbox_of):
 def test_no_network(sandbox, tmp_path):
     code = """
         import socket
-        def reach(host):
+        def reach(fork server):
             try:
-                with socket.create_connection((host, 9), timeout=1):
+                with socket.create_connection((fork server, 9), timeout=1):
                     return "connected"
             except OSError as error:
                 return type(error).__name__ + str(error.errno)
@@ -180,7 +180,7 @@ def test_no_secrets(sandbox, monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_no_right_uncovers_the_course():
-    """The warm process has it in view; what is forked for students cannot take the cover off, whatever it may do."""
+    """The zygote has it in view; what is forked for students cannot take the cover off, whatever it may do."""
     root, names = ROOT, imported_once()
     places = [root / "source", root / "solutions"]
     with (
@@ -593,7 +593,12 @@ def test_no_system_calls_that_only_an_attack_needs(sandbox):
         refused = {n: ask(running, "call", c[column], 0, 0, 0, 0) for n, c in calls.items() if c[column] is not None}
         assert set(refused.values()) == {"EPERM"}, refused
         fenced = sandbox.backend is LANDLOCK
-        for number in (16, 17, 38, 40):  # netlink, packet, the kernel's own cryptography, a virtual machine's host
+        for number in (
+            16,
+            17,
+            38,
+            40,
+        ):  # netlink, packet, the kernel's own cryptography, a virtual machine's fork server
             assert ask(running, "family", number) == ("EPERM" if fenced else "EAFNOSUPPORT")
         for number in (1, 2, 10):
             assert ask(running, "family", number) == ("EPERM" if fenced else "allowed")
@@ -618,11 +623,11 @@ def test_no_state(sandbox):
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)
 def test_every_promise_has_a_test_of_its_name_behind_each_wall(promise):
-    """And without a wall, if it is said to hold there."""
+    """And without a sandbox, if it is said to hold there."""
     test = globals()["test_" + re.sub(r"\W+", "_", promise.name)]
     marks = {mark.args[0]: mark.args[1] for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"}
     given = inspect.signature(test).parameters
-    # A test of the trusted side alone is given no wall, for none comes in.
+    # A test of the trusted side alone is given no sandbox, for none comes in.
     default = BACKENDS if "sandbox" in given else [*BACKENDS, "process"]
     tried = marks.get("kind") or marks.get("sandbox") or default
     assert {getattr(one, "id", one) for one in tried} == {*BACKENDS, *(["process"] if promise in PROCESS.keeps else [])}
@@ -789,7 +794,7 @@ def test_a_killed_grader_leaves_nothing_behind(tmp_path, kind):
     code = f"""
 import sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from tests.helpers.sandboxes import Wall
+from tests.helpers.sandboxes import Sandbox
 cell = "import subprocess; left = subprocess.Popen(['sleep', '1234.{os.getpid()}'])"
 with Wall(kind={kind!r}) as own, own.open([cell]) as running:
     print("ready", own.warm._process.pid, flush=True)

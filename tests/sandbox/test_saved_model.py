@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 
-from attention_course.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
 from attention_course.helpers import news
 from attention_course.helpers.plain_decoder import PlainDecoder
-from autograder.authoring.sample_class import fill, hand_in, model_answers
+from attention_course.saved_model import ITEMS, NO_POINTS, OWN_CODE, exact, held_out, sentence
 from autograder.authoring.notebook_checks import no_secret
+from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.reports.export import as_gradescope
@@ -32,8 +32,8 @@ from autograder.reports.marks_file import read_marks, report_of
 from autograder.submission import MAX_MODEL, MODEL, ModelFile, Submission, model_beside, stamp
 from tests.conftest import copy_course
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
-from tests.helpers.terminal import autograder
 from tests.helpers.sandboxes import Marker
+from tests.helpers.terminal import autograder
 
 A1 = ASSIGNMENTS[0]
 A6 = COURSE.assignment("a6_transformer_summarizer")

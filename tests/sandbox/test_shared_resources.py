@@ -8,10 +8,10 @@ import re
 
 import pytest
 
-from autograder.sandbox.sandboxed import isolation
 from autograder.sandbox.limits import Limits
-from tests.helpers.calls import BACKENDS, ask, define, slowly
+from autograder.sandbox.sandboxed import isolation
 from tests.conftest import ROOT
+from tests.helpers.calls import BACKENDS, ask, define, slowly
 
 CODE = """
 import ctypes, errno, fcntl, mmap, os, resource, select, signal, socket, struct, sys, time
@@ -177,7 +177,7 @@ ROWS = {
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
 def sandbox(request, sandbox_of):
-    """Behind each wall."""
+    """With each backend."""
     return sandbox_of(request.param)
 
 

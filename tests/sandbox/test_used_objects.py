@@ -11,8 +11,8 @@ import pytest
 
 from autograder.judge.exercise_calls import read
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Step
-from autograder.testing.local import Here
 from autograder.testing.callbacks import Questions, parameter_names
+from autograder.testing.local import Here
 from autograder.testing.student import HeldTooMuch, NotStarted, Raised, Student, as_written
 
 CODE = textwrap.dedent("""
@@ -44,12 +44,12 @@ CODE = textwrap.dedent("""
 ROWS, COLUMNS = np.linspace(0, 1, 100), np.linspace(0, 1, 2000)
 
 
-@pytest.fixture(params=["behind the wall", "in this process"])
+@pytest.fixture(params=["in the sandbox", "in this process"])
 def student(request, sandbox):
     names = {"__name__": "notebook"}
     exec(CODE, names)
     with sandbox.open([CODE]) as running:
-        where = running if request.param == "behind the wall" else Here(names)
+        where = running if request.param == "in the sandbox" else Here(names)
         exercise = where.begin(Questions({}))
         yield Student(lambda call: read(next(exercise.ask([(call, None)]))), functools.partial(parameter_names, names))
         exercise.close()

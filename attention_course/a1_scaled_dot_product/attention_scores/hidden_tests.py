@@ -1,4 +1,4 @@
-"""Hidden suite of attention_scores."""
+"""Hidden tests of attention_scores."""
 
 import contextlib
 

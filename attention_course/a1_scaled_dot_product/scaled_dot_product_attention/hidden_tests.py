@@ -1,4 +1,4 @@
-"""Hidden suite of scaled_dot_product_attention."""
+"""Hidden tests of scaled_dot_product_attention."""
 
 import pytest
 

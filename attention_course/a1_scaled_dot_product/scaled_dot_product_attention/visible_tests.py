@@ -1,11 +1,24 @@
-"""Visible checks of scaled_dot_product_attention, for students to read; the numbers are those of the notebook."""
+"""Visible tests of scaled_dot_product_attention, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest
 
 from autograder.testing import close, expect, keeps, visible
 
-from ..shared_visible_tests import ALL_OUTPUTS, ALL_WEIGHTS, KEYS, OUTPUT, QUERIES, STAYS, SURE, VALUES, WEIGHTS, K, Q, V
+from ..shared_visible_tests import (
+    ALL_OUTPUTS,
+    ALL_WEIGHTS,
+    KEYS,
+    OUTPUT,
+    QUERIES,
+    STAYS,
+    SURE,
+    VALUES,
+    WEIGHTS,
+    K,
+    Q,
+    V,
+)
 
 
 @pytest.mark.exercise("scaled_dot_product_attention")

@@ -1,4 +1,4 @@
-"""Hidden suite of softmax."""
+"""Hidden tests of softmax."""
 
 import numpy as np
 import pytest

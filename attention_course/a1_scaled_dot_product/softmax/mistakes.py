@@ -111,7 +111,11 @@ def _summed_away(kept):
     ),
 )
 def softmax(
-    curve=mutation_options.softmax, axis_of=lambda axis: axis, default=-1, end=lambda weights, axis: weights, by_rows=False
+    curve=mutation_options.softmax,
+    axis_of=lambda axis: axis,
+    default=-1,
+    end=lambda weights, axis: weights,
+    by_rows=False,
 ):
     if by_rows:
         return lambda x, axis=default: end(_divided_by_rows(x, curve), axis)

@@ -1,4 +1,4 @@
-"""Hidden suite of torch_scaled_dot_product_attention."""
+"""Hidden tests of torch_scaled_dot_product_attention."""
 
 import contextlib
 

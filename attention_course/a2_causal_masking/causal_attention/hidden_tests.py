@@ -1,4 +1,4 @@
-"""Hidden suite of causal_attention."""
+"""Hidden tests of causal_attention."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Visible checks of causal_attention, for students to read; the numbers are those of the notebook."""
+"""Visible tests of causal_attention, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,9 @@ class TestCausalAttention:
 
     def test_two_words(self, student):
         """Of two words the first sees itself; the second scores 1 and 3, so its weights are 0.12 and 0.88."""
-        with visible("Are the dot products, 2 and 6 in the second row, divided by the square root of 4?", Q=Q, K=K, V=V):
+        with visible(
+            "Are the dot products, 2 and 6 in the second row, divided by the square root of 4?", Q=Q, K=K, V=V
+        ):
             output, weights = self.attend(student, Q, K, V)
             close(weights, CAUSAL_WEIGHTS, "weights")
             close(output, CAUSAL_OUTPUT, "output", within=1e-3)

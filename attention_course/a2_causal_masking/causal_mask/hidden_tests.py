@@ -1,4 +1,4 @@
-"""Hidden suite of causal_mask."""
+"""Hidden tests of causal_mask."""
 
 import numpy as np
 import pytest

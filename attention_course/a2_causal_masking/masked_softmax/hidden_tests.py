@@ -1,4 +1,4 @@
-"""Hidden suite of masked_softmax."""
+"""Hidden tests of masked_softmax."""
 
 import numpy as np
 import pytest

@@ -77,7 +77,8 @@ def masked_softmax(scores, mask):
 @mistake.mutants(
     UNDER | CURVES,
     mutation_options.EMPTY,
-    mutation_options.HINTS | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},
+    mutation_options.HINTS
+    | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},
     catalogued=(
         "mask-inverted", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
         "softmax-over-queries",

@@ -1,4 +1,4 @@
-"""Hidden suite of padding_mask."""
+"""Hidden tests of padding_mask."""
 
 import contextlib
 

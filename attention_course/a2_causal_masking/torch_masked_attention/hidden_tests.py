@@ -1,4 +1,4 @@
-"""Hidden suite of torch_masked_attention."""
+"""Hidden tests of torch_masked_attention."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Visible checks of torch_masked_attention, for students to read; the numbers are those of the notebook."""
+"""Visible tests of torch_masked_attention, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,9 @@ class TestTorchMaskedAttention:
             student.torch_masked_attention,
             self.tensors(Q, K, V, np.array([[False, False], [True, True]])),
         )
-        with visible("Which line lets go of a gradient, or sends a NaN back?", query=Q, key=K, value=V, mask=tensors[3]):
+        with visible(
+            "Which line lets go of a gradient, or sends a NaN back?", query=Q, key=K, value=V, mask=tensors[3]
+        ):
             arrives(attend.gradients(*tensors, seeds=[tensors[0][:, :3], None]).inputs[:3], "query key value")
             arrives(attend.gradients(*tensors, seeds=[None, tensors[0][:, :2]]).inputs[:2], "query key")
 

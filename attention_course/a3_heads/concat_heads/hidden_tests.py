@@ -1,4 +1,4 @@
-"""Hidden suite of concat_heads."""
+"""Hidden tests of concat_heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden suite of per_head_weights."""
+"""Hidden tests of per_head_weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden suite of split_heads."""
+"""Hidden tests of split_heads."""
 
 from __future__ import annotations
 

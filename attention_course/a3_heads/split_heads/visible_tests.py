@@ -1,4 +1,4 @@
-"""Visible checks of split_heads, for students to read; the numbers are those of the notebook."""
+"""Visible tests of split_heads, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of torch_concat_heads."""
+"""Hidden tests of torch_concat_heads."""
 
 from __future__ import annotations
 

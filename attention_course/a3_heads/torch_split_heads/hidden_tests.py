@@ -1,4 +1,4 @@
-"""Hidden suite of torch_split_heads."""
+"""Hidden tests of torch_split_heads."""
 
 from __future__ import annotations
 

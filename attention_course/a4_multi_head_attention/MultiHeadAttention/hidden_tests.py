@@ -1,4 +1,4 @@
-"""Hidden suite of MultiHeadAttention."""
+"""Hidden tests of MultiHeadAttention."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of multi_head_attention."""
+"""Hidden tests of multi_head_attention."""
 
 import numpy as np
 import pytest

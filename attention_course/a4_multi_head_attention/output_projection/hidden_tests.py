@@ -1,4 +1,4 @@
-"""Hidden suite of output_projection."""
+"""Hidden tests of output_projection."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Visible checks of output_projection, for students to read; the numbers are those of the notebook."""
+"""Visible tests of output_projection, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of projection_shapes."""
+"""Hidden tests of projection_shapes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Visible checks of projection_shapes, for students to read; the numbers are those of the notebook."""
+"""Visible tests of projection_shapes, for students to read; the numbers are those of the notebook."""
 
 import pytest
 

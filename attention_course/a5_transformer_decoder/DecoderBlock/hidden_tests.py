@@ -1,4 +1,4 @@
-"""Hidden suite of DecoderBlock."""
+"""Hidden tests of DecoderBlock."""
 
 import numpy as np
 import pytest

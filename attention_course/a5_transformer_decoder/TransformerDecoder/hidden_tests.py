@@ -1,4 +1,4 @@
-"""Hidden suite of TransformerDecoder."""
+"""Hidden tests of TransformerDecoder."""
 
 import math
 

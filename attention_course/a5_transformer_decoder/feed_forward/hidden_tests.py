@@ -1,4 +1,4 @@
-"""Hidden suite of feed_forward."""
+"""Hidden tests of feed_forward."""
 
 import numpy as np
 import pytest

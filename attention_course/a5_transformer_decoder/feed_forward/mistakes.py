@@ -65,7 +65,9 @@ ANOTHER = [
         ),
         "absolute-value": mistake.known({"curve": np.abs}, hint="What should become of -2 between the layers: 0 or 2?"),
         "squared-relu": mistake.mutant({"curve": lambda y: np.maximum(y, 0) ** 2}, hint="What does ReLU make of 10?"),
-        "step-for-relu": mistake.mutant({"curve": lambda y: (y > 0).astype(y.dtype)}, hint="What does ReLU make of 10?"),
+        "step-for-relu": mistake.mutant(
+            {"curve": lambda y: (y > 0).astype(y.dtype)}, hint="What does ReLU make of 10?"
+        ),
         "sign-flipped": mistake.mutant(
             {"curve": lambda y: np.minimum(y, 0)},
             {"curve": lambda y: np.maximum(-y, 0)},

@@ -1,4 +1,4 @@
-"""Hidden suite of layer_norm."""
+"""Hidden tests of layer_norm."""
 
 import numpy as np
 import pytest

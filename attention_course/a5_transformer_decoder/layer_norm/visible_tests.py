@@ -1,4 +1,4 @@
-"""Visible checks of layer_norm, for students to read; the numbers are those of the notebook."""
+"""Visible tests of layer_norm, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest

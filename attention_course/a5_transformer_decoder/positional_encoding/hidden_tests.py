@@ -1,4 +1,4 @@
-"""Hidden suite of positional_encoding."""
+"""Hidden tests of positional_encoding."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Hidden suite of ablate."""
+"""Hidden tests of ablate."""
 
 import numpy as np
 import pytest

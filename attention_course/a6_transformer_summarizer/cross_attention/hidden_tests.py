@@ -1,4 +1,4 @@
-"""Hidden suite of cross_attention."""
+"""Hidden tests of cross_attention."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Visible checks of cross_attention, for students to read; the numbers are those of the notebook."""
+"""Visible tests of cross_attention, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of greedy_summary."""
+"""Hidden tests of greedy_summary."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Visible checks of greedy_summary, for students to read; the numbers are those of the notebook."""
+"""Visible tests of greedy_summary, for students to read; the numbers are those of the notebook."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Hidden suite of next_token."""
+"""Hidden tests of next_token."""
 
 import numpy as np
 import pytest

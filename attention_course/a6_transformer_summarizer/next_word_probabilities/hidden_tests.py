@@ -1,4 +1,4 @@
-"""Hidden suite of next_word_probabilities."""
+"""Hidden tests of next_word_probabilities."""
 
 import numpy as np
 import pytest

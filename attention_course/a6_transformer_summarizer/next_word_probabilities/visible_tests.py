@@ -1,4 +1,4 @@
-"""Visible checks of next_word_probabilities, for students to read; the numbers are those of the notebook."""
+"""Visible tests of next_word_probabilities, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,9 @@ class TestNextWordProbabilities:
         import torch
 
         logits = torch.tensor([1000.0, 1002.0, 0.0, 1001.0])
-        with visible("What is e to the power of 1000, for a computer? Which softmax takes care?", logits=logits.numpy()):
+        with visible(
+            "What is e to the power of 1000, for a computer? Which softmax takes care?", logits=logits.numpy()
+        ):
             close(expect.tensor(student.next_word_probabilities(logits)), [0.09, 0.6652, 0.0, 0.2447])
 
     def test_left_alone(self, student):

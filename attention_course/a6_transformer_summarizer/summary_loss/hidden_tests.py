@@ -1,4 +1,4 @@
-"""Hidden suite of summary_loss."""
+"""Hidden tests of summary_loss."""
 
 import numpy as np
 import pytest

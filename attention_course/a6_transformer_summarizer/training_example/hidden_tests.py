@@ -1,4 +1,4 @@
-"""Hidden suite of training_example."""
+"""Hidden tests of training_example."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of convolution_by_attention."""
+"""Hidden tests of convolution_by_attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden suite of convolution_heads."""
+"""Hidden tests of convolution_heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visible checks of convolution_heads, for students to read; the numbers are those of the notebook."""
+"""Visible tests of convolution_heads, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,9 @@ class TestConvolutionHeads:
 
     def test_four_taps(self, student):
         """Four taps from width three to width two: each head's product is its tap, whatever your d_v."""
-        with visible("Which rows of W_O meet head 0's values, and how often is the kernel in the product?", kernel=TAPS):
+        with visible(
+            "Which rows of W_O meet head 0's values, and how often is the kernel in the product?", kernel=TAPS
+        ):
             self.judge(student, TAPS, [-1, 0, 1, 2])
 
     def test_float32(self, student):

@@ -1,4 +1,4 @@
-"""Hidden suite of offset_attention."""
+"""Hidden tests of offset_attention."""
 
 from __future__ import annotations
 

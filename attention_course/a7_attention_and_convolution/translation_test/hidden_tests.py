@@ -1,4 +1,4 @@
-"""Hidden suite of translation_test."""
+"""Hidden tests of translation_test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden suite of KeyValueCache."""
+"""Hidden tests of KeyValueCache."""
 
 import numpy as np
 import pytest

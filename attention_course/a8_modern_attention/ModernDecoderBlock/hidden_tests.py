@@ -1,4 +1,4 @@
-"""Hidden suite of ModernDecoderBlock."""
+"""Hidden tests of ModernDecoderBlock."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Hidden suite of cache_bytes."""
+"""Hidden tests of cache_bytes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of decoding_step."""
+"""Hidden tests of decoding_step."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of gated_feed_forward."""
+"""Hidden tests of gated_feed_forward."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of grouped_query_attention."""
+"""Hidden tests of grouped_query_attention."""
 
 import numpy as np
 import pytest

@@ -144,7 +144,9 @@ SHARING = {
     | WHOLE
     | mutation_options.without(mutation_options.SCALES, "scale-by-length", "scale-by-half-d_k")
     | mutation_options.BY_VALUES
-    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "softmax-twice", "not-normalised", "sign-flipped")
+    | mutation_options.only(
+        mutation_options.CURVES, "softmax-missing", "softmax-twice", "not-normalised", "sign-flipped"
+    )
     | mutation_options.only(mutation_options.AXES, "softmax-over-queries", "softmax-over-everything")
     | mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all", "mask-transposed")
     | mutation_options.NOTHING

@@ -1,4 +1,4 @@
-"""Visible checks of grouped_query_attention, for students to read; the numbers are those of the notebook."""
+"""Visible tests of grouped_query_attention, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest
@@ -130,7 +130,9 @@ class TestGroupedQueryAttention:
 
     def test_two_groups(self, student):
         """Six query heads, two of keys and values: neighbours share."""
-        with visible("Which head of keys does query head 1 get, and which one does its neighbour?", Q=SIX, K=TWO, V=MORE):
+        with visible(
+            "Which head of keys does query head 1 get, and which one does its neighbour?", Q=SIX, K=TWO, V=MORE
+        ):
             self.judge(student, SHARED_OUTPUT, SHARED_WEIGHTS, SIX, TWO, MORE, 2)
 
     def test_mask(self, student):

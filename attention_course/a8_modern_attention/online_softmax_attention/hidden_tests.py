@@ -1,4 +1,4 @@
-"""Hidden suite of online_softmax_attention."""
+"""Hidden tests of online_softmax_attention."""
 
 import numpy as np
 import pytest

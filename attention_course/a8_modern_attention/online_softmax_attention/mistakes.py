@@ -176,7 +176,9 @@ def online_softmax_attention(Q, K, V, block_size):
             {"step": online(new=lambda old, block: block)},
             hint="The largest score so far: may it become smaller with a new block?",
         ),
-        "no-scaling": mistake.mutant({"step": online(scale=lambda d: 1.0)}, hint="What are the dot products divided by?"),
+        "no-scaling": mistake.mutant(
+            {"step": online(scale=lambda d: 1.0)}, hint="What are the dot products divided by?"
+        ),
         "divided-in-each-step": mistake.mutant(
             {"after": lambda state: (*state[:2], state[2] / state[1][..., None])},
             hint="When is what is mixed divided by the total: in each step, or once at the very end?",

@@ -1,4 +1,4 @@
-"""Hidden suite of online_softmax_step."""
+"""Hidden tests of online_softmax_step."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of rms_norm."""
+"""Hidden tests of rms_norm."""
 
 import numpy as np
 import pytest

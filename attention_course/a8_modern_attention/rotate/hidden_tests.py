@@ -1,4 +1,4 @@
-"""Hidden suite of rotate."""
+"""Hidden tests of rotate."""
 
 import numpy as np
 import pytest

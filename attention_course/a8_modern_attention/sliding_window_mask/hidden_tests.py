@@ -1,4 +1,4 @@
-"""Hidden suite of sliding_window_mask."""
+"""Hidden tests of sliding_window_mask."""
 
 import numpy as np
 import pytest

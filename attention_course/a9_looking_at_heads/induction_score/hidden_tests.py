@@ -1,4 +1,4 @@
-"""Hidden suite of induction_score."""
+"""Hidden tests of induction_score."""
 
 from __future__ import annotations
 

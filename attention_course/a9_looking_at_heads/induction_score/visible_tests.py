@@ -1,4 +1,4 @@
-"""Visible checks of induction_score, for students to read; the numbers are those of the notebook."""
+"""Visible tests of induction_score, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest

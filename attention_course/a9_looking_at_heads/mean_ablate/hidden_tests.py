@@ -1,4 +1,4 @@
-"""Hidden suite of mean_ablate."""
+"""Hidden tests of mean_ablate."""
 
 from __future__ import annotations
 

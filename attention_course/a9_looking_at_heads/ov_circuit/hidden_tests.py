@@ -1,4 +1,4 @@
-"""Hidden suite of ov_circuit."""
+"""Hidden tests of ov_circuit."""
 
 from __future__ import annotations
 

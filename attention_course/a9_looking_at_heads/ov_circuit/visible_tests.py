@@ -1,4 +1,4 @@
-"""Visible checks of ov_circuit, for students to read; the numbers are those of the notebook."""
+"""Visible tests of ov_circuit, for students to read; the numbers are those of the notebook."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hidden suite of patch_head."""
+"""Hidden tests of patch_head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden suite of previous_token_score."""
+"""Hidden tests of previous_token_score."""
 
 from __future__ import annotations
 

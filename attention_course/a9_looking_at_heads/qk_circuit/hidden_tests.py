@@ -1,4 +1,4 @@
-"""Hidden suite of qk_circuit."""
+"""Hidden tests of qk_circuit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The sandbox backends: bubblewrap, Landlock, and a plain process with limits only.
 
 Each is one object, which the supervisor chooses once, when it starts the zygote (`supervisor.launch`). It says how the
-zygote is started and what holds there. Behind the wall the same object forks the fork servers, and makes for each a
+zygote is started and what holds there. In the sandbox the same object forks the fork servers, and makes for each a
 `Students` or a `Judges`: the steps by which a fork server and its children give up what they must not have.
 """
 

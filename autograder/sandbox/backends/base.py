@@ -16,10 +16,10 @@ from typing import ClassVar
 
 from autograder.sandbox import landlock
 from autograder.sandbox.backends.promises import PROMISES, Promise
-from autograder.sandbox.sandboxed import seccomp, isolation
-from autograder.sandbox.sandboxed.exercises import InOwnGroup
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.messages import Policy
+from autograder.sandbox.sandboxed import isolation, seccomp
+from autograder.sandbox.sandboxed.exercises import InOwnGroup
 
 SEEN = "student code cannot read suites, marks or other students' work"
 
@@ -36,7 +36,7 @@ class Child:
 class Confined(ABC):
     """The steps of one fork server and of its children, in the order in which they are taken.
 
-    This class takes those that need no wall.
+    This class takes those that need no sandbox.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -85,7 +85,7 @@ class Confined(ABC):
 
 
 class Students(Confined):
-    """A fork server of notebooks: its children run strangers' code, and so it gives up everything itself."""
+    """A fork server of notebooks: its children run untrusted code, and so it gives up everything itself."""
 
     def in_child(self, limits: Limits) -> None:
         """Lose sight first, then rights, then system calls; limits last, for the steps before need some room."""
@@ -155,7 +155,7 @@ class Backend(ABC):
     """One way to run code that nobody trusts. What is not overridden is what a plain process does.
 
     name: as on the command line; title: as a person reads it
-    isolates: is there a wall, or limits alone?
+    isolates: is there a sandbox, or limits alone?
     keeps: what holds here; means: what that comes to, in words
     students, judges: what a fork server of each kind does, from its policy
     """
@@ -179,7 +179,7 @@ class Backend(ABC):
         return None
 
     def summary(self) -> str:
-        """The wall in a few words."""
+        """The sandbox in a few words."""
         return self.title
 
     def scratch(self) -> TemporaryDirectory[str] | None:

@@ -27,12 +27,13 @@ from autograder.sandbox.backends.places import (
     python_places,
     with_its_name,
 )
-from autograder.sandbox.sandboxed import isolation
-from autograder.sandbox.sandboxed.exercises import Alone
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol.messages import Policy
+from autograder.sandbox.sandboxed import isolation
+from autograder.sandbox.sandboxed.exercises import Alone
 
-# To give hosts namespaces of their own; to give root up; to read a course that only its owner may read; to end hosts.
+# To give fork servers namespaces of their own; to give root up; to read a course that only its owner may read; to end
+# fork servers.
 ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_READ_SEARCH", "CAP_KILL")
 # Of root's: to give it up in the forks, to read a course that only its owner may read, to end the forks.
 JUDGES_SERVER_KEEPS = isolation.CAP_DAC_READ_SEARCH | isolation.CAP_KILL | isolation.CAP_SETGID | isolation.CAP_SETUID
@@ -117,7 +118,7 @@ class Bubblewrap(Backend):
         return None
 
     def command(self, program: Callable[[str], str], places: Sequence[Path]) -> list[str]:
-        """Python behind the outer wall."""
+        """Python behind the outer sandbox."""
         return [*arguments(places), interpreter_inside(), "-I", "-B", "-c", program(INSIDE)]
 
     def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: Callable[[], int]) -> Policy:
@@ -139,13 +140,13 @@ class Bubblewrap(Backend):
 
 
 def arguments(places: Sequence[Path] = ()) -> list[str]:
-    """The outer wall: nothing of the machine but Python, its packages, the system's libraries, the kit and `places`.
+    """The outer sandbox: nothing of the machine but Python, its packages, the system's libraries, the kit and `places`.
 
     Nothing but /tmp can be written to, and that is empty.
     """
     unshare = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:
-        # Root needs no user namespace; hosts, or their forks, then give root up themselves.
+        # Root needs no user namespace; fork servers, or their forks, then give root up themselves.
         unshare += ["--cap-drop", "ALL", *(word for one in ROOT_KEEPS for word in ("--cap-add", one))]
     else:
         unshare += ["--unshare-user"]
@@ -181,7 +182,7 @@ def _why_not() -> str | None:
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (on Debian or Ubuntu: apt-get install bubblewrap)"
     own = ["/usr/bin/unshare", "--fork", "--pid", "--mount", "--net", "--ipc"]
-    # A host has namespaces of its own, and so has a notebook in it, once root has been left behind.
+    # A fork server has namespaces of its own, and so has a notebook in it, once root has been left behind.
     server = [*own, *(["--user", "--map-current-user"] if os.getuid() else [])]
     probe = [*arguments(), *server, *own, "--user", "true"]
     done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=20)

@@ -1,10 +1,10 @@
-"""Landlock: a wall that each process builds around itself, for machines where bubblewrap does not work.
+"""Landlock: a sandbox that each process builds around itself, for machines where bubblewrap does not work.
 
 There are no mounts, no private users and no private process numbers, so:
 
-- a submission's scratch is a folder, which the host watches (`scratch_watch`), and removes when all has ended;
+- a submission's scratch is a folder, which the fork server watches (`scratch_watch`), and removes when all has ended;
 - a submission is one process group, which it cannot leave (`seccomp`), so one signal ends all of it;
-- started by root, each host has a user of its own, so that limits on processes are its own, too.
+- started by root, each fork server has a user of its own, so that limits on processes are its own, too.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from autograder.sandbox import landlock
 from autograder.sandbox.backends.base import Backend, Child, Judges, Students
 from autograder.sandbox.backends.places import KIT, SYSTEM, open_to_all, python_places
 from autograder.sandbox.backends.process import plain_python, remove_scratch
-from autograder.sandbox.sandboxed import scratch_watch, seccomp, isolation
-from autograder.sandbox.sandboxed.exercises import ByDescriptor, InOwnGroup, InScope
 from autograder.sandbox.protocol.messages import Policy
+from autograder.sandbox.sandboxed import isolation, scratch_watch, seccomp
+from autograder.sandbox.sandboxed.exercises import ByDescriptor, InOwnGroup, InScope
 
 BECOME_ANOTHER = {0, 6, 7}  # capabilities: CHOWN, SETGID, SETUID
 READ_ALL = {1, 2}  # DAC_OVERRIDE, DAC_READ_SEARCH
 STOP_SECONDS = 5.0  # for the zygote to end what it has forked
-SERVER_STOP_SECONDS = 4.0  # for a host to do so
+SERVER_STOP_SECONDS = 4.0  # for a fork server to do so
 
 
 class StudentsUnderLandlock(Students):
@@ -159,7 +159,7 @@ class Landlock(Backend):
         return "Landlock and seccomp"
 
     def command(self, program: Callable[[str], str], places: Sequence[Path]) -> list[str]:
-        """This very Python: each process builds the wall around itself."""
+        """This very Python: each process builds the sandbox around itself."""
         return plain_python(program)
 
     def policy(self, judges: bool, places: Sequence[Path], scratch: str, user: Callable[[], int]) -> Policy:
@@ -183,7 +183,7 @@ class Landlock(Backend):
         signal.signal(signal.SIGTERM, lambda *_: control.shutdown(socket.SHUT_RDWR))
 
     def end(self, pid: int) -> None:
-        """Nothing but a host ends what it has forked, so it is asked first."""
+        """Nothing but a fork server ends what it has forked, so it is asked first."""
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGTERM)
             until = time.monotonic() + SERVER_STOP_SECONDS
@@ -246,7 +246,7 @@ def _tried() -> str | None:
     return "Landlock does not work here (a place that is out of reach can be read)"
 
 
-# ---------------------------------------------------------------- steps behind the wall
+# ---------------------------------------------------------------- steps in the sandbox
 
 
 def _write_in(folder: str) -> None:
@@ -256,7 +256,7 @@ def _write_in(folder: str) -> None:
 def _stand_for(files: Mapping[str, str]) -> None:
     """Texts in the place of files that cannot be read any more: for tracebacks, and for a module that is loaded again.
 
-    No wall: who undoes this finds files that cannot be read.
+    No sandbox: who undoes this finds files that cannot be read.
     """
     for path, text in files.items():
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parents[2]
-INSIDE = "/kit"  # holds the sandbox's own code for hosts that run strangers' code, and nothing more of the kit
-ENVIRONMENT_INSIDE = "/kit/environment"  # the virtual environment's place behind the wall, wherever it lies outside
+INSIDE = "/kit"  # holds the sandbox's own code for fork servers that run untrusted code, and nothing more of the kit
+ENVIRONMENT_INSIDE = "/kit/environment"  # the virtual environment's place in the sandbox, wherever it lies outside
 SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
 )  # fmt: skip
@@ -29,7 +29,7 @@ def in_environment() -> bool:
 
 
 def interpreter_inside() -> str:
-    """Python's program, as it is called behind bubblewrap's wall."""
+    """Python's program, as it is called behind bubblewrap's sandbox."""
     executable = Path(os.path.normpath(sys.executable))  # called as `../.venv/bin/python`, that stands in it
     return str(Path(ENVIRONMENT_INSIDE, executable.relative_to(sys.prefix)) if in_environment() else executable)
 

@@ -1,4 +1,4 @@
-"""No wall: a plain process with limits and deadlines, where neither bubblewrap nor Landlock works."""
+"""No sandbox: a plain process with limits and deadlines, where neither bubblewrap nor Landlock works."""
 
 from __future__ import annotations
 

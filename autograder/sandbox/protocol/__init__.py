@@ -1,1 +1,1 @@
-"""What both sides of the wall speak."""
+"""What both sides of the sandbox speak."""

@@ -1,4 +1,4 @@
-"""What is asked across the wall and what comes back: a `Call`, and `Reply`, `Failure` or `NoAnswer`.
+"""What is asked across the sandbox's boundary and what comes back: a `Call`, and `Reply`, `Failure` or `NoAnswer`.
 
 The same four serve in both directions: a suite calls student code, and student code may ask (see `sandboxed.proxy`).
 This is the one place where they become bytes.
@@ -56,7 +56,7 @@ class Instance:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def packed(self) -> _Instance:
-        """As it crosses the wall."""
+        """As it crosses the sandbox's boundary."""
         return _Instance(encode(list(self.args)), encode(dict(self.kwargs)), encode(dict(self.parameters)))
 
 
@@ -102,7 +102,7 @@ class Call:
 
     @cached_property
     def as_bytes(self) -> bytes:
-        """It as it crosses the wall. Made once: what becomes of an argument later is not what it was called with."""
+        """The call as bytes. Made once, since an argument may change later."""
         packed = _Call(
             self.name,
             encode(list(self.args)),
@@ -262,7 +262,7 @@ def call_of(body: bytes) -> Call:
 
 
 def answer_bytes(answer: Reply | Failure) -> bytes:
-    """An answer as it crosses the wall."""
+    """An answer as it crosses the sandbox's boundary."""
     if isinstance(answer, Failure):
         lines = [_Line(line.function[:80], line.number, line.text[:160]) for line in answer.lines[-MAX_LINES:]]
         failure = _Failure(answer.kind, answer.text[:MAX_WORDS], answer.error[:40], lines)

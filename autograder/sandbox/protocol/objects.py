@@ -1,4 +1,4 @@
-"""Objects and tables as they come over the wall: public data, without the class or the package that they are made of.
+"""Objects and tables that left the sandbox: public data, without their class or package.
 
 `Record` stands for an object, `Table` for a pandas frame. Nothing here knows how they travel; see `values`.
 """

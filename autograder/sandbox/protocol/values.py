@@ -1,4 +1,4 @@
-"""Values that may cross the wall, as lists with a tag: plain data, sets, arrays, tensors, objects, tables.
+"""Values that may leave or enter the sandbox, as tagged lists: plain data, sets, arrays, tensors, objects, tables.
 
 A tuple stays a tuple and an array keeps its dtype, shape and layout. Never pickle, never a class that the sender
 chooses: an object comes as a `Record` of its public data, a pandas frame as a `Table` of its columns. Who decodes takes
@@ -33,7 +33,7 @@ MAX_CELLS = 20_000  # of all columns of a table that are no arrays
 
 
 class Other:
-    """A value that does not cross the wall; only the name of its type does."""
+    """A value that does not cross the sandbox's boundary; only the name of its type does."""
 
     def __init__(self, type_name: str) -> None:
         self.type_name = type_name[:NAME]

@@ -1,1 +1,1 @@
-"""What runs behind the wall."""
+"""What runs in the sandbox."""

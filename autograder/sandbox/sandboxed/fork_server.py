@@ -1,9 +1,10 @@
-"""A process behind the wall that forks a guest for each submission, and runs nobody's code itself.
+"""A process in the sandbox that forks a child for each submission, and runs nobody's code itself.
 
-The warm process forks it (`sandboxed.zygote`). There are two kinds of host, which differ in the guest (a `GuestModule`): one
-for student code (`sandboxed.notebook`), one for judges (`judge.process`). The control socket brings messages of
-`protocol.messages`; with `Open` comes the descriptor that the guest will talk on. Messages travel on sockets of their
-own, so what anybody prints disturbs nothing. Which rights are given up, and when, is in `sandbox.backends`.
+The zygote forks it (`sandboxed.zygote`). There are two kinds of fork server, which differ in the child (a
+`GuestModule`): one for student code (`sandboxed.notebook`), one for judges (`judge.process`). The control socket brings
+messages of `protocol.messages`; with `Open` comes the descriptor that the child will talk on. Messages travel on
+sockets of their own, so what anybody prints disturbs nothing. Which rights are given up, and when, is in
+`sandbox.backends`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from typing import NoReturn, Protocol
 
 from autograder.sandbox.backends import BACKENDS, Judges, Students, confined
 from autograder.sandbox.backends.base import Child
-from autograder.sandbox.sandboxed import isolation
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
@@ -34,16 +34,17 @@ from autograder.sandbox.protocol.messages import (
     StartServer,
     ToServer,
 )
+from autograder.sandbox.sandboxed import isolation
 
 
 class ChildModule(Protocol):
-    """What a host's module has."""
+    """What a fork server's module has."""
 
     def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed | None:
-        """Import what every guest needs, once; the files that no guest may read."""
+        """Import what every child needs, once; the files that no child may read."""
 
     def prepare(self, preparation: Preparation) -> None:
-        """Learn what the next guests will need, from the course alone. May raise."""
+        """Learn what the next children will need, from the course alone. May raise."""
 
     def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
         """In the fork: do the work."""
@@ -52,7 +53,7 @@ class ChildModule(Protocol):
 def main(descriptor: int, body: bytes) -> None:
     """Serve the control socket on `descriptor` until its other end closes.
 
-    body: a `StartServer` as it travelled, since the warm process may have loaded other classes of the same names
+    body: a `StartServer` as it travelled, since the zygote may have loaded other classes of the same names
     """
     order = frames.parse(body, StartServer)
     control, sandbox = socket.socket(fileno=descriptor), confined(order.policy)
@@ -66,7 +67,7 @@ def main(descriptor: int, body: bytes) -> None:
 
 
 class _ForkServer:
-    """Forks guests, says how they ended, and clears them away."""
+    """Forks children, says how they ended, and clears them away."""
 
     def __init__(self, control: socket.socket, child: ChildModule, sandbox: Students | Judges) -> None:
         self._control, self._child_module, self._sandbox = control, child, sandbox
@@ -97,11 +98,11 @@ class _ForkServer:
                 self._sandbox.end(child)
             frames.send(self._control, Closed(message.number))
         else:
-            with contextlib.suppress(Exception):  # said to the guest that needs it
+            with contextlib.suppress(Exception):  # said to the child that needs it
                 self._child_module.prepare(message)
 
     def _ending(self, asked: HowEnded) -> Ending:
-        """How a guest ended; what it has started is still to be cleared away."""
+        """How a child ended; what it has started is still to be cleared away."""
         child = self._children.get(asked.number)
         if child is None or not (child.pid or child.over_limit):
             return Ending()
@@ -110,7 +111,7 @@ class _ForkServer:
         return ending_of(child.pid, END_SECONDS if asked.ends else 0)
 
     def _open(self, message: Open, descriptor: int) -> int:
-        """Fork a guest; 0 if there is none, and why has been said on its descriptor."""
+        """Fork a child; 0 if there is none, and why has been said on its descriptor."""
         try:
             if message.preparation:
                 self._child_module.prepare(message.preparation)
@@ -123,7 +124,7 @@ class _ForkServer:
         return pid
 
     def _child(self, limits: Limits, descriptor: int) -> NoReturn:
-        """In the fork: give up what it must not have, then do the work; and never return to the host's loop."""
+        """In the fork: give up what it must not have, then do the work; and never return to the fork server's loop."""
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self._control.close()

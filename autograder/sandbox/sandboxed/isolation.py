@@ -63,7 +63,7 @@ class Removed:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Ask the kernel for something about this process; macOS, where there is no wall anyway, has no such question."""
+    """Ask the kernel for something about this process. macOS has no such call, and no sandbox."""
     with contextlib.suppress(AttributeError):
         libc.prctl(option, value, 0, 0, 0)
 
@@ -139,10 +139,10 @@ def fork_into_namespaces(own_user: bool = True) -> int:
 
 
 def narrow(hidden: Sequence[str], read_only: Sequence[str]) -> None:
-    """In a host's own namespaces: an empty folder in the place of each of `hidden`, and no writing in `read_only`.
+    """In a fork server's own namespaces: each of `hidden` looks empty, and `read_only` cannot be written.
 
-    What a host of notebooks forks has users of its own, for whom the kernel locks these in place: no right that they
-    could gain there would take one away.
+    What a fork server of notebooks forks has users of its own, for whom the kernel locks these in place: no right that
+    they could gain there would take one away.
     """
     for place in hidden:
         cover(place)

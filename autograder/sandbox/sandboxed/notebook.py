@@ -1,6 +1,6 @@
-"""Guest of the students' host: a notebook that runs once, then forks for each exercise.
+"""Child of the students' fork server: a notebook that runs once, then forks for each exercise.
 
-    host    NumPy, PyTorch and IPython imported; runs no student code; forks on request (`sandboxed.fork_server`)
+    fork server    NumPy, PyTorch and IPython imported; runs no student code; forks on request (`sandboxed.fork_server`)
      └ state      first process of a private pid namespace: when it ends, all below it end; has run the cells
         └ exercise   the calls of one exercise, then gone
 
@@ -24,15 +24,15 @@ from typing import Any
 import msgspec
 
 from autograder.sandbox.backends import Judges, Students
-from autograder.sandbox.sandboxed import seccomp, removal, isolation
-from autograder.sandbox.sandboxed.fork_server import silence
-from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
-from autograder.sandbox.sandboxed.perform import describe, perform
-from autograder.sandbox.sandboxed.shell import Bounded, run_cell, student_package, warm_shell
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
+from autograder.sandbox.sandboxed import isolation, removal, seccomp
+from autograder.sandbox.sandboxed.fork_server import silence
+from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
+from autograder.sandbox.sandboxed.perform import describe, perform
+from autograder.sandbox.sandboxed.shell import Bounded, run_cell, student_package, warm_shell
 
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700

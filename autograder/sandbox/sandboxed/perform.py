@@ -17,9 +17,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
-from autograder.sandbox.protocol.calls import LEN, MAX_LINES, Ask, Call, Failure, Instance, Kind, Line, Reply, Proxy
+from autograder.sandbox.protocol.calls import LEN, MAX_LINES, Ask, Call, Failure, Instance, Kind, Line, Proxy, Reply
 from autograder.sandbox.protocol.values import Handle
+from autograder.sandbox.sandboxed.proxy import from_handle, is_float_tensor, proxy
 
 KINDS = (
     "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",
@@ -76,7 +76,7 @@ def perform(
 def _substitute(
     names: MutableMapping[str, Any], call: Call, substituted: Sequence[Proxy], ask: Ask, hidden: dict[str, object]
 ) -> None:
-    """Put stand-ins behind names; what was there goes to `hidden`."""
+    """Put proxies behind names; what was there goes to `hidden`."""
     in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
     for one in substituted:
         hidden[one.name] = own = names.get(one.name, ABSENT)

@@ -1,8 +1,8 @@
 """What student code meets in place of something that stays on the trusted side.
 
-It looks like a function or an `nn.Module`, and asks over the wall: a question is a call, like the suite's (see
-`protocol.calls`), so no code of the reference's or the suite's is ever where student code could read it. In
-PyTorch it is differentiable: a backward pass asks once more, for gradients.
+It looks like a function or an `nn.Module`, and asks across the sandbox's boundary: a question is a call, like the
+suite's (see `protocol.calls`), so no code of the reference's or the suite's is ever where student code could read it.
+In PyTorch it is differentiable: a backward pass asks once more, for gradients.
 
 An `order` is the names of the parameters, so that an argument given by keyword is known by its place.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Reply, Proxy
+from autograder.sandbox.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
 from autograder.sandbox.protocol.values import Handle
 
 Own = Callable[..., Any]
@@ -32,7 +32,7 @@ def proxy(one: Proxy, own: Own | None, ask: Ask, in_torch: bool) -> Any:
     """The reference behind a name: a function or an `nn.Module` class.
 
     `own` is the student's code of that name. It is used if the question cannot be asked: a value that does not
-    cross the wall, an array inside an exercise in PyTorch.
+    cross the sandbox's boundary, an array inside an exercise in PyTorch.
     """
     return _class(one.name, one.order, ask) if one.module else _function(one.name, one.order, ask, own, in_torch)
 

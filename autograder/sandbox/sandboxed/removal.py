@@ -1,10 +1,10 @@
 """What is ready-made is not in the sandbox: who calls it asks the trusted side, which notes it.
 
-Watching calls from inside student code's own process can be undone from there. So the students' host, which runs
-nobody's code, takes away what `course.toml` names: every kernel of it becomes a question over the wall, in PyTorch's
-dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd functions),
-and so does every function of the libraries' Python source that computes it. While the notebook's cells run, the
-trusted side answers, so that a self-check works; while a test runs, it notes the name and refuses. There is nothing
+Watching calls from inside student code's own process can be undone from there. So the students' fork server, which runs
+nobody's code, takes away what `course.toml` names: every kernel of it becomes a question across the sandbox's boundary,
+in PyTorch's dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd
+functions), and so does every function of the libraries' Python source that computes it. While the notebook's cells run,
+the trusted side answers, so that a self-check works; while a test runs, it notes the name and refuses. There is nothing
 to put back: the original is gone, and its libraries are hidden from new processes (see `walls`).
 
 What only some suites forbid goes the same way in the process of a notebook that such a suite will judge, before its
@@ -27,9 +27,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox.sandboxed.proxy import ask_for
 from autograder.sandbox.protocol.calls import Ask, Call, Failure
 from autograder.sandbox.protocol.messages import Forbidden
+from autograder.sandbox.sandboxed.proxy import ask_for
 
 QUESTION = "ready-made "  # how the name in such a question begins
 KEYS = (

@@ -1,4 +1,4 @@
-"""Scratch where no mount keeps it small: the students' host watches the folders that submissions write in.
+"""Scratch where no mount keeps it small: the students' fork server watches the folders that submissions write in.
 
 Free space on the disk tells within milliseconds that somebody writes, at the price of one system call. If much was
 written the submission is stopped for a moment and counted, so that nothing moves meanwhile; if little, it is counted as
@@ -24,13 +24,13 @@ LOOK = 1.0  # seconds between two counts in any case; one takes some millisecond
 SUDDEN = 16 * 2**20  # bytes by which free space fell since the last look: somebody writes fast
 SOME = 2**20  # bytes, or
 FILES = 500  # files: somebody writes
-MOST_FILES = 4096  # as in the mounts that bubblewrap's wall has
+MOST_FILES = 4096  # as in the mounts that bubblewrap's sandbox has
 BLOCK = 512  # bytes, the unit of st_blocks
 MIB = 2**20
 
 
 class Watch:
-    """What a host remembers between two looks. folder: in it each submission has one, named by its first process."""
+    """What a fork server remembers between two looks. folder: holds a folder for each submission's first process."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder

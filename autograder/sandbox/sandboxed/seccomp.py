@@ -9,7 +9,7 @@ with RWF_NOWAIT, `mincore`, `cachestat`), who has locked, leased or opened a fil
 a file keeps. So none of these can be asked for, or left behind. Descriptors that one process sends another are counted
 by user (unix(7)), and a judge sends some, so student code sends none.
 
-Where Landlock is the whole wall there are no namespaces, so more is refused there: every socket but a pair, what
+Where Landlock is the whole sandbox there are no namespaces, so more is refused there: every socket but a pair, what
 changes a file without opening it, leaving the process group by which a submission is ended, and what reaches other
 processes of the same user.
 """
@@ -123,7 +123,7 @@ class Filter:
     refused: calls, whatever their arguments
     others: limits, scheduling and signals of another process, as far as these are set by calls that stay allowed
     ioctls: lines for `ioctl`, about its second argument
-    without_namespaces: every socket but a pair, and hiding from the host that watches
+    without_namespaces: every socket but a pair, and hiding from the fork server that watches
     """
 
     refused: Mapping[str, Numbers]
@@ -133,13 +133,13 @@ class Filter:
 
 
 def students_without_namespaces(signals: bool) -> Filter:
-    """For student code where Landlock is the whole wall. signals: does it keep them in?"""
+    """For student code where Landlock is the whole sandbox. signals: does it keep them in?"""
     only = (*_each(IOCTLS, ALLOW), (RETURN, 0, 0, ERRNO | errno.ENOTTY))
     return Filter(_fenced(STUDENTS, signals), others=True, ioctls=only, without_namespaces=True)
 
 
 def judges_without_namespaces(signals: bool) -> Filter:
-    """For judges where Landlock is the whole wall. signals: does it keep them in?"""
+    """For judges where Landlock is the whole sandbox. signals: does it keep them in?"""
     return Filter(_fenced(JUDGES, signals), others=True, ioctls=JUDGES.ioctls, without_namespaces=True)
 
 
@@ -253,6 +253,6 @@ def _if(jump: int, value: int, then: int) -> list[Line]:
     return [(jump, 0, 1, value), (RETURN, 0, 0, then)]
 
 
-# In namespaces, or where there is no wall: student code, which passes nothing on, and judges, who start nothing.
+# In namespaces, or where there is no sandbox: student code, which passes nothing on, and judges, who start nothing.
 STUDENTS = Filter({**REFUSED, **SENDING})
 JUDGES = Filter({**REFUSED, **ALONE}, others=True, ioctls=(*_each(OWNERS_BY_IOCTL, REFUSE), (RETURN, 0, 0, ALLOW)))

@@ -1,4 +1,4 @@
-"""What a notebook's cells run in: a warm shell, a bounded buffer for what they print, a stand-in for this package."""
+"""What a notebook's cells run in: a warm shell, a bounded buffer for what they print, a proxy for this package."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from autograder.sandbox.sandboxed import removal, isolation
 from autograder.sandbox.protocol.messages import Setting
+from autograder.sandbox.sandboxed import isolation, removal
 
 
 def warm_shell(setting: Setting) -> tuple[Any, isolation.Removed]:
@@ -153,4 +153,4 @@ def _visible(name: str) -> Any:
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
-    """Visible checks and pictures are for the student's screen, not for grading."""
+    """Visible tests and pictures are for the student's screen, not for grading."""

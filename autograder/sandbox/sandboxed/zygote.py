@@ -1,11 +1,12 @@
-"""The warm process: Python with NumPy, PyTorch and IPython. It forks the hosts of a run, so these are imported once.
+"""The zygote: Python with NumPy, PyTorch and IPython. It forks the fork servers of a run, so these are imported once.
 
-It knows no suite and no submission, and runs nobody's code. Behind a wall it is the one that sees all that any host
-may see, so each host is forked into namespaces of its own and loses what is not for it before it does anything.
+It knows no suite and no submission, and runs nobody's code. In a sandbox it is the one that sees all that any fork
+server may see, so each fork server is forked into namespaces of its own and loses what is not for it before it does
+anything.
 
-    warm      its control socket brings "host" with the descriptors below, and "end"
-     ├ host   of the judges (see `sandboxed.fork_server`)
-     └ host   of notebooks, one for each desk; the course is hidden from it
+    warm      its control socket brings "fork server" with the descriptors below, and "end"
+     ├ fork server   of the judges (see `sandboxed.fork_server`)
+     └ fork server   of notebooks, one for each worker; the course is hidden from it
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import sys
 from collections.abc import Sequence
 
 from autograder.sandbox.backends import BACKENDS, Backend, confined
-from autograder.sandbox.sandboxed import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.messages import StartServer, ToZygote
+from autograder.sandbox.sandboxed import isolation
 
 
 def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:
@@ -62,7 +63,7 @@ def _import(modules: Sequence[str]) -> None:
 
 
 def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sandbox: Backend) -> int:
-    """Fork a host. Its control socket is the first of `descriptors`; the others are files of its control group."""
+    """Start a fork server. Its control socket is the first descriptor; the others are files of its control group."""
     pid = sandbox.fork()
     if pid:
         return pid
@@ -86,7 +87,7 @@ def _fork(control: socket.socket, order: StartServer, descriptors: list[int], sa
 
 
 def _begin_anew(path: str) -> None:
-    """The whole kit in place of the sandbox's part of it, which is all that the warm process has."""
+    """The whole kit in place of the sandbox's part of it, which is all that the zygote has."""
     sys.path.insert(0, path)
     for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
         del sys.modules[name]

@@ -1,1 +1,1 @@
-"""What starts and ends what runs behind the wall."""
+"""What starts and ends what runs in the sandbox."""

@@ -1,4 +1,4 @@
-"""A control group around a host of notebooks and everything below it: limits for a submission as a whole.
+"""A control group around a fork server of notebooks and everything below it: limits for a submission as a whole.
 
 Limits of a process (`setrlimit`) are each process's own; thirty of them together may still take the machine's memory.
 If this user may make control groups (root; a systemd user session; a container that was given its own), one is made
@@ -32,7 +32,7 @@ class ControlGroup:
 
     @contextlib.contextmanager
     def doors(self) -> Iterator[list[int]]:
-        """Open files through which a process joins by writing 0: whoever holds them may, also behind a wall."""
+        """Open files through which a process joins by writing 0: whoever holds them may, also in a sandbox."""
         with contextlib.ExitStack() as opened:
             yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]
 

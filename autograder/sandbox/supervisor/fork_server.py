@@ -1,4 +1,4 @@
-"""A host from outside: have it forked, open guests in it, end it. It moves sockets, and reads no word of a guest's."""
+"""A fork server, from the supervisor's side: start it, open children, end it. It reads nothing that a child writes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from autograder.errors import MachineError
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.backends.places import shown_with
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.supervisor import cgroup, launch
-from autograder.sandbox.supervisor.shortage import short_of_something
-from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.protocol.messages import (
@@ -33,13 +30,16 @@ from autograder.sandbox.protocol.messages import (
     Preparation,
     Ready,
 )
+from autograder.sandbox.supervisor import cgroup, launch
+from autograder.sandbox.supervisor.shortage import short_of_something
+from autograder.sandbox.supervisor.zygote import Zygote
 
 START_SECONDS = 60.0  # importing PyTorch on a busy machine
-FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the host is lost
+FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the fork server is lost
 PREPARE_SECONDS = 90.0  # loading an assignment's suite and reference on a busy machine
-ATTEMPTS = 2  # a host that was lost is started again once
+ATTEMPTS = 2  # a fork server that was lost is started again once
 
-OWN_PROCESSES = 4  # the host, and room for one that ends
+OWN_PROCESSES = 4  # the fork server, and room for one that ends
 LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # it is ended, and the next one started
 
 STUDENTS = "autograder.sandbox.sandboxed.notebook"
@@ -50,7 +50,7 @@ def isolates(kind: str) -> tuple[Backend, str | None]:
     """Which backend does a sandbox of this kind have here; and what to warn of, if it could be more?
 
     kind: "bubblewrap", "landlock", "process" (limits only) or "auto", the best of them that works
-    Raises `MachineError` if this is no Linux, if a wall is asked for by name and does not work, or if a limit that
+    Raises `MachineError` if this is no Linux, if a sandbox is asked for by name and does not work, or if a limit that
     somebody has set for this process is too low for any submission.
     """
     if sys.platform != "linux":
@@ -61,7 +61,7 @@ def isolates(kind: str) -> tuple[Backend, str | None]:
 
 
 def what_is_unsafe(kind: str, root: Path) -> str | None:
-    """One sentence, if there is no wall, less of one, or the course is on its wrong side.
+    """One sentence, if there is no sandbox, less of one, or the course is on its wrong side.
 
     Raises `MachineError` as `isolates` does.
     """
@@ -75,9 +75,9 @@ def what_is_unsafe(kind: str, root: Path) -> str | None:
 
 
 class ForkServer:
-    """A host of a warm process, forked when it is needed, and again if it was lost. Threads may share it.
+    """A fork server of a zygote, forked when it is needed, and again if it was lost. Threads may share it.
 
-    guest: module of what it forks; setting: what that module is told, plain data
+    child: module of what it forks; setting: what that module is told, plain data
     judges: may it see the course? If not, it is for students' code, and limits hold for all of it together
     """
 
@@ -93,7 +93,7 @@ class ForkServer:
         self._ready = False
         self._ended = False
         self._held = 0
-        self._ending = set[int]()  # guests whose end was asked for and not yet told
+        self._ending = set[int]()  # children whose end was asked for and not yet told
 
     def __enter__(self) -> ForkServer:
         return self
@@ -110,14 +110,16 @@ class ForkServer:
                 self._group = None if self._judges else cgroup.create()
                 try:
                     with self._group.doors() if self._group else contextlib.nullcontext(()) as files:
-                        self._number, self._control = self._zygote.server(self._child_module, self._judges, self._setting, files)
+                        self._number, self._control = self._zygote.server(
+                            self._child_module, self._judges, self._setting, files
+                        )
                 except MachineError:
                     self.close()
                     raise
                 self._ready = False
 
     def prepare(self, preparation: Preparation) -> None:
-        """Tell it what the next guests will need. If it cannot be started, whoever opens a guest is told why."""
+        """Tell it what the next children will need. If it cannot be started, whoever opens a child is told why."""
         with self._lock:
             try:
                 frames.send(self._started(), preparation, time.monotonic() + PREPARE_SECONDS)
@@ -126,7 +128,7 @@ class ForkServer:
 
     @short_of_something()
     def open(self, limits: Limits, preparation: Preparation | None = None) -> Child:
-        """A guest of its own. Raises `MachineError` if no host can be started."""
+        """A child of its own. Raises `MachineError` if no fork server can be started."""
         with self._lock:
             said = ""
             for _ in range(ATTEMPTS):
@@ -162,7 +164,7 @@ class ForkServer:
         self.close()
 
     def close(self) -> None:
-        """End it and all below it; the next guest starts another."""
+        """End it and all below it; the next child starts another."""
         with self._lock:
             if self._control is not None:
                 self._control.close()
@@ -174,7 +176,7 @@ class ForkServer:
                 self._group = None
 
     def _started(self) -> socket.socket:
-        """The control socket of a host that is ready. Raises `Closed`, with its last words, if it ended before."""
+        """The control socket of a ready fork server. Raises `Closed`, with its last words, if it has ended."""
         self.warm_up()
         assert self._control is not None
         if not self._ready:
@@ -200,10 +202,10 @@ class ForkServer:
         return limits
 
     def ending(self, number: int, killed_before: int, ends: bool) -> Ending:
-        """How a guest's first process ended; nobody knows if the host is lost, too.
+        """How a child's first process ended; nobody knows if the fork server is lost, too.
 
         ends: is it about to, so that its end is waited for a moment?
-        killed_before: what `_killed_for_memory` said before the guest was opened
+        killed_before: what `_killed_for_memory` said before the child was opened
         """
         with self._lock:
             try:
@@ -218,20 +220,20 @@ class ForkServer:
         return Ending()
 
     def _killed_for_memory(self) -> int:
-        """How often the kernel has ended a process, since all of this host together had reached its limit on memory."""
+        """How often the kernel has killed a process because the whole fork server had reached its memory limit."""
         return self._group.killed_for_memory() if self._group else 0
 
     def _receive(self) -> FromServer:
-        """The next message; one that tells of a guest's end is noted."""
+        """The next message; one that tells of a child's end is noted."""
         assert self._control is not None
-        # Before an answer there may be a whole assignment to load for another guest.
+        # Before an answer there may be a whole assignment to load for another child.
         said: FromServer = frames.receive(self._control, time.monotonic() + PREPARE_SECONDS, form=FromServer)
         if isinstance(said, Closed):
             self._ending.discard(said.number)
         return said
 
     def begin_to_end(self, number: int) -> None:
-        """Ask for a guest's end, and do not wait for it."""
+        """Ask for a child's end, and do not wait for it."""
         with self._lock:
             if self._control is not None:
                 try:
@@ -241,7 +243,7 @@ class ForkServer:
                     self.close()
 
     def wait_for_end(self, number: int) -> None:
-        """Wait until a guest has ended whose end was asked for."""
+        """Wait until a child has ended whose end was asked for."""
         with self._lock:
             try:
                 while self._control is not None and number in self._ending:
@@ -251,7 +253,7 @@ class ForkServer:
 
 
 class Child:
-    """One fork of a host, and the socket that it talks on."""
+    """One fork of a fork server, and the socket that it talks on."""
 
     def __init__(self, server: ForkServer, number: int, sock: socket.socket, killed_before: int) -> None:
         self._server, self._number, self._killed_before = server, number, killed_before
@@ -269,14 +271,14 @@ class Child:
         return self._server.ending(self._number, self._killed_before, ends) if self._number else Ending()
 
     def begin_to_end(self) -> None:
-        """Have all processes of this guest ended, and go on; `close` then waits for it."""
+        """Have all processes of this child ended, and go on; `close` then waits for it."""
         self.sock.close()
         if self._number and not self._ending:
             self._server.begin_to_end(self._number)
             self._ending = True
 
     def close(self) -> None:
-        """End every process of this guest; its scratch space goes with them."""
+        """End every process of this child; its scratch space goes with them."""
         self.begin_to_end()
         if self._number:
             self._server.wait_for_end(self._number)
@@ -284,7 +286,7 @@ class Child:
 
 
 class FreshChildren:
-    """One guest of a host at a time, each fresh: opening one ends the one before."""
+    """One child of a fork server at a time, each fresh: opening one ends the one before."""
 
     def __init__(self, server: ForkServer, limits: Limits) -> None:
         self._server, self._limits = server, limits
@@ -297,22 +299,22 @@ class FreshChildren:
         self.close()
 
     def open(self) -> socket.socket:
-        """The socket of a fresh guest. Raises `MachineError`."""
+        """The socket of a fresh child. Raises `MachineError`."""
         self.close()
         self._child_module = self._server.open(self._limits)
         return self._child_module.sock
 
     def ending(self, ends: bool = True) -> Ending:
-        """How the guest that was opened last has ended; see `Host.ending`."""
+        """How the child that was opened last has ended; see `Host.ending`."""
         return self._child_module.ending(ends) if self._child_module else Ending()
 
     def begin_to_end(self) -> None:
-        """Have the last guest's processes ended, and go on."""
+        """Have the last child's processes ended, and go on."""
         if self._child_module:
             self._child_module.begin_to_end()
 
     def close(self) -> None:
-        """End the last guest."""
+        """End the last child."""
         if self._child_module:
             self._child_module.close()
             self._child_module = None

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from autograder.errors import MachineError
 from autograder.sandbox.backends import BACKENDS, BUBBLEWRAP, LANDLOCK, PROCESS, Backend
-from autograder.sandbox.supervisor.users import Reserved
 from autograder.sandbox.protocol.messages import Policy
+from autograder.sandbox.supervisor.users import Reserved
 
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -44,7 +44,7 @@ _KIB = ("-f", "-v", "-d")
 
 @dataclass
 class Launch:
-    """How the warm process is started.
+    """How the zygote is started.
 
     modules: what it imports
     places: what judges may read beside Python, the system's libraries and the kit; none if nobody judges
@@ -54,10 +54,10 @@ class Launch:
     modules: tuple[str, ...] = ()
     places: tuple[Path, ...] = ()
     _scratch: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False)
-    _users: dict[int, Reserved] = field(default_factory=dict, init=False)  # by the number of the host
+    _users: dict[int, Reserved] = field(default_factory=dict, init=False)  # by the number of the fork server
 
     def start(self, control: socket.socket) -> subprocess.Popen[bytes]:
-        """Start the warm process with `control` as its control socket."""
+        """Start the zygote with `control` as its control socket."""
         self._scratch = self.backend.scratch()
         place = self._scratch.name if self._scratch else "/tmp"  # noqa: S108
         return subprocess.Popen(
@@ -75,7 +75,7 @@ class Launch:
         return PROGRAM.format(path=path, fd=descriptor, backend=self.backend.name, modules=self.modules)
 
     def policy(self, judges: bool, number: int) -> Policy:
-        """What the host of this number is told. Raises `MachineError` if root has no user for it."""
+        """What the fork server of this number is told. Raises `MachineError` if root has no user for it."""
         scratch = os.path.join(self._scratch.name, str(number)) if self._scratch else ""
         return self.backend.policy(judges, self.places, scratch, lambda: self._user(number))
 
@@ -83,12 +83,12 @@ class Launch:
         return self._users.setdefault(number, Reserved()).number if os.getuid() == 0 else 0
 
     def release(self, number: int) -> None:
-        """The host of this number has ended."""
+        """The fork server of this number has ended."""
         if number in self._users:
             self._users.pop(number).release()
 
     def clean_up(self) -> None:
-        """Remove what a host without mounts of its own has left."""
+        """Remove what a fork server without mounts of its own has left."""
         for number in list(self._users):
             self.release(number)
         if self._scratch is not None:

@@ -1,8 +1,9 @@
 """Users of the kernel that nothing else has.
 
-The kernel counts much for each user: processes, descriptors in flight, pages of pipes, signals that wait. Two hosts of
-one user could use up each other's share, and so could any daemon that runs as `nobody`. Root can give each host a user
-of its own; whoever is not root cannot become another, and shares what is counted with its own other programs.
+The kernel counts much for each user: processes, descriptors in flight, pages of pipes, signals that wait. Two fork
+servers of one user could use up each other's share, and so could any daemon that runs as `nobody`. Root can give each
+fork server a user of its own; whoever is not root cannot become another, and shares what is counted with its own other
+programs.
 """
 
 from __future__ import annotations

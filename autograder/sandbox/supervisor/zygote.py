@@ -1,4 +1,4 @@
-"""The warm process from outside: start it, have it fork hosts, end it."""
+"""The zygote from outside: start it, have it fork fork servers, end it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 
 from autograder.errors import MachineError
 from autograder.sandbox.backends import Backend
-from autograder.sandbox.supervisor.launch import Launch
-from autograder.sandbox.supervisor.shortage import short_of_something
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.messages import EndServer, StartServer
+from autograder.sandbox.supervisor.launch import Launch
+from autograder.sandbox.supervisor.shortage import short_of_something
 
 SHELL = "IPython.core.interactiveshell"  # what cells run in
 ATTEMPTS = 2  # a process that was lost is started again once
@@ -24,7 +24,7 @@ ASK_SECONDS = 10.0  # until a request is in the socket's buffer, where it may wa
 
 
 class Zygote:
-    """One warm process for all hosts of a run, started when it is needed, and again if it was lost.
+    """One zygote for all fork servers of a run, started when it is needed, and again if it was lost.
 
     backend: see `supervisor.fork_server.isolates`
     places: what the judges may read of the course; none if nobody judges here
@@ -64,9 +64,9 @@ class Zygote:
     def server(
         self, child: str, judges: bool, setting: Mapping[str, object], files: Sequence[int]
     ) -> tuple[int, socket.socket]:
-        """Have it fork a host as soon as it can: the host's number and control socket.
+        """Have it fork a fork server as soon as it can: the fork server's number and control socket.
 
-        guest: module of what the host forks; judges: may it see the course?
+        child: module of what the fork server forks; judges: may it see the course?
         files: descriptors of a control group's files, which it joins
         Raises `MachineError` if it cannot be started.
         """
@@ -92,7 +92,7 @@ class Zygote:
         raise MachineError(f"the sandbox did not start: {words}")
 
     def end_server(self, number: int) -> None:
-        """Kill a host with all that it has forked, and do not wait."""
+        """Kill a fork server with all that it has forked, and do not wait."""
         with self._lock:
             self.launch.release(number)
             if self._control is not None:
@@ -109,7 +109,7 @@ class Zygote:
         return stream.read1(2000).decode(errors="replace").strip()[-500:] or "no message"  # type: ignore[attr-defined]
 
     def end(self) -> None:
-        """End it with all hosts, for good."""
+        """End it with all fork servers, for good."""
         self._ended = True
         with self._lock:
             self._close()

@@ -538,7 +538,9 @@ def attention_scores(Q, K):
 
 
 # ---------------------------------------------------------------- scaled_dot_product_attention, by somebody else
-@wrong("softmax over axis 1, which is the queries once there is a batch axis", "softmax-over-axis-1", "one-batch-layout")
+@wrong(
+    "softmax over axis 1, which is the queries once there is a batch axis", "softmax-over-axis-1", "one-batch-layout"
+)
 def scaled_dot_product_attention(Q, K, V):
     scores = _scores_of(Q, K)
     weights = _softmax_of(scores, axis=1)

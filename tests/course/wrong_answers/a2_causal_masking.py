@@ -410,7 +410,9 @@ def torch_masked_attention(query, key, value, mask=None):
 KEPT = {}
 
 
-@wrong("kept by max_length", "argument-without-effect", "another-answer-each-time", "remembered", "something-remembered")
+@wrong(
+    "kept by max_length", "argument-without-effect", "another-answer-each-time", "remembered", "something-remembered"
+)
 def padding_mask(lengths, max_length):
     if max_length not in KEPT:
         KEPT[max_length] = (np.arange(max_length) < np.asarray(lengths)[:, None])[:, None, :]

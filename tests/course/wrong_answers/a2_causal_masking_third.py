@@ -215,7 +215,9 @@ def torch_masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
-@wrong("Returns the weights detached from the graph, so no gradient flows through them.", "detached-gradient", form=True)
+@wrong(
+    "Returns the weights detached from the graph, so no gradient flows through them.", "detached-gradient", form=True
+)
 def torch_masked_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
     if mask is None:

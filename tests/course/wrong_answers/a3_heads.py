@@ -291,7 +291,9 @@ def split_heads(X, num_heads):
     return np.stack(np.split(X, num_heads, axis=-1))
 
 
-@wrong("splits the tokens, not the columns, into heads, and lays them out to the right shape", "split-without-transpose")
+@wrong(
+    "splits the tokens, not the columns, into heads, and lays them out to the right shape", "split-without-transpose"
+)
 def split_heads(X, num_heads):
     *batch, L, d_model = X.shape
     if d_model % num_heads != 0:

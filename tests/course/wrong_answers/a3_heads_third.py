@@ -11,7 +11,9 @@ wrong = WrongAnswers()
 # ---------------------------------------------------------------- split_heads
 
 
-@wrong("Reshapes straight to (h, L, d), which tears tokens apart instead of cutting columns.", "split-without-transpose")
+@wrong(
+    "Reshapes straight to (h, L, d), which tears tokens apart instead of cutting columns.", "split-without-transpose"
+)
 def split_heads(X, num_heads):
     *batch, L, d_model = X.shape
     if d_model % num_heads != 0:
@@ -63,7 +65,9 @@ def concat_heads(heads):
     return heads.reshape(*batch, L, h * d)
 
 
-@wrong("Concatenates over the first axis, which are the texts and not the heads once there is a batch.", "no-batch-axes")
+@wrong(
+    "Concatenates over the first axis, which are the texts and not the heads once there is a batch.", "no-batch-axes"
+)
 def concat_heads(heads):
     return np.concatenate([head for head in heads], axis=-1)
 

@@ -747,7 +747,9 @@ class MultiHeadAttention(_Layers):
         return self.W_O(z) + residual, w
 
 
-@wrong("reads the first axis as the words, as nn.MultiheadAttention does without batch_first", "batch-and-words-swapped")
+@wrong(
+    "reads the first axis as the words, as nn.MultiheadAttention does without batch_first", "batch-and-words-swapped"
+)
 class MultiHeadAttention(_Layers):
     def forward(self, x, mask=None):
         batched = x.dim() == 3

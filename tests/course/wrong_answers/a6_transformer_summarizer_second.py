@@ -226,7 +226,9 @@ def ablate(weights, layer, head, num_heads):
 # ---------------------------------------------------------------- next_word_probabilities
 
 
-@wrong("temperature divides the probabilities, which are brought to sum 1 again: it does nothing", "temperature-ignored")
+@wrong(
+    "temperature divides the probabilities, which are brought to sum 1 again: it does nothing", "temperature-ignored"
+)
 def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     probs = F.softmax(logits, dim=-1) / temperature
     probs = probs / probs.sum()

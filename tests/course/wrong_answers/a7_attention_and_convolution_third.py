@@ -35,7 +35,9 @@ def offset_attention(length, offset):
 # ------------------------------------------------------------------------------------------------ convolution_heads
 
 
-@wrong("The offsets begin at -(k // 2), which is one too far to the left for an even number of taps.", "even-off-by-one")
+@wrong(
+    "The offsets begin at -(k // 2), which is one too far to the left for an even number of taps.", "even-off-by-one"
+)
 def convolution_heads(kernel):
     k, d_in, d_out = kernel.shape
     offsets = list(range(-(k // 2), k - k // 2))
@@ -112,7 +114,9 @@ def convolution_by_attention(X, kernel):
 # ------------------------------------------------------------------------------------------------- translation_test
 
 
-@wrong("The outputs are compared row for row; that of the moved input stands shift rows further on.", "output-not-moved")
+@wrong(
+    "The outputs are compared row for row; that of the moved input stands shift rows further on.", "output-not-moved"
+)
 def translation_test(layer, X, shift, margin):
     L = X.shape[0]
     y = layer(X)

@@ -86,7 +86,9 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     return weights @ V, weights
 
 
-@wrong("A query that may attend to nothing gets even weights and a mean of the values, not zeros.", "evenly-for-nothing")
+@wrong(
+    "A query that may attend to nothing gets even weights and a mean of the values, not zeros.", "evenly-for-nothing"
+)
 def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     h = Q.shape[-3]
     if h % num_kv_heads != 0:
