@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import KEYS, QUERIES, STAYS, K, Q
 
@@ -20,21 +20,21 @@ ALL_SCORES = np.array(
 class TestAttentionScores:
     def test_worked_example(self, student):
         """The worked example: one query, two keys, scores 1 and 3."""
-        with visible("The dot products are 2 and 6. What comes next?", Q=Q, K=K):
+        with shown("The dot products are 2 and 6. What comes next?", Q=Q, K=K):
             close(expect.array(student.attention_scores(Q, K)), SCORES)
 
     def test_three_queries(self, student):
         """Three queries and four keys of width five: twelve scores, one row a query."""
-        with visible("One row a query, one column a key: which number is each?", Q=QUERIES[0], K=KEYS[0]):
+        with shown("One row a query, one column a key: which number is each?", Q=QUERIES[0], K=KEYS[0]):
             close(expect.array(student.attention_scores(QUERIES[0], KEYS[0])), ALL_SCORES[0])
 
     def test_two_texts(self, student):
         """Two texts at once, (2, 3, 4): each text's queries meet its own keys."""
         hint = "Is one text alone right? Then: which axes and sizes does your code count from the front?"
-        with visible(hint, Q=QUERIES, K=KEYS):
+        with shown(hint, Q=QUERIES, K=KEYS):
             close(expect.array(student.attention_scores(QUERIES, KEYS)), ALL_SCORES)
 
     def test_float32(self, student):
         """float32 gives float32, and queries and keys are as before."""
-        with visible(STAYS, Q=Q, K=K):
+        with shown(STAYS, Q=Q, K=K):
             keeps(student.attention_scores, Q, K, names="Q K")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import (
     ALL_OUTPUTS,
@@ -30,7 +30,7 @@ class TestScaledDotProductAttention:
     def test_worked_example(self, student):
         """The worked example: weights of about 0.12 and 0.88, output about (1.19, 8.81)."""
         hint = "Which of scores, softmax and weighted sum gives another number than by hand? Which comes back first?"
-        with visible(hint, Q=Q, K=K, V=V):
+        with shown(hint, Q=Q, K=K, V=V):
             output, weights = self.attend(student, Q, K, V)
             close(weights, WEIGHTS, "weights")
             close(output, OUTPUT, "output", within=1e-3)
@@ -38,7 +38,7 @@ class TestScaledDotProductAttention:
     def test_three_queries(self, student):
         """Three queries look at four keys of width five; the values have width six."""
         given = {"Q": QUERIES[0], "K": KEYS[0], "V": VALUES[0]}
-        with visible("Write the shape beside every line: where does it stop being what you meant?", **given):
+        with shown("Write the shape beside every line: where does it stop being what you meant?", **given):
             output, weights = self.attend(student, *given.values())
             close(weights, ALL_WEIGHTS[0], "weights")
             close(output, ALL_OUTPUTS[0], "output")
@@ -46,7 +46,7 @@ class TestScaledDotProductAttention:
     def test_query_of_zeros(self, student):
         """A query of zeros looks for nothing: it weighs all keys alike."""
         zeros = np.zeros((3, 4))
-        with visible("Does each row of weights sum to 1? The output is half of each value.", Q=zeros, K=K, V=V):
+        with shown("Does each row of weights sum to 1? The output is half of each value.", Q=zeros, K=K, V=V):
             output, weights = self.attend(student, zeros, K, V)
             close(weights, np.full((3, 2), 0.5), "weights")
             close(output, np.full((3, 2), 5.0), "output")
@@ -54,7 +54,7 @@ class TestScaledDotProductAttention:
     def test_two_texts(self, student):
         """Two texts at once: output (2, 3, 6) and weights (2, 3, 4)."""
         hint = "Which axes do you swap, and over which do you sum, when there are three?"
-        with visible(hint, Q=QUERIES, K=KEYS, V=VALUES):
+        with shown(hint, Q=QUERIES, K=KEYS, V=VALUES):
             output, weights = self.attend(student, QUERIES, KEYS, VALUES)
             close(weights, ALL_WEIGHTS, "weights")
             close(output, ALL_OUTPUTS, "output")
@@ -62,10 +62,10 @@ class TestScaledDotProductAttention:
     def test_large_scores(self, student):
         """Queries a thousand times as large still give finite weights."""
         given = {"Q": 1000 * QUERIES[0], "K": KEYS[0], "V": VALUES[0]}
-        with visible("What is np.exp(1000.0), and what did your softmax do about it?", **given):
+        with shown("What is np.exp(1000.0), and what did your softmax do about it?", **given):
             close(self.attend(student, *given.values())[1], SURE, "weights")
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""
-        with visible(STAYS, Q=Q, K=K, V=V):
+        with shown(STAYS, Q=Q, K=K, V=V):
             keeps(student.scaled_dot_product_attention, Q, K, V, names="Q K V")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import STAYS, WEIGHTS
 
@@ -13,25 +13,25 @@ class TestSoftmax:
     def test_two_scores(self, student):
         """Scores 1 and 3 give weights of about 0.12 and 0.88."""
         x = np.array([1.0, 3.0])
-        with visible("By hand, what is each of the two fractions?", x=x):
+        with shown("By hand, what is each of the two fractions?", x=x):
             close(expect.array(student.softmax(x)), WEIGHTS[0])
 
     def test_two_rows(self, student):
         """Two rows of three scores: each row sums to 1 for itself."""
         x = np.array([[1.0, 3.0, 2.0], [7.0, 7.0, 5.0]])
-        with visible("Over which axis is the sum?", x=x):
+        with shown("Over which axis is the sum?", x=x):
             close(expect.array(student.softmax(x)), np.array([[0.09, 0.6652, 0.2447], [0.4683, 0.4683, 0.0634]]))
 
     def test_axis(self, student):
         """With axis=0, each column sums to 1."""
         x = np.array([[1.0, 7.0, 0.0], [3.0, 7.0, 2.0]])
-        with visible("Where do you use `axis`?", x=x, axis=0):
+        with shown("Where do you use `axis`?", x=x, axis=0):
             close(expect.array(student.softmax(x, axis=0)), np.array([[0.1192, 0.5, 0.1192], [0.8808, 0.5, 0.8808]]))
 
     def test_large_scores(self, student):
         """Scores 10001 and 10003 give the same weights as 1 and 3, and both rows may stand in one array."""
         x = np.array([[10001.0, 10003.0], [1.0, 3.0], [-10001.0, -9999.0]])
-        with visible(
+        with shown(
             "What may change in a fraction without changing its value, and must it be the same for each row?", x=x
         ):
             close(expect.array(student.softmax(x)), np.repeat(WEIGHTS, 3, axis=0))
@@ -39,5 +39,5 @@ class TestSoftmax:
     def test_float32(self, student):
         """float32 gives float32, and the scores are as before."""
         x = np.array([[1.0, 3.0, 2.0], [7.0, 7.0, 5.0]])
-        with visible(STAYS, x=x):
+        with shown(STAYS, x=x):
             keeps(student.softmax, x, names="x")

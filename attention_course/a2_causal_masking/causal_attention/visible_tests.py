@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import CAUSAL_OUTPUT, CAUSAL_WEIGHTS, QUERIES, STAYS, K, Q, V
 
@@ -52,16 +52,14 @@ class TestCausalAttention:
 
     def test_two_words(self, student):
         """Of two words the first sees itself; the second scores 1 and 3, so its weights are 0.12 and 0.88."""
-        with visible(
-            "Are the dot products, 2 and 6 in the second row, divided by the square root of 4?", Q=Q, K=K, V=V
-        ):
+        with shown("Are the dot products, 2 and 6 in the second row, divided by the square root of 4?", Q=Q, K=K, V=V):
             output, weights = self.attend(student, Q, K, V)
             close(weights, CAUSAL_WEIGHTS, "weights")
             close(output, CAUSAL_OUTPUT, "output", within=1e-3)
 
     def test_three_words(self, student):
         """Three words of width five, with values of width four."""
-        with visible(
+        with shown(
             "Row i: at whom may word i look, and by which root is a score divided?",
             Q=QUERIES[0],
             K=KEYS[0],
@@ -73,13 +71,13 @@ class TestCausalAttention:
 
     def test_two_texts(self, student):
         """Two texts at once: each has weights of its own."""
-        with visible("Which axes do you swap, when there are three?", Q=QUERIES, K=KEYS, V=VALUES):
+        with shown("Which axes do you swap, when there are three?", Q=QUERIES, K=KEYS, V=VALUES):
             close(self.attend(student, QUERIES, KEYS, VALUES)[1], BATCH_WEIGHTS, "weights")
 
     def test_padding(self, student):
         """Two texts, one with a padded word, one with nothing else: both masks hold, and no row is NaN."""
         hint = "May a key be seen that passes only one mask, and what does a query do that may see none?"
-        with visible(hint, Q=QUERIES, K=KEYS, V=VALUES, padding=PADDING):
+        with shown(hint, Q=QUERIES, K=KEYS, V=VALUES, padding=PADDING):
             output, weights = self.attend(student, QUERIES, KEYS, VALUES, PADDING)
             close(weights, PADDED_WEIGHTS, "weights")
             close(output, PADDED_OUTPUT, "output")
@@ -87,10 +85,10 @@ class TestCausalAttention:
     def test_large_scores(self, student):
         """Queries a hundred thousand times as large still give finite weights, and no hidden key gets any."""
         given = {"Q": 1e5 * QUERIES[0], "K": KEYS[0], "V": VALUES[0]}
-        with visible("What is np.exp(1000.0), and what does a hidden score become?", **given):
+        with shown("What is np.exp(1000.0), and what does a hidden score become?", **given):
             close(self.attend(student, *given.values())[1], SURE, "weights")
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""
-        with visible(STAYS, Q=Q, K=K, V=V):
+        with shown(STAYS, Q=Q, K=K, V=V):
             keeps(student.causal_attention, Q, K, V, names="Q K V")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import arrives, close, expect, keeps, visible
+from autograder.testing import arrives, close, expect, keeps, shown
 
 from ..shared_visible_tests import CAUSAL, CAUSAL_OUTPUT, CAUSAL_WEIGHTS, QUERIES, K, Q, V
 
@@ -73,7 +73,7 @@ class TestTorchMaskedAttention:
 
     def test_two_words(self, student):
         """Under a causal mask, two words get the weights of the NumPy example."""
-        with visible("Which keys take part in each row?", query=Q, key=K, value=V, mask=CAUSAL[:2, :2]):
+        with shown("Which keys take part in each row?", query=Q, key=K, value=V, mask=CAUSAL[:2, :2]):
             output, weights = self.attend(student, Q, K, V, CAUSAL[:2, :2])
             close(weights, CAUSAL_WEIGHTS, "weights")
             close(output, CAUSAL_OUTPUT, "output", within=1e-3)
@@ -81,20 +81,20 @@ class TestTorchMaskedAttention:
     def test_three_queries(self, student):
         """Three queries look at four keys of width five, in two texts, each with a mask of its own."""
         hint = "Do you count axes from the end, and does the mask reach every query of its text?"
-        with visible(hint, query=QUERIES, key=MORE_KEYS, value=MORE_VALUES, mask=SEEN):
+        with shown(hint, query=QUERIES, key=MORE_KEYS, value=MORE_VALUES, mask=SEEN):
             output, weights = self.attend(student, QUERIES, MORE_KEYS, MORE_VALUES, SEEN)
             close(weights, SEEN_WEIGHTS, "weights")
             close(output, SEEN_OUTPUT, "output")
 
     def test_without_mask(self, student):
         """Without a mask both words see both: weights 0.12 and 0.88 twice."""
-        with visible("What does your code do when mask is None?", query=Q, key=K, value=V):
+        with shown("What does your code do when mask is None?", query=Q, key=K, value=V):
             close(self.attend(student, Q, K, V)[1], CAUSAL_WEIGHTS[[1, 1]], "weights")
 
     def test_nothing_allowed(self, student):
         """A query that may attend to nothing gets weights 0 and output 0."""
         mask = np.array([[False, False], [True, True]])
-        with visible("What does softmax make of a row where nothing is allowed?", query=Q, key=K, value=V, mask=mask):
+        with shown("What does softmax make of a row where nothing is allowed?", query=Q, key=K, value=V, mask=mask):
             output, weights = self.attend(student, Q, K, V, mask)
             close(weights, np.array([[0.0, 0.0], [0.1192, 0.8808]]), "weights")
             close(output, np.array([[0.0, 0.0, 0.0], [1.192, 8.808, 1.0]]), "output", within=1e-3)
@@ -102,7 +102,7 @@ class TestTorchMaskedAttention:
     def test_large_scores(self, student):
         """Queries a hundred thousand times as large still give finite weights, and no hidden key gets any."""
         given = {"query": 1e5 * QUERIES[0], "key": MORE_KEYS[0], "value": MORE_VALUES[0], "mask": SEEN[0]}
-        with visible("What is the exp of 1000, and what does a hidden score become?", **given):
+        with shown("What is the exp of 1000, and what does a hidden score become?", **given):
             close(self.attend(student, *given.values())[1], SURE_OF_FOUR, "weights")
 
     def test_gradients_arrive(self, student):
@@ -111,15 +111,13 @@ class TestTorchMaskedAttention:
             student.torch_masked_attention,
             self.tensors(Q, K, V, np.array([[False, False], [True, True]])),
         )
-        with visible(
-            "Which line lets go of a gradient, or sends a NaN back?", query=Q, key=K, value=V, mask=tensors[3]
-        ):
+        with shown("Which line lets go of a gradient, or sends a NaN back?", query=Q, key=K, value=V, mask=tensors[3]):
             arrives(attend.gradients(*tensors, seeds=[tensors[0][:, :3], None]).inputs[:3], "query key value")
             arrives(attend.gradients(*tensors, seeds=[None, tensors[0][:, :2]]).inputs[:2], "query key")
 
     def test_float32(self, student):
         """float32 gives float32, float64 gives float64, and what went in is as before."""
-        with visible("Which line makes a new tensor, of which dtype?", query=Q, key=K, value=V, mask=CAUSAL[:2, :2]):
+        with shown("Which line makes a new tensor, of which dtype?", query=Q, key=K, value=V, mask=CAUSAL[:2, :2]):
             tensors = self.tensors(Q, K, V, CAUSAL[:2, :2])
             keeps(student.torch_masked_attention, *tensors, names="query key value mask")
             expect.dtype(self.attend(student, Q, K, V)[0], np.float64)

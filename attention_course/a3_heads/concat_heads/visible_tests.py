@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import HEAD_0, HEAD_1, STAYS, TEXTS, THREE_HEADS, X
 
@@ -13,24 +13,24 @@ class TestConcatHeads:
     def test_two_heads(self, student):
         """Each token's numbers stand side by side again: first head 0's, then head 1's."""
         heads = np.array([HEAD_0, HEAD_1])
-        with visible("The first row is the first token's: what do the two heads say about it?", heads=heads):
+        with shown("The first row is the first token's: what do the two heads say about it?", heads=heads):
             close(expect.array(student.concat_heads(heads)), X)
 
     def test_three_heads(self, student):
         """Three heads of width two, four tokens."""
-        with visible(
+        with shown(
             "One row a token, and the heads' widths side by side: whose number comes third?", heads=THREE_HEADS[0]
         ):
             close(expect.array(student.concat_heads(THREE_HEADS[0])), TEXTS[0])
 
     def test_batch(self, student):
         """Two texts in a batch: each gives what it gives alone, with the batch axis in front."""
-        with visible("Count axes from the end: which are h, L and d?", heads=THREE_HEADS):
+        with shown("Count axes from the end: which are h, L and d?", heads=THREE_HEADS):
             close(expect.array(student.concat_heads(THREE_HEADS)), TEXTS)
-        with visible("And a batch of one?", heads=THREE_HEADS[:1]):
+        with shown("And a batch of one?", heads=THREE_HEADS[:1]):
             close(expect.array(student.concat_heads(THREE_HEADS[:1])), TEXTS[:1])
 
     def test_float32(self, student):
         """float32 gives float32, and the heads are as before."""
-        with visible(STAYS, heads=THREE_HEADS[0]):
+        with shown(STAYS, heads=THREE_HEADS[0]):
             keeps(student.concat_heads, THREE_HEADS[0], names="heads")

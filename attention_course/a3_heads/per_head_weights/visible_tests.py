@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import STAYS
 
@@ -22,7 +22,7 @@ W = np.array(
 class TestPerHeadWeights:
     def test_two_heads(self, student):
         """Two heads: head 0 owns the first three columns of W, head 1 the last three."""
-        with visible("First the heads; each has as many rows as W. Which columns are whose?", W=W, num_heads=2):
+        with shown("First the heads; each has as many rows as W. Which columns are whose?", W=W, num_heads=2):
             got = expect.array(student.per_head_weights(W, 2), "Can the heads' weights be made into one array?")
             close(
                 got,
@@ -48,7 +48,7 @@ class TestPerHeadWeights:
 
     def test_three_heads(self, student):
         """Six columns, three heads: each has weights of shape (5, 2)."""
-        with visible("First the heads; each has as many rows as W. Which columns are whose?", W=W, num_heads=3):
+        with shown("First the heads; each has as many rows as W. Which columns are whose?", W=W, num_heads=3):
             close(
                 expect.array(student.per_head_weights(W, 3)),
                 np.array(
@@ -62,5 +62,5 @@ class TestPerHeadWeights:
 
     def test_float32(self, student):
         """float32 gives float32, and W is as before."""
-        with visible(STAYS, W=W, num_heads=2):
+        with shown(STAYS, W=W, num_heads=2):
             keeps(student.per_head_weights, W, 2, names="W num_heads")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import arrives, close, expect, keeps, visible
+from autograder.testing import arrives, close, expect, keeps, shown
 
 from ..shared_visible_tests import HEAD_0, HEAD_1, TEXTS, THREE_HEADS, X, tensor
 
@@ -12,32 +12,32 @@ from ..shared_visible_tests import HEAD_0, HEAD_1, TEXTS, THREE_HEADS, X, tensor
 class TestTorchSplitHeads:
     def test_two_heads(self, student):
         """The same cut as in NumPy: two heads of three columns each."""
-        with visible(
+        with shown(
             "Which numbers of the second token belong to head 0, and which columns are head 1's?", x=X, num_heads=2
         ):
             close(expect.tensor(student.torch_split_heads(tensor(X), 2)), np.array([HEAD_0, HEAD_1]))
 
     def test_batch(self, student):
         """Two texts in a batch, three heads."""
-        with visible("Count axes from the end: which are L and d_model?", x=TEXTS, num_heads=3):
+        with shown("Count axes from the end: which are L and d_model?", x=TEXTS, num_heads=3):
             close(expect.tensor(student.torch_split_heads(tensor(TEXTS), 3)), THREE_HEADS)
 
     def test_layout(self, student):
         """The same where the numbers lie in memory in another order: token by token, and not text by text."""
         turned = tensor(TEXTS.swapaxes(0, 1).copy()).transpose(0, 1)
-        with visible("Which method insists on the order in memory, and which one copies where it has to?", num_heads=3):
+        with shown("Which method insists on the order in memory, and which one copies where it has to?", num_heads=3):
             close(expect.tensor(student.torch_split_heads(turned, 3)), THREE_HEADS)
 
     def test_does_not_divide(self, student):
         """Six columns make no four heads: a ValueError."""
-        with visible("How many columns would be left over?"):
+        with shown("How many columns would be left over?"):
             expect.raises(ValueError, lambda: student.torch_split_heads(tensor(X), 4))
 
     def test_gradient(self, student):
         """What head 1 says sends gradients to its own columns, and to no others."""
         seed = np.zeros((2, 2, 3))
         seed[1] = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
-        with visible("Which columns of x does head 1 own, and does every line hand on a gradient?", x=X, num_heads=2):
+        with shown("Which columns of x does head 1 own, and does every line hand on a gradient?", x=X, num_heads=2):
             gradients = student.torch_split_heads.gradients(tensor(X), 2, seeds=[tensor(seed)]).inputs
             arrives(gradients[:1], "x")
             wanted = np.array([[0.0, 0.0, 0.0, 1.0, 2.0, 3.0], [0.0, 0.0, 0.0, 4.0, 5.0, 6.0]])
@@ -45,6 +45,6 @@ class TestTorchSplitHeads:
 
     def test_float32(self, student):
         """float32 gives float32, float64 gives float64, and x is as before."""
-        with visible("Which line makes a new tensor, of which dtype?", x=X, num_heads=2):
+        with shown("Which line makes a new tensor, of which dtype?", x=X, num_heads=2):
             keeps(student.torch_split_heads, tensor(X), 2, names="x num_heads")
             expect.dtype(student.torch_split_heads(tensor(X), 2), np.float64)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import arrives, close, expect, visible
+from autograder.testing import arrives, close, expect, shown
 
 from ..shared_visible_tests import (
     BY_HAND,
@@ -66,7 +66,7 @@ class TestMultiHeadAttentionModule:
 
     def test_parameters(self, student):
         """MultiHeadAttention(6, 2) has four matrices of shape (6, 6), and no bias."""
-        with visible("Which layers does the text above name?"):
+        with shown("Which layers does the text above name?"):
             got = student.MultiHeadAttention.build(6, 2)
             if len(got) != 4 or any(shape != (6, 6) for shape in got.values()):
                 listed = ", ".join(f"{name} {shape}" for name, shape in got.items()) or "none"
@@ -75,7 +75,7 @@ class TestMultiHeadAttentionModule:
     def test_output(self, student):
         """The example by hand, d_model = 3 with d_head = 3, in a batch or alone: the same numbers as in NumPy."""
         by_hand = {name: W for name, W in BY_HAND.items() if name != "X"}
-        with visible("Compare each step with your NumPy function: which one differs?", x=X, **by_hand):
+        with shown("Compare each step with your NumPy function: which one differs?", x=X, **by_hand):
             output, weights = self.attend(student, (3, 2, 3), X[np.newaxis], by_hand)  # a batch of one
             expect.shape(weights, (1, 2, 2, 2), what="weights")
             close(output, OUTPUT[np.newaxis], "output")
@@ -83,35 +83,35 @@ class TestMultiHeadAttentionModule:
 
     def test_three_texts(self, student):
         """Three texts of four words of width three, two heads of width five."""
-        with visible("By the root of which size is a score divided: d_model, or one head's?", x=TEXTS, **LAYER):
+        with shown("By the root of which size is a score divided: d_model, or one head's?", x=TEXTS, **LAYER):
             output, weights = self.attend(student, (3, 2, 5), TEXTS, LAYER)
             close(weights[0], WIDE_WEIGHTS, "weights of the first text")
             close(output, LAYER_OUTPUTS, "output")
 
     def test_mask(self, student):
         """Where the mask is False the weight is 0, in every head, and the others still sum to 1."""
-        with visible("True means: may attend. Who takes part in the sum of a row?", x=TEXTS[0], mask=CAUSAL, **LAYER):
+        with shown("True means: may attend. Who takes part in the sum of a row?", x=TEXTS[0], mask=CAUSAL, **LAYER):
             close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL)[1], CAUSAL_WEIGHTS, "weights")
 
     def test_mask_of_another_call(self, student):
         """A call without a mask is the same after one with a mask: a layer keeps nothing of a call."""
         import torch
 
-        with visible("What does your layer keep from one call to the next?", x=TEXTS[0], mask=CAUSAL, **LAYER):
+        with shown("What does your layer keep from one call to the next?", x=TEXTS[0], mask=CAUSAL, **LAYER):
             before = [torch.tensor(TEXTS[0], dtype=torch.float32), torch.tensor(CAUSAL)]
             close(self.attend(student, (3, 2, 5), TEXTS[0], LAYER, after=before)[1], WIDE_WEIGHTS, "weights")
 
     def test_padding(self, student):
         """A mask (3, 1, 1, 4) hides each text's padding; the third text is nothing else, and its output is 0."""
         hint = "Which axis of the mask meets which axis of the scores? And what does a softmax over nothing divide by?"
-        with visible(hint, x=TEXTS, mask=PADDING, **LAYER):
+        with shown(hint, x=TEXTS, mask=PADDING, **LAYER):
             output, weights = self.attend(student, (3, 2, 5), TEXTS, LAYER, mask=PADDING)
             close(output, LAYER_PADDED, "output")
             close(weights[2], np.zeros((2, 4, 4)), "weights of the third text")
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no hidden key gets any."""
-        with visible(
+        with shown(
             "What is the exp of 1000, and what does a hidden score become?", x=1e4 * TEXTS[0], mask=CAUSAL, **LAYER
         ):
             _, weights = self.attend(student, (3, 2, 5), 1e4 * TEXTS[0], LAYER, mask=CAUSAL)
@@ -124,7 +124,7 @@ class TestMultiHeadAttentionModule:
         mask = CAUSAL.copy()
         mask[0] = False
         of_output, of_weights = torch.tensor(TEXTS[1], dtype=torch.float32), torch.tensor(SURE + WIDE_WEIGHTS).float()
-        with visible("Which line lets go of a gradient, or sends a NaN back?", x=TEXTS[0], mask=mask, **LAYER):
+        with shown("Which line lets go of a gradient, or sends a NaN back?", x=TEXTS[0], mask=mask, **LAYER):
             for seeds, names in (([of_output, None], "W_Q W_K W_V W_O"), ([None, of_weights], "W_Q W_K")):
                 got = self.run(student, (3, 2, 5), TEXTS[0], LAYER, mask=mask, seeds=seeds)
                 arrives(got.inputs[:1], "x")
@@ -132,12 +132,12 @@ class TestMultiHeadAttentionModule:
 
     def test_does_not_divide(self, student):
         """Three heads cannot share d_model = 8 evenly: a ValueError."""
-        with visible("Where is d_head worked out?"):
+        with shown("Where is d_head worked out?"):
             expect.raises(ValueError, lambda: student.MultiHeadAttention.build(8, 3))
 
     def test_dtype(self, student):
         """A module in float64 gives float64, and x and mask are as before."""
-        with visible("Which line makes a new tensor, of which dtype, and does one write into an old one?"):
+        with shown("Which line makes a new tensor, of which dtype, and does one write into an old one?"):
             got = self.run(student, (3, 2, 5), TEXTS, LAYER, "float64", mask=PADDING)
             for part, what in zip(expect.pair(got.value), ("output", "weights"), strict=True):
                 expect.dtype(part, np.float64, what=what)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import (
     BY_HAND,
@@ -59,7 +59,7 @@ class TestMultiHeadAttention:
 
     def test_weights(self, student):
         """The example by hand: each head has weights of its own."""
-        with visible(
+        with shown(
             "Head 1 owns the first three columns of W_Q. What are its scores divided by?", **BY_HAND, num_heads=2
         ):
             _, weights = self.attend(student, *BY_HAND.values(), 2)
@@ -67,12 +67,12 @@ class TestMultiHeadAttention:
 
     def test_output(self, student):
         """The example by hand: the first word becomes (1.35, 0.65, 3.35), the second (1, 1, 3)."""
-        with visible("Which comes first, each head's blend of its values, or W_O?", **BY_HAND, num_heads=2):
+        with shown("Which comes first, each head's blend of its values, or W_O?", **BY_HAND, num_heads=2):
             close(self.attend(student, *BY_HAND.values(), 2)[0], OUTPUT, "output")
 
     def test_four_words(self, student):
         """Four words of width three, two heads with d_k = 5 and d_v = 6: no two sizes are alike."""
-        with visible(
+        with shown(
             "By the root of which size is a score divided: d_model, or one head's?", **self.wide(TEXTS[0]), num_heads=2
         ):
             output, weights = self.attend(student, TEXTS[0], *WIDE, 2)
@@ -81,14 +81,14 @@ class TestMultiHeadAttention:
 
     def test_batch(self, student):
         """Three texts at once: output (3, 4, 3), and each text is what it is alone."""
-        with visible("Do you count axes from the end?", **self.wide(TEXTS), num_heads=2):
+        with shown("Do you count axes from the end?", **self.wide(TEXTS), num_heads=2):
             output, weights = self.attend(student, TEXTS, *WIDE, 2)
             expect.shape(weights, (3, 2, 4, 4), what="weights")
             close(output, WIDE_OUTPUTS, "output")
 
     def test_mask(self, student):
         """Where the mask is False the weight is 0, in every head, and the others still sum to 1."""
-        with visible(
+        with shown(
             "True means: may attend. Who takes part in the sum of a row?",
             **self.wide(TEXTS[0]),
             num_heads=2,
@@ -99,7 +99,7 @@ class TestMultiHeadAttention:
     def test_padding(self, student):
         """A mask (3, 1, 1, 4) hides each text's padding; the third text is nothing else, and its output is 0."""
         hint = "Which axis of the mask meets which axis of the scores? And what does a softmax over nothing divide by?"
-        with visible(hint, **self.wide(TEXTS), num_heads=2, mask=PADDING):
+        with shown(hint, **self.wide(TEXTS), num_heads=2, mask=PADDING):
             output, weights = self.attend(student, TEXTS, *WIDE, 2, mask=PADDING)
             expect.shape(weights, (3, 2, 4, 4), what="weights")
             close(output, PADDED_OUTPUTS, "output")
@@ -108,12 +108,12 @@ class TestMultiHeadAttention:
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no hidden key gets any."""
         X = 1e4 * TEXTS[0]
-        with visible(
+        with shown(
             "What is np.exp(1000.0), and what does a hidden score become?", **self.wide(X), num_heads=2, mask=CAUSAL
         ):
             close(self.attend(student, X, *WIDE, 2, mask=CAUSAL)[1], SURE, "weights")
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""
-        with visible(STAYS):
+        with shown(STAYS):
             keeps(student.multi_head_attention, *BY_HAND.values(), 2, names="X W_Q W_K W_V W_O num_heads")

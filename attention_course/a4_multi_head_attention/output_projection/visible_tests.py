@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import STAYS
 
@@ -40,13 +40,13 @@ class TestOutputProjection:
     def test_one_word(self, student):
         """The example by hand: (1, 2) and (3, 4) give (4, 5, 8)."""
         heads = np.array([[[1.0, 2.0]], [[3.0, 4.0]]])
-        with visible("What stands side by side, and what is it multiplied by?", heads=heads, W_O=self.W_O):
+        with shown("What stands side by side, and what is it multiplied by?", heads=heads, W_O=self.W_O):
             close(expect.array(student.output_projection(heads, self.W_O)), np.array([[4.0, 5.0, 8.0]]))
 
     def test_two_words(self, student):
         """Two words: each gets the numbers of its own heads."""
         heads = np.array([[[1.0, 2.0], [10.0, 20.0]], [[3.0, 4.0], [30.0, 40.0]]])  # head 0, then head 1
-        with visible(
+        with shown(
             "The second word is ten times the first. Which numbers come together in a row?", heads=heads, W_O=self.W_O
         ):
             wanted = np.array([[4.0, 5.0, 8.0], [40.0, 50.0, 80.0]])
@@ -70,11 +70,11 @@ class TestOutputProjection:
                 ],
             ]
         )
-        with visible("Count axes from the end: which are h, L and d_v?", heads=self.HEADS, W_O=self.WIDE):
+        with shown("Count axes from the end: which are h, L and d_v?", heads=self.HEADS, W_O=self.WIDE):
             close(expect.array(student.output_projection(self.HEADS, self.WIDE)), wanted)
             close(expect.array(student.output_projection(self.HEADS[0], self.WIDE)), wanted[0], "the first text alone")
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""
-        with visible(STAYS):
+        with shown(STAYS):
             keeps(student.output_projection, self.HEADS, self.WIDE, names="heads W_O")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.testing import equal, expect, visible
+from autograder.testing import equal, expect, shown
 
 
 @pytest.mark.exercise("projection_shapes")
@@ -15,14 +15,14 @@ class TestProjectionShapes:
 
     def test_money_bank(self, student):
         """Money Bank (4, 2 heads, 4, 4): W_Q is (4, 8) and W_O is (8, 4)."""
-        with visible("Which row of the table above is this?"):
+        with shown("Which row of the table above is this?"):
             got = self.entries(student, 4, 2, 4, 4)
             for key, wanted in (("W_Q", (4, 8)), ("W_O", (8, 4))):
                 equal(got[key], wanted, f"the shape of {key}")
 
     def test_other_values(self, student):
         """All sizes differ: d_model 10, 2 heads, d_k 3, d_v 4."""
-        with visible("What comes in, what goes out, for all heads together, and which matrices deal with values?"):
+        with shown("What comes in, what goes out, for all heads together, and which matrices deal with values?"):
             got = self.entries(student, 10, 2, 3, 4)
             for key, wanted in (("W_Q", (10, 6)), ("W_K", (10, 6)), ("W_V", (10, 8)), ("W_O", (8, 10))):
                 equal(got[key], wanted, f"the shape of {key}")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import arrives, close, expect, visible
+from autograder.testing import arrives, close, expect, shown
 
 from ..shared_visible_tests import WAVES, block_of_waves, run_module, waves
 
@@ -85,7 +85,7 @@ class TestDecoderBlock:
 
     def test_parameters(self, student):
         """DecoderBlock(8, 2, 16) has 568 numbers to learn: attention, feed-forward and two norms."""
-        with visible("Which members does the text name?", d_model=8, num_heads=2, d_ff=16):
+        with shown("Which members does the text name?", d_model=8, num_heads=2, d_ff=16):
             got = student.DecoderBlock.build(8, 2, 16)
             total = sum(int(np.prod(shape)) for shape in got.values())
             if total != 568:
@@ -94,39 +94,39 @@ class TestDecoderBlock:
     def test_output(self, student):
         """The example by hand: the two words become (14, 0) and (0, 12)."""
         hint = "Follow the example step by step: what goes into each branch, and what is it added to?"
-        with visible(hint, x=self.X):
+        with shown(hint, x=self.X):
             close(self.by_hand(student), np.array([[[14.0, 0.0], [0.0, 12.0]]]), within=1e-3)
 
     def test_padding_by_hand(self, student):
         """Where the first word is padding, it gets (13, 1), and the second sees only itself: (-1, 13)."""
         padding = np.array([[[False, True]]])
-        with visible("Both masks must hold. At whom may each of the two words look?", x=self.X, padding=padding):
+        with shown("Both masks must hold. At whom may each of the two words look?", x=self.X, padding=padding):
             close(self.by_hand(student, padding), np.array([[[13.0, 1.0], [-1.0, 13.0]]]), within=1e-3)
 
     def test_three_texts(self, student):
         """Three texts of four words, and weights of which no two are alike."""
         hint = "Which norm stands before which branch, what does each branch see, and what is it added to?"
-        with visible(hint, sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
+        with shown(hint, sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
             close(expect.tensor(self.of_waves(student).value), self.OUTPUTS, within=5e-4)
 
     def test_padding(self, student):
         """Three texts, each with its own padding, and two heads."""
         hint = "Each head of each text has scores of its own: does your mask reach the axes it is meant for?"
-        with visible(hint, sizes=self.SIZES, weights=WAVES, x=self.TEXTS, padding=self.PADDING):
+        with shown(hint, sizes=self.SIZES, weights=WAVES, x=self.TEXTS, padding=self.PADDING):
             close(expect.tensor(self.of_waves(student, self.PADDING).value), self.PADDED, within=5e-4)
 
     def test_gradients_arrive(self, student):
         """A gradient reaches x and every parameter."""
         import torch
 
-        with visible("Which line lets go of it?", sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
+        with shown("Which line lets go of it?", sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
             got = self.of_waves(student, seeds=[torch.tensor(waves(0.3, 3, 4, 6)).float()])
             arrives(got.inputs[:1], "x")
             arrives(got.parameters.values(), " ".join(got.parameters))
 
     def test_dtype(self, student):
         """A block in float64 gives float64, and x is as before."""
-        with visible("Which line makes a new tensor, of which dtype, and does one write into an old one?"):
+        with shown("Which line makes a new tensor, of which dtype, and does one write into an old one?"):
             got = self.of_waves(student, self.PADDING, dtype="float64")
             expect.dtype(expect.tensor(got.value), np.float64)
             expect.unchanged(got.after, [self.TEXTS, self.PADDING], ["x", "padding"])

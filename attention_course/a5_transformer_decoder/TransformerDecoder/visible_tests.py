@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import arrives, close, expect, visible
+from autograder.testing import arrives, close, expect, shown
 
 from ..shared_visible_tests import WAVES, block_of_waves, run_module, waves
 
@@ -23,7 +23,7 @@ class TestTransformerDecoder:
         import torch
 
         ids = torch.tensor([[3, 0, 6, 2, 5, 1, 4, 2]])
-        with visible("Which size says how many positions there are?", token_ids=ids):
+        with shown("Which size says how many positions there are?", token_ids=ids):
             shapes = student.TransformerDecoder.build(*self.WIDE)
             weights = {name: torch.zeros(shape) for name, shape in shapes.items()}
             got = student.TransformerDecoder.run(self.WIDE, weights, ids).value
@@ -82,7 +82,7 @@ class TestTransformerDecoder:
 
     def test_parameters(self, student):
         """The count by hand: for a vocabulary of 11, d_model = 8, d_ff = 16 and one block, 771 numbers."""
-        with visible("Compare it with the table above: which part is too much, or not there?"):
+        with shown("Compare it with the table above: which part is too much, or not there?"):
             got = student.TransformerDecoder.build(11, 8, 2, 16, 1, 6)
             total = sum(int(np.prod(shape)) for shape in got.values())
             if total != 771:
@@ -92,18 +92,18 @@ class TestTransformerDecoder:
         """The example by hand: with a silent block, token 2 at place 0 gets the logits (-1.34, 1.34, 0.5)."""
         wanted = np.array([[[-1.3416, 1.3416, 0.5], [1.6358, -0.0919, 0.5]]])
         hint = "Follow the example step by step. What is the embedding multiplied by, and which position is added?"
-        with visible(hint, sizes=self.SIZES, token_ids=[[2, 0]]):
+        with shown(hint, sizes=self.SIZES, token_ids=[[2, 0]]):
             close(expect.tensor(self.run(student, [[2, 0]], self.WEIGHTS).value), wanted, "the logits", within=5e-4)
 
     def test_two_blocks(self, student):
         """Two texts of four tokens, two blocks, and weights of which no two are alike."""
         hint = "Does each block get what the one before it gave, and where does the last norm stand?"
-        with visible(hint, sizes=self.WIDE, weights=WAVES, token_ids=self.IDS):
+        with shown(hint, sizes=self.WIDE, weights=WAVES, token_ids=self.IDS):
             close(expect.tensor(self.of_waves(student).value), self.LOGITS, "the logits", within=5e-4)
 
     def test_padding(self, student):
         """The same with padding: every block is told of it."""
-        with visible(
+        with shown(
             "Which blocks get padding?", sizes=self.WIDE, weights=WAVES, token_ids=self.IDS, padding=self.PADDING
         ):
             got = self.of_waves(student, padding=self.PADDING)
@@ -113,7 +113,7 @@ class TestTransformerDecoder:
         """The logits of the first two tokens do not depend on the third."""
         weights = self.WEIGHTS | {"blocks.0.attention.W_O.weight": np.eye(4)}
         weights |= {f"blocks.0.attention.W_{name}.weight": np.eye(4) for name in "QKV"}
-        with visible("At whom may the first token look?", sizes=self.SIZES, token_ids=[[2, 0, 1], [2, 0, 2]]):
+        with shown("At whom may the first token look?", sizes=self.SIZES, token_ids=[[2, 0, 1], [2, 0, 2]]):
             one, other = (expect.tensor(self.run(student, [ids], weights).value) for ids in ([2, 0, 1], [2, 0, 2]))
             expect.shape(one, (1, 3, 3), what="the logits")
             close(other[:, :2], one[:, :2], "with token 2 at the end, the logits before it")
@@ -122,11 +122,11 @@ class TestTransformerDecoder:
         """A gradient reaches every parameter, the embedding among them."""
         import torch
 
-        with visible("Which line lets go of it?", sizes=self.WIDE, weights=WAVES, token_ids=self.IDS):
+        with shown("Which line lets go of it?", sizes=self.WIDE, weights=WAVES, token_ids=self.IDS):
             got = self.of_waves(student, seeds=[torch.tensor(waves(0.3, 2, 4, 7)).float()])
             arrives(got.parameters.values(), " ".join(got.parameters))
 
     def test_dtype(self, student):
         """A model in float64 gives logits in float64."""
-        with visible("Which line makes a new tensor, of which dtype?"):
+        with shown("Which line makes a new tensor, of which dtype?"):
             expect.dtype(expect.tensor(self.of_waves(student, dtype="float64").value), np.float64)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import STAYS
 
@@ -17,18 +17,18 @@ class TestFeedForward:
     def test_one_word(self, student):
         """The example by hand: (1, 2) becomes (2.5, 4)."""
         x = np.array([1.0, 2.0])
-        with visible("Which number is set to zero, and when?", x=x, **self.LAYERS):
+        with shown("Which number is set to zero, and when?", x=x, **self.LAYERS):
             close(expect.array(student.feed_forward(x, *self.LAYERS.values())), np.array([2.5, 4.0]))
 
     def test_four_words(self, student):
         """Four words: each goes through on its own, and the last one ends below zero."""
         x = np.array([[1.0, 2.0], [3.0, -1.0], [0.0, 0.5], [0.0, -1.0]])
         wanted = np.array([[2.5, 4.0], [0.5, 5.0], [1.0, 0.5], [0.5, -1.0]])
-        with visible("Is a result below zero lost?", x=x, **self.LAYERS):
+        with shown("Is a result below zero lost?", x=x, **self.LAYERS):
             close(expect.array(student.feed_forward(x, *self.LAYERS.values())), wanted)
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""
-        with visible(STAYS):
+        with shown(STAYS):
             x = np.array([1.0, 2.0])
             keeps(student.feed_forward, x, *self.LAYERS.values(), names="x W_1 b_1 W_2 b_2")

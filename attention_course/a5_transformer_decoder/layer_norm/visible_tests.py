@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import STAYS
 
@@ -15,7 +15,7 @@ class TestLayerNorm:
 
     def test_one_word(self, student):
         """The example by hand: (1, 3, 5, 7) with gamma (2, 2, 1, 1) and beta (0, 0, 0, 10)."""
-        with visible("What is the variance, and what do you divide by?", x=self.X, gamma=self.GAMMA, beta=self.BETA):
+        with shown("What is the variance, and what do you divide by?", x=self.X, gamma=self.GAMMA, beta=self.BETA):
             close(
                 expect.array(student.layer_norm(self.X, self.GAMMA, self.BETA)),
                 np.array([-2.6833, -0.8944, 0.4472, 11.3416]),
@@ -24,7 +24,7 @@ class TestLayerNorm:
     def test_two_words(self, student):
         """Two words, the second ten times the first: both become the same."""
         x, gamma, beta = np.stack([self.X, 10 * self.X]), np.ones(4), np.zeros(4)
-        with visible("How many means are there for two words?", x=x, gamma=gamma, beta=beta):
+        with shown("How many means are there for two words?", x=x, gamma=gamma, beta=beta):
             close(expect.array(student.layer_norm(x, gamma, beta)), np.array([[-1.3416, -0.4472, 0.4472, 1.3416]] * 2))
 
     def test_two_texts(self, student):
@@ -46,7 +46,7 @@ class TestLayerNorm:
                 [[-0.4552, 0.3023, -3.1828, 2.8787], [3.4148, 1.2317, -3.9636, 2.5061], [2.633, 2.0, 1.4495, 2.1835]],
             ]
         )
-        with visible(
+        with shown(
             "Which axis holds a word's features, and is beta added before gamma or after it?",
             x=x,
             gamma=gamma,
@@ -56,7 +56,7 @@ class TestLayerNorm:
 
     def test_eps(self, student):
         """With eps = 4, (1, 3, 5, 7) is divided by the root of 5 + 4, which is 3."""
-        with visible(
+        with shown(
             "What is eps added to, the variance or its root?", x=self.X, gamma=np.ones(4), beta=np.zeros(4), eps=4.0
         ):
             got = student.layer_norm(self.X, np.ones(4), np.zeros(4), eps=4.0)
@@ -65,7 +65,7 @@ class TestLayerNorm:
     def test_all_equal(self, student):
         """A word whose features are all equal becomes beta."""
         x = np.array([2.0, 2.0, 2.0, 2.0])
-        with visible(
+        with shown(
             "What is the variance of this word, and what keeps you from dividing by it?",
             x=x,
             gamma=self.GAMMA,
@@ -75,5 +75,5 @@ class TestLayerNorm:
 
     def test_float32(self, student):
         """float32 gives float32, and what went in is as before."""
-        with visible(STAYS):
+        with shown(STAYS):
             keeps(student.layer_norm, self.X, self.GAMMA, self.BETA, names="x gamma beta")

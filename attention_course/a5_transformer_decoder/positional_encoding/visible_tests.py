@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, visible
+from autograder.testing import close, expect, shown
 
 
 @pytest.mark.exercise("positional_encoding")
 class TestPositionalEncoding:
     def test_first_positions(self, student):
         """The example by hand: three positions, d_model = 4."""
-        with visible("Which columns are sines, and which angle has each pair?", length=3, d_model=4):
+        with shown("Which columns are sines, and which angle has each pair?", length=3, d_model=4):
             close(
                 expect.array(student.positional_encoding(3, 4)),
                 np.array([[0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.01, 1.0], [0.9093, -0.4161, 0.02, 0.9998]]),
@@ -18,7 +18,7 @@ class TestPositionalEncoding:
 
     def test_many_columns(self, student):
         """Two positions, d_model = 6: three pairs, and each has a speed of its own."""
-        with visible("What is the exponent of the last pair, and does it depend on d_model?", length=2, d_model=6):
+        with shown("What is the exponent of the last pair, and does it depend on d_model?", length=2, d_model=6):
             close(
                 expect.array(student.positional_encoding(2, 6)),
                 np.array([[0.0, 1.0, 0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.0464, 0.9989, 0.0022, 1.0]]),
@@ -26,7 +26,7 @@ class TestPositionalEncoding:
 
     def test_odd_width(self, student):
         """With d_model = 3, the last column is a sine without its cosine."""
-        with visible("How many sines are there, and how many cosines?", length=2, d_model=3):
+        with shown("How many sines are there, and how many cosines?", length=2, d_model=3):
             close(
                 expect.array(student.positional_encoding(2, 3)), np.array([[0.0, 1.0, 0.0], [0.8415, 0.5403, 0.0022]])
             )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, visible
+from autograder.testing import close, expect, shown
 
 
 @pytest.mark.exercise("ablate")
@@ -28,13 +28,13 @@ class TestAblate:
 
     def test_by_hand(self, student):
         """Layer 0, head 1 of two: the columns 2 and 3 are zero."""
-        with visible("Which columns of W_O.weight are this head's?", layer=0, head=1, num_heads=2, W_O=self.W_O):
+        with shown("Which columns of W_O.weight are this head's?", layer=0, head=1, num_heads=2, W_O=self.W_O):
             got = self.numbers(student.ablate(self.weights(), 0, 1, 2))
             close(got[self.NAMES[0]], self.W_O * np.array([1, 1, 0, 0]), "the W_O of layer 0")
 
     def test_another_layer(self, student):
         """Layer 1, head 0 of two: its own columns, and nothing of layer 0."""
-        with visible("Which name has the W_O of this layer?", layer=1, head=0, num_heads=2, W_O=self.W_O + 100):
+        with shown("Which name has the W_O of this layer?", layer=1, head=0, num_heads=2, W_O=self.W_O + 100):
             got = self.numbers(student.ablate(self.weights(), 1, 0, 2))
             close(got[self.NAMES[1]], (self.W_O + 100) * np.array([0, 0, 1, 1]), "the W_O of layer 1")
             close(got[self.NAMES[0]], self.W_O, "the W_O of layer 0")
@@ -42,13 +42,13 @@ class TestAblate:
 
     def test_four_heads(self, student):
         """Four heads of width one: of head 2, one column is zero."""
-        with visible("How wide is one of four heads here?", layer=0, head=2, num_heads=4, W_O=self.W_O):
+        with shown("How wide is one of four heads here?", layer=0, head=2, num_heads=4, W_O=self.W_O):
             got = self.numbers(student.ablate(self.weights(), 0, 2, 4))
             close(got[self.NAMES[0]], self.W_O * np.array([1, 1, 0, 1]), "the W_O of layer 0")
 
     def test_left_alone(self, student):
         """float32 gives float32, float64 gives float64, and the weights that came in are as before."""
-        with visible("Which tensor do you write into, and whose is it?"):
+        with shown("Which tensor do you write into, and whose is it?"):
             after = student.ablate.inputs_after(self.weights("float32"), 0, 1, 2)[0]
             for name, value in self.weights("float32").items():
                 close(expect.tensor(after[name]), expect.tensor(value), f"{name} of what came in")

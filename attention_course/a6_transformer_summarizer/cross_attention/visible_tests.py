@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import arrives, close, expect, keeps, visible
+from autograder.testing import arrives, close, expect, keeps, shown
 
 # Three texts of three words ask, three memories of four places answer, in two heads: no two sizes are alike.
 ASKING = {
@@ -164,19 +164,19 @@ class TestCrossAttention:
 
     def test_weights(self, student):
         """The example by hand: a row for each of the two words that ask, a column for each of the three that answer."""
-        with visible("Which text do the queries come from, and which one the keys?", **self.BY_HAND, num_heads=1):
+        with shown("Which text do the queries come from, and which one the keys?", **self.BY_HAND, num_heads=1):
             weights = self.attend(student, self.BY_HAND, 1)[1]
             close(weights, [[[0.4223, 0.1554, 0.4223], [0.1554, 0.4223, 0.4223]]], "weights")
 
     def test_output(self, student):
         """The example by hand: the first word gets (8.4, 5.8), the second (5.8, 8.4)."""
-        with visible("Whose values are blended, and with which weights?", **self.BY_HAND, num_heads=1):
+        with shown("Whose values are blended, and with which weights?", **self.BY_HAND, num_heads=1):
             close(self.attend(student, self.BY_HAND, 1)[0], [[8.4464, 5.7768], [5.7768, 8.4464]], "output")
 
     def test_padding_by_hand(self, student):
         """The example by hand, with the third word of memory as padding."""
         real = np.array([[True, True, False]])
-        with visible("Who shares in the sum of a row?", **self.BY_HAND, num_heads=1, memory_padding=real):
+        with shown("Who shares in the sum of a row?", **self.BY_HAND, num_heads=1, memory_padding=real):
             output, weights = self.attend(student, self.BY_HAND, 1, real)
             close(weights, [[[0.7311, 0.2689, 0.0], [0.2689, 0.7311, 0.0]]], "weights")
             close(output, [[7.3106, 2.6894], [2.6894, 7.3106]], "output")
@@ -184,14 +184,14 @@ class TestCrossAttention:
     def test_one_text(self, student):
         """No batch axis: three words of width 5, four of width 7, two heads with d_k = 4 and d_v = 3."""
         given = self.of(0)
-        with visible("Write a shape beside each line: where is an L, and where an S?", **given, num_heads=2):
+        with shown("Write a shape beside each line: where is an L, and where an S?", **given, num_heads=2):
             output, weights = self.attend(student, given, 2)
             close(weights, ANSWERED_WEIGHTS, "weights")
             close(output, ANSWERED[0], "output")
 
     def test_batch(self, student):
         """Three texts at once: each asks its own memory, and gets what it gets alone."""
-        with visible("Do you count axes from the end?", **ASKING, num_heads=2):
+        with shown("Do you count axes from the end?", **ASKING, num_heads=2):
             output, weights = self.attend(student, ASKING, 2)
             expect.shape(weights, (3, 2, 3, 4), what="weights")
             close(output, ANSWERED, "output")
@@ -199,13 +199,13 @@ class TestCrossAttention:
     def test_two_batch_axes(self, student):
         """Two batch axes, (1, 3): the same numbers."""
         lifted = ASKING | {"x": ASKING["x"][np.newaxis], "memory": ASKING["memory"][np.newaxis]}
-        with visible("How many axes may stand before (L, d_model), and where does padding get one for the heads?"):
+        with shown("How many axes may stand before (L, d_model), and where does padding get one for the heads?"):
             close(self.attend(student, lifted, 2, REAL[np.newaxis])[0], REAL_ANSWERED[np.newaxis], "output")
 
     def test_padding(self, student):
         """Each memory has padding of its own; the third is nothing else, and its text gets weights and output 0."""
         question = "Which axis of the weights belongs to memory? And what does a softmax over nothing divide by?"
-        with visible(question, **ASKING, num_heads=2, memory_padding=REAL):
+        with shown(question, **ASKING, num_heads=2, memory_padding=REAL):
             output, weights = self.attend(student, ASKING, 2, REAL)
             close(weights[:2], REAL_WEIGHTS, "weights of the first two texts")
             close(weights[2], np.zeros((2, 3, 4)), "weights of the third text")
@@ -215,7 +215,7 @@ class TestCrossAttention:
         """A text ten thousand times as large still gives finite weights, and no padding gets any."""
         given = self.of(0, x=1e4)
         question = "What is the exp of 1000, and what does a hidden score become?"
-        with visible(question, **given, num_heads=2, memory_padding=REAL[0]):
+        with shown(question, **given, num_heads=2, memory_padding=REAL[0]):
             close(self.attend(student, given, 2, REAL[0])[1], SURE, "weights")
 
     def test_gradients_and_what_came_in(self, student):
@@ -224,7 +224,7 @@ class TestCrossAttention:
 
         arguments, real = self.tensors(ASKING, REAL)
         names = "x memory W_Q W_K W_V W_O"
-        with visible("Which line lets go of a gradient, makes another dtype, or writes into what came in?"):
+        with shown("Which line lets go of a gradient, makes another dtype, or writes into what came in?"):
             of_output, of_weights = torch.from_numpy(ANSWERED), torch.from_numpy(np.stack([ANSWERED_WEIGHTS] * 3))
             for seeds, count in (([of_output, None], 6), ([None, of_weights], 4)):
                 got = student.cross_attention.gradients(*arguments, 2, seeds=seeds)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.testing import equal, visible
+from autograder.testing import equal, shown
 
 from ..shared_visible_tests import ADDING, adding, counting, unchanged
 
@@ -12,30 +12,30 @@ class TestGreedySummary:
     def test_counting(self, student):
         """Article [4, 2], separator 5, end 9: the summary is [6, 7, 8]."""
         given = {"article_ids": [4, 2], "separator_id": 5, "end_id": 9, "max_new_tokens": 20}
-        with visible("Compare it with the table: what is read, what is said, what is kept?", **given):
+        with shown("Compare it with the table: what is read, what is said, what is kept?", **given):
             equal(student.greedy_summary(counting(), *given.values()), [6, 7, 8], "the summary")
 
     def test_at_most_two(self, student):
         """The same with max_new_tokens=2: [6, 7]."""
         given = {"article_ids": [4, 2], "separator_id": 5, "end_id": 9, "max_new_tokens": 2}
-        with visible("How often may your loop go round?", **given):
+        with shown("How often may your loop go round?", **given):
             equal(student.greedy_summary(counting(), *given.values()), [6, 7], "the summary")
 
     def test_nothing_to_say(self, student):
         """Article [3], separator 8, end 9: the first word would be the end, so the summary is empty."""
         given = {"article_ids": [3], "separator_id": 8, "end_id": 9, "max_new_tokens": 20}
-        with visible("Is the end a word of the summary?", **given):
+        with shown("Is the end a word of the summary?", **given):
             equal(student.greedy_summary(counting(), *given.values()), [], "the summary")
 
     def test_adding(self, student):
         """A model that adds up all it reads says 1, 2, 4, 8, 6, and then 2 once more."""
         given = {"article_ids": [4, 2], "separator_id": 5, "end_id": 9, "max_new_tokens": 6}
-        with visible(
+        with shown(
             "Does the model read the article and every word so far, and may a word come twice?", model=ADDING, **given
         ):
             equal(student.greedy_summary(adding(), *given.values()), [1, 2, 4, 8, 6, 2], "the summary")
 
     def test_list_left_alone(self, student):
         """The article is as before."""
-        with visible("Which line makes a list longer, and is it a list of your own?", article_ids=[4, 2]):
+        with shown("Which line makes a list longer, and is it a list of your own?", article_ids=[4, 2]):
             unchanged(student.greedy_summary.inputs_after(counting(), [4, 2], 5, 9, 20)[1], [4, 2], "article_ids")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import equal, expect, visible
+from autograder.testing import equal, expect, shown
 
 from ..shared_visible_tests import ADDING, adding, counting, unchanged
 
@@ -18,23 +18,23 @@ class TestNextToken:
 
     def test_counting(self, student):
         """The model counts: after [4, 7] comes 8."""
-        with visible(
+        with shown(
             "Which row of the picture above speaks of what follows the 7, and is the answer an int?", token_ids=[4, 7]
         ):
             equal(self.token(student, counting(), [4, 7]), 8, "the next token")
 
     def test_from_nine_to_zero(self, student):
         """After [3, 1, 9] comes 0."""
-        with visible("The text has three tokens. How many rows of logits are there?", token_ids=[3, 1, 9]):
+        with shown("The text has three tokens. How many rows of logits are there?", token_ids=[3, 1, 9]):
             equal(self.token(student, counting(), [3, 1, 9]), 0, "the next token")
 
     def test_adding(self, student):
         """A model that adds up all it reads: after [4, 7, 3] comes 4, though every logit is far below zero."""
         hint = "Does the model get to read every token, and is it the largest logit that you take?"
-        with visible(hint, model=ADDING, token_ids=[4, 7, 3]):
+        with shown(hint, model=ADDING, token_ids=[4, 7, 3]):
             equal(self.token(student, adding(), [4, 7, 3]), 4, "the next token")
 
     def test_list_left_alone(self, student):
         """The list of ids is as before."""
-        with visible("Which line makes a list longer, and is it a list of your own?", token_ids=[4, 7]):
+        with shown("Which line makes a list longer, and is it a list of your own?", token_ids=[4, 7]):
             unchanged(student.next_token.inputs_after(counting(), [4, 7])[1], [4, 7], "token_ids")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, visible
+from autograder.testing import close, expect, shown
 
 
 @pytest.mark.exercise("next_word_probabilities")
@@ -17,7 +17,7 @@ class TestNextWordProbabilities:
 
     def judge(self, student, wanted, question, *case):
         names = ("temperature", "top_k", "top_p")
-        with visible(question, **{"exp(logits)": self.PLAIN}, **dict(zip(names, case, strict=False))):
+        with shown(question, **{"exp(logits)": self.PLAIN}, **dict(zip(names, case, strict=False))):
             close(expect.tensor(student.next_word_probabilities(self.logits(), *case)), wanted)
 
     def test_as_they_are(self, student):
@@ -53,14 +53,12 @@ class TestNextWordProbabilities:
         import torch
 
         logits = torch.tensor([1000.0, 1002.0, 0.0, 1001.0])
-        with visible(
-            "What is e to the power of 1000, for a computer? Which softmax takes care?", logits=logits.numpy()
-        ):
+        with shown("What is e to the power of 1000, for a computer? Which softmax takes care?", logits=logits.numpy()):
             close(expect.tensor(student.next_word_probabilities(logits)), [0.09, 0.6652, 0.0, 0.2447])
 
     def test_left_alone(self, student):
         """float32 gives float32, float64 gives float64, and the logits are as before."""
-        with visible("Is it a tensor of your own that you write into, and of which dtype?"):
+        with shown("Is it a tensor of your own that you write into, and of which dtype?"):
             for dtype in ("float32", "float64"):
                 got = student.next_word_probabilities(self.logits(dtype), 0.5, 3, 0.75)
                 expect.dtype(expect.tensor(got), np.dtype(dtype).type)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import arrives, close, expect, keeps, visible
+from autograder.testing import arrives, close, expect, keeps, shown
 
 
 @pytest.mark.exercise("summary_loss")
@@ -44,24 +44,24 @@ class TestSummaryLoss:
     def test_by_hand(self, student):
         """The example by hand: (0.693 + 1.386) / 2 = 1.040."""
         logits, hint = np.log(self.PROBABILITIES), "Which row speaks of token 2, and how many tokens are counted?"
-        with visible(hint, probabilities=self.PROBABILITIES, token_ids=self.IDS, loss_mask=self.MASK):
+        with shown(hint, probabilities=self.PROBABILITIES, token_ids=self.IDS, loss_mask=self.MASK):
             close(self.loss(student, logits, self.IDS, self.MASK), np.array(1.0397), "the loss")
 
     def test_knows_nothing(self, student):
         """All three words equally likely, everywhere: log 3 = 1.099."""
-        with visible("What is -log of one third, and what is the mean of that?", logits="zeros, (1, 4, 3)"):
+        with shown("What is -log of one third, and what is the mean of that?", logits="zeros, (1, 4, 3)"):
             close(self.loss(student, np.zeros((1, 4, 3)), self.IDS, self.MASK), np.array(1.0986), "the loss")
 
     def test_two_texts(self, student):
         """Two texts, with three tokens that count and with one: each of the four has the same say."""
         given = {"logits": self.LOGITS, "token_ids": self.TWO_IDS, "loss_mask": self.TWO_MASKS}
-        with visible("By how many tokens is the sum divided, and is it one mean or a mean of means?", **given):
+        with shown("By how many tokens is the sum divided, and is it one mean or a mean of means?", **given):
             close(self.loss(student, *given.values()), np.array(2.3016), "the loss")
 
     def test_large_logits(self, student):
         """Logits a thousand times as large still give a finite loss."""
         given = {"logits": 1000 * self.LOGITS, "token_ids": self.TWO_IDS, "loss_mask": self.TWO_MASKS}
-        with visible("What is the exp of 1000, and which function takes logits as they are?", **given):
+        with shown("What is the exp of 1000, and which function takes logits as they are?", **given):
             close(self.loss(student, *given.values()), np.array(1500.5493), "the loss")
 
     def test_gradient_and_dtype(self, student):
@@ -69,7 +69,7 @@ class TestSummaryLoss:
         import torch
 
         given = self.tensors(self.LOGITS, self.TWO_IDS, self.TWO_MASKS)
-        with visible("Which line lets go of a gradient, makes another dtype, or writes into what came in?"):
+        with shown("Which line lets go of a gradient, makes another dtype, or writes into what came in?"):
             seed = torch.tensor(2.0, dtype=torch.float64)
             arrives(student.summary_loss.gradients(*given, seeds=[seed]).inputs[:1], "logits")
             expect.dtype(student.summary_loss(*given), np.float64)

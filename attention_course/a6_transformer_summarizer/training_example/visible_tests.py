@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import equal, expect, visible
+from autograder.testing import equal, expect, shown
 
 from ..shared_visible_tests import unchanged
 
@@ -16,13 +16,13 @@ class TestTrainingExample:
     def test_token_ids(self, student):
         """The example by hand: 11 12 13, the separator 1, 14 15, the end 2."""
         given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
-        with visible("Compare it with the second line of the table: what differs?", **given):
+        with shown("Compare it with the second line of the table: what differs?", **given):
             equal(self.parts(student, *given.values())[0], [11, 12, 13, 1, 14, 15, 2], "token_ids")
 
     def test_loss_mask(self, student):
         """The example by hand: four times False, three times True."""
         given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
-        with visible("Compare it with the last line of the table: what differs?", **given):
+        with shown("Compare it with the last line of the table: what differs?", **given):
             mask = self.parts(student, *given.values())[1]
             equal(mask, [False] * 4 + [True] * 3, "loss_mask")
             if not all(isinstance(one, bool | np.bool_) for one in mask):
@@ -31,7 +31,7 @@ class TestTrainingExample:
     def test_a_word_in_both(self, student):
         """A word of the summary, and the end's id, may stand in the article, too; there they do not count."""
         given = {"article_ids": [14, 2, 15, 14], "summary_ids": [15, 14], "separator_id": 1, "end_id": 2}
-        with visible("Does a token count for what it is, or for where it stands?", **given):
+        with shown("Does a token count for what it is, or for where it stands?", **given):
             ids, mask = self.parts(student, *given.values())
             equal(ids, [14, 2, 15, 14, 1, 15, 14, 2], "token_ids")
             equal(mask, [False] * 5 + [True] * 3, "loss_mask")
@@ -39,7 +39,7 @@ class TestTrainingExample:
     def test_lists_left_alone(self, student):
         """The lists that came in are as before."""
         given = {"article_ids": [11, 12, 13], "summary_ids": [14, 15], "separator_id": 1, "end_id": 2}
-        with visible("Which line makes a list longer, and is it a list of your own?", **given):
+        with shown("Which line makes a list longer, and is it a list of your own?", **given):
             after = student.training_example.inputs_after([11, 12, 13], [14, 15], 1, 2)
             unchanged(after[0], [11, 12, 13], "article_ids")
             unchanged(after[1], [14, 15], "summary_ids")

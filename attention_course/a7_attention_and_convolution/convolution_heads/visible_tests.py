@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, equal, expect, visible
+from autograder.testing import close, equal, expect, shown
 
 from ..shared_visible_tests import EDGES, TAPS
 
@@ -36,25 +36,23 @@ class TestConvolutionHeads:
 
     def test_edges(self, student):
         """The filter (-1, 0, 1): heads at the offsets -1, 0, 1, whose products are -1, 0 and 1."""
-        with visible("Where does each of three taps listen, and which tap is whose?", kernel=EDGES):
+        with shown("Where does each of three taps listen, and which tap is whose?", kernel=EDGES):
             self.judge(student, EDGES, [-1, 0, 1])
 
     def test_two_taps(self, student):
         """Two taps have no middle: the offsets are 0 and 1."""
         kernel = np.array([[[1.0, 2.0]], [[3.0, 4.0]]])
-        with visible("On which side is there one more?", kernel=kernel):
+        with shown("On which side is there one more?", kernel=kernel):
             self.judge(student, kernel, [0, 1])
 
     def test_four_taps(self, student):
         """Four taps from width three to width two: each head's product is its tap, whatever your d_v."""
-        with visible(
-            "Which rows of W_O meet head 0's values, and how often is the kernel in the product?", kernel=TAPS
-        ):
+        with shown("Which rows of W_O meet head 0's values, and how often is the kernel in the product?", kernel=TAPS):
             self.judge(student, TAPS, [-1, 0, 1, 2])
 
     def test_float32(self, student):
         """float32 gives float32, and the kernel is as before."""
         kernel = TAPS.astype(np.float32)
-        with visible("Which dtype has a matrix that you make yourself?", kernel=kernel):
+        with shown("Which dtype has a matrix that you make yourself?", kernel=kernel):
             self.judge(student, kernel, [-1, 0, 1, 2])
             expect.unchanged(student.convolution_heads.inputs_after(kernel), [kernel], ["kernel"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, equal, expect, visible
+from autograder.testing import close, equal, expect, shown
 
 
 def triple(X):
@@ -64,7 +64,7 @@ class TestTranslationTest:
 
     def judge(self, student, wanted, question, layer, X, shift, margin):
         told = f"{layer.__name__}: {layer.__doc__}"
-        with visible(question, layer=told, X=X, shift=shift, margin=margin):
+        with shown(question, layer=told, X=X, shift=shift, margin=margin):
             got = student.translation_test(layer, X, shift, margin)
             if not isinstance(got, bool | np.bool_):
                 expect.fail(f"gave back {expect.kind_of(got)}, not True or False.")
@@ -132,6 +132,6 @@ class TestTranslationTest:
 
     def test_left_alone(self, student):
         """X is as before."""
-        with visible("Is it the caller's array that you move, or a copy?", X=self.WIDE):
+        with shown("Is it the caller's array that you move, or a copy?", X=self.WIDE):
             after = student.translation_test.inputs_after(triple, self.WIDE.copy(), 1, 0)
             close(after[1], self.WIDE, "X after the call")

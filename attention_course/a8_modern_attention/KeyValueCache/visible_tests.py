@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, equal, expect, visible
+from autograder.testing import close, equal, expect, shown
 
 # Five words, as two heads of keys (width 2) and of values (width 1) see them.
 KEYS = np.array(
@@ -24,7 +24,7 @@ class TestKeyValueCache:
 
     def judge(self, student, question, left, keys, values, window=None, sinks=0):
         """After all these words, those whose numbers are in `left` are kept, and `len` is how many they are."""
-        with visible(question, key=keys[..., -1:, :], value=values[..., -1:, :], window=window, sinks=sinks):
+        with shown(question, key=keys[..., -1:, :], value=values[..., -1:, :], window=window, sinks=sinks):
             got = student.KeyValueCache.use(self.words(keys, values), window, sinks)
             if not isinstance(got, tuple) or len(got) != 2:
                 expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
@@ -35,7 +35,7 @@ class TestKeyValueCache:
 
     def test_empty(self, student):
         """A new cache has length 0."""
-        with visible("What does __init__ put into self, before there is any word?"):
+        with shown("What does __init__ put into self, before there is any word?"):
             equal(student.KeyValueCache.use([("len",)]), 0, "len of a new cache")
 
     def test_first_word(self, student):
@@ -69,7 +69,7 @@ class TestKeyValueCache:
 
     def test_float32(self, student):
         """float32 gives float32, and the words that come in are as before."""
-        with visible("Which line makes a new array, of which dtype?"):
+        with shown("Which line makes a new array, of which dtype?"):
             keys, values = KEYS.astype(np.float32), VALUES.astype(np.float32)
             for part in student.KeyValueCache.use(self.words(keys, values), 2, 1):
                 expect.dtype(part, np.float32)

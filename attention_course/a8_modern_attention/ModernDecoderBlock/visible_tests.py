@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import arrives, close, expect, visible
+from autograder.testing import arrives, close, expect, shown
 
 from ..shared_visible_tests import WAVES, waves
 
@@ -181,13 +181,13 @@ class TestModernDecoderBlock:
         return student.ModernDecoderBlock.run(sizes, weights, torch.tensor(self.X, dtype=kind), **more)
 
     def judge(self, student, wanted, question, sizes):
-        with visible(question, sizes=sizes, weights=WAVES, x=WAVES):
+        with shown(question, sizes=sizes, weights=WAVES, x=WAVES):
             got = expect.tensor(self.run(student, sizes).value)
             close(got, np.array(wanted), "the output", within=5e-4)
 
     def test_parameters(self, student):
         """The count for d_model = 16, four heads, two of keys, d_ff = 6: two norms and seven matrices, 1088 numbers."""
-        with visible("Compare it with the table above: which part is too much, or not there?"):
+        with shown("Compare it with the table above: which part is too much, or not there?"):
             shapes = student.ModernDecoderBlock.build(*self.SIZES)
             total = sum(int(np.prod(shape)) for shape in shapes.values())
             if total != 1088:
@@ -206,13 +206,13 @@ class TestModernDecoderBlock:
         """A gradient reaches x and every parameter, W_Q among them."""
         import torch
 
-        with visible("Which line lets go of it?", sizes=self.SIZES, weights=WAVES):
+        with shown("Which line lets go of it?", sizes=self.SIZES, weights=WAVES):
             got = self.run(student, seeds=[torch.tensor(waves(0.3, 1, 4, 16)).float()])
             arrives([got.inputs[0], *got.parameters.values()], " ".join(["x", *got.parameters]))
 
     def test_float64(self, student):
         """A block in float64 gives float64, and x is as before."""
-        with visible("Which line makes a new tensor, of which dtype?"):
+        with shown("Which line makes a new tensor, of which dtype?"):
             got = self.run(student, dtype="float64")
             expect.dtype(expect.tensor(got.value), np.float64)
             close(got.after[0], self.X, "x after the call")

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from autograder.testing import equal, visible
+from autograder.testing import equal, shown
 
 
 @pytest.mark.exercise("cache_bytes")
 class TestCacheBytes:
     def judge(self, student, wanted, question, **given):
-        with visible(question, **given):
+        with shown(question, **given):
             got = student.cache_bytes(*given.values())
             equal(int(got) if isinstance(got, np.integer) else got, wanted, "the count")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import WAVES, waves
 
@@ -61,25 +61,25 @@ class TestDecodingStep:
 
     def test_first_word(self, student):
         """The first word: no cache yet, and it attends to itself."""
-        with visible("What is the position of the first word, and what is in the cache afterwards?", x=self.X, K=None):
+        with shown("What is the position of the first word, and what is in the cache afterwards?", x=self.X, K=None):
             self.judge(student, (FIRST_OUTPUT, FIRST_K, FIRST_V), self.X, None, None, *self.WEIGHTS, 4)
 
     def test_fourth_word(self, student):
         """Three words in the cache: what is found among all four, and a cache of four."""
         question = "At which position does the newest word stand, what of it is turned, and whom does it attend to?"
-        with visible(question, x=self.X, K=self.K, V=self.V, W_Q=WAVES):
+        with shown(question, x=self.X, K=self.K, V=self.V, W_Q=WAVES):
             wanted = (FOURTH_OUTPUT, FOURTH_K, FOURTH_V)
             self.judge(student, wanted, self.X, self.K, self.V, *self.WEIGHTS, 4)
 
     def test_two_texts(self, student):
         """Two texts at once, each with a cache of its own."""
         args = [np.stack([part, 0.5 * part]) for part in (self.X, self.K, self.V)]
-        with visible("Which axes does your code count from the front?", x=args[0]):
+        with shown("Which axes does your code count from the front?", x=args[0]):
             got = student.decoding_step(*args, *self.WEIGHTS, 4)
             close(expect.array(got[0])[0], FOURTH_OUTPUT, "the first text's output")
 
     def test_float32(self, student):
         """float32 gives float32, and the cache that came in is as before."""
-        with visible("Which line makes a new array, of which dtype?"):
+        with shown("Which line makes a new array, of which dtype?"):
             args = (self.X, self.K, self.V, *self.WEIGHTS, 4)
             keeps(student.decoding_step, *args, names="x K V W_Q W_K W_V W_O num_heads")

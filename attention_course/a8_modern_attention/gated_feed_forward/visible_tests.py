@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import waves
 
@@ -22,7 +22,7 @@ class TestGatedFeedForward:
 
     def judge(self, student, wanted, x, weights):
         given = dict(zip(("x", "W_gate", "W_up", "W_down"), (x, *weights), strict=True))
-        with visible("What does the gate let through of each number, and through what does the gate go?", **given):
+        with shown("What does the gate let through of each number, and through what does the gate go?", **given):
             close(expect.array(student.gated_feed_forward(x, *weights)), np.array(wanted))
 
     def test_by_hand(self, student):
@@ -35,10 +35,10 @@ class TestGatedFeedForward:
 
     def test_far_open(self, student):
         """Words a thousand times as large give finite numbers."""
-        with visible("Which of the two, np.exp(1000.0) or np.exp(-1000.0), is too large for a number?"):
+        with shown("Which of the two, np.exp(1000.0) or np.exp(-1000.0), is too large for a number?"):
             expect.finite(student.gated_feed_forward(1000 * self.X, *self.WEIGHTS))
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""
-        with visible("Which line makes a new array, of which dtype, and does one write into an old one?"):
+        with shown("Which line makes a new array, of which dtype, and does one write into an old one?"):
             keeps(student.gated_feed_forward, self.X, *self.OTHERS, names="x W_gate W_up W_down")

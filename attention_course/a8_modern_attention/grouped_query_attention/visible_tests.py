@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 # Six query heads of three words and width four, two heads of five keys, values of width two: no two sizes alike that a
 # slip could mix up.
@@ -124,38 +124,36 @@ class TestGroupedQueryAttention:
 
     def test_by_hand(self, student):
         """The example by hand: two query heads share two keys."""
-        with visible("What are the scores of head 0, and what are they divided by?", Q=self.Q, K=self.K, V=self.V):
+        with shown("What are the scores of head 0, and what are they divided by?", Q=self.Q, K=self.K, V=self.V):
             weights = np.array([[[0.1192, 0.8808]], [[0.5, 0.5]]])
             self.judge(student, np.array([[[1.192, 8.808]], [[5.0, 5.0]]]), weights, self.Q, self.K, self.V, 1)
 
     def test_two_groups(self, student):
         """Six query heads, two of keys and values: neighbours share."""
-        with visible(
-            "Which head of keys does query head 1 get, and which one does its neighbour?", Q=SIX, K=TWO, V=MORE
-        ):
+        with shown("Which head of keys does query head 1 get, and which one does its neighbour?", Q=SIX, K=TWO, V=MORE):
             self.judge(student, SHARED_OUTPUT, SHARED_WEIGHTS, SIX, TWO, MORE, 2)
 
     def test_mask(self, student):
         """The same under a mask; the second query may attend to nothing."""
         question = "True means: may attend. What does a query get that may attend to nothing?"
-        with visible(question, Q=SIX, K=TWO, V=MORE, mask=SEEN):
+        with shown(question, Q=SIX, K=TWO, V=MORE, mask=SEEN):
             self.judge(student, MASKED_OUTPUT, MASKED_WEIGHTS, SIX, TWO, MORE, 2, SEEN)
 
     def test_no_groups(self, student):
         """Six query heads cannot form four groups of one size."""
         K = np.zeros((4, 5, 4))
-        with visible("When do the groups come out even?", Q="(6, 3, 4)", K="(4, 5, 4)", num_kv_heads=4):
+        with shown("When do the groups come out even?", Q="(6, 3, 4)", K="(4, 5, 4)", num_kv_heads=4):
             expect.raises(ValueError, lambda: student.grouped_query_attention(SIX, K, K, 4))
 
     def test_large_scores(self, student):
         """Queries a hundred thousand times as large give finite numbers."""
-        with visible("What could be subtracted before np.exp?"):
+        with shown("What could be subtracted before np.exp?"):
             for part in expect.pair(student.grouped_query_attention(1e5 * SIX, TWO, MORE, 2)):
                 expect.finite(part)
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""
-        with visible("Which line makes a new array, of which dtype?"):
+        with shown("Which line makes a new array, of which dtype?"):
             expect.pair(
                 keeps(student.grouped_query_attention, SIX, TWO, MORE, 2, SEEN, names="Q K V num_kv_heads mask")
             )

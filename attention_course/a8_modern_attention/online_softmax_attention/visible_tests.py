@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import HeldTooMuch, close, expect, keeps, visible
+from autograder.testing import HeldTooMuch, close, expect, keeps, shown
 
 from ..shared_visible_tests import LN_3, waves
 
@@ -16,7 +16,7 @@ class TestOnlineSoftmaxAttention:
     Q, K, V = 2 * waves(1.1, 3, 4), 2 * waves(1.3, 7, 4), 3 * waves(1.7, 7, 2)
 
     def judge(self, student, wanted, question, Q, K, V, block_size):
-        with visible(question, Q=Q, K=K, V=V, block_size=block_size):
+        with shown(question, Q=Q, K=K, V=V, block_size=block_size):
             close(expect.array(student.online_softmax_attention(Q, K, V, block_size)), np.array(wanted))
 
     def test_by_hand(self, student):
@@ -41,7 +41,7 @@ class TestOnlineSoftmaxAttention:
     def test_no_table(self, student):
         """50 queries and 1,000 keys in blocks of 4: at no time are all scores in memory."""
         Q, K, V = waves(1.1, 50, 4), waves(1.3, 1000, 4), waves(1.7, 1000, 2)
-        with visible("Which array has a row for each query and a column for each key, and who needs all of it?"):
+        with shown("Which array has a row for each query and a column for each key, and who needs all of it?"):
             try:
                 student.online_softmax_attention.within(150_000, Q, K, V, 4)
             except HeldTooMuch as error:
@@ -49,5 +49,5 @@ class TestOnlineSoftmaxAttention:
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""
-        with visible("Which dtype have the largest, the total and the mixture that you begin with?"):
+        with shown("Which dtype have the largest, the total and the mixture that you begin with?"):
             keeps(student.online_softmax_attention, self.Q, self.K, self.V, 3, names="Q K V block_size")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import LN_3, waves
 
@@ -28,31 +28,31 @@ class TestOnlineSoftmaxStep:
     def test_first_block(self, student):
         """The example by hand, its first row: nothing seen so far, the score 0, the value 10."""
         before = np.array([-np.inf]), np.array([0.0]), np.array([[0.0]])
-        with visible("What is e to the power of -inf?", largest=before[0], total=before[1], mixed=before[2]):
+        with shown("What is e to the power of -inf?", largest=before[0], total=before[1], mixed=before[2]):
             one = np.array([[1.0]])
             self.judge(student, ([0.0], [1.0], [[10.0]]), *before, one, 0 * one, 10 * one)
 
     def test_second_block(self, student):
         """The example by hand, its second row: then the score ln 3, the value 2."""
         before = np.array([0.0]), np.array([1.0]), np.array([[10.0]])
-        with visible("By what do 1 and 10 shrink?", largest=before[0], total=before[1], mixed=before[2]):
+        with shown("By what do 1 and 10 shrink?", largest=before[0], total=before[1], mixed=before[2]):
             args = np.array([[1.0]]), np.array([[LN_3]]), np.array([[2.0]])
             self.judge(student, ([1.0986], [1.3333], [[5.3333]]), *before, *args)
 
     def test_two_queries(self, student):
         """Two queries and a block of three keys: one has seen larger scores before, the other has not."""
         given = dict(zip(("largest", "total", "mixed", "Q", "K", "V"), (*self.SEEN, *self.BLOCK), strict=True))
-        with visible("Whose largest score is whose, and what is divided by the square root of 4?", **given):
+        with shown("Whose largest score is whose, and what is divided by the square root of 4?", **given):
             self.judge(student, (NEXT_LARGEST, NEXT_TOTAL, NEXT_MIXED), *self.SEEN, *self.BLOCK)
 
     def test_large_scores(self, student):
         """Queries a hundred thousand times as large give finite numbers."""
         Q, K, V = self.BLOCK
-        with visible("What is subtracted from a score before e is raised to it?"):
+        with shown("What is subtracted from a score before e is raised to it?"):
             for part in student.online_softmax_step(*self.SEEN, 1e5 * Q, K, V):
                 expect.finite(part)
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""
-        with visible("Which line makes a new array, of which dtype, and does one write into an old one?"):
+        with shown("Which line makes a new array, of which dtype, and does one write into an old one?"):
             keeps(student.online_softmax_step, *self.SEEN, *self.BLOCK, names="largest total mixed Q K V")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 
 @pytest.mark.exercise("rms_norm")
@@ -12,29 +12,29 @@ class TestRmsNorm:
 
     def test_by_hand(self, student):
         """The example by hand: (1, 3, 5, 7) with gamma (2, 2, 1, 1)."""
-        with visible("What is the mean of the squares, and what is divided by its root?", x=self.X, gamma=self.GAMMA):
+        with shown("What is the mean of the squares, and what is divided by its root?", x=self.X, gamma=self.GAMMA):
             close(expect.array(student.rms_norm(self.X, self.GAMMA)), np.array([0.4364, 1.3093, 1.0911, 1.5275]))
 
     def test_three_words(self, student):
         """Three words, the second ten times the first: the two become the same."""
         x = np.stack([self.X, 10 * self.X, [4.0, -4.0, 0.0, 2.0]])
         wanted = [[0.4364, 1.3093, 1.0911, 1.5275]] * 2 + [[2.6667, -2.6667, 0.0, 0.6667]]
-        with visible("How many sizes are there for three words?", x=x, gamma=self.GAMMA):
+        with shown("How many sizes are there for three words?", x=x, gamma=self.GAMMA):
             close(expect.array(student.rms_norm(x, self.GAMMA)), np.array(wanted))
 
     def test_eps(self, student):
         """(3, 4) has the mean square 12.5; with eps = 12.5 it is divided by 5."""
         x, gamma = np.array([3.0, 4.0]), np.ones(2)
-        with visible("What is eps added to?", x=x, gamma=gamma, eps=12.5):
+        with shown("What is eps added to?", x=x, gamma=gamma, eps=12.5):
             close(expect.array(student.rms_norm(x, gamma, 12.5)), np.array([0.6, 0.8]))
 
     def test_nothing(self, student):
         """A word of zeros stays one."""
         x, gamma = np.zeros((1, 4)), np.ones(4)
-        with visible("What do you divide by?", x=x, gamma=gamma):
+        with shown("What do you divide by?", x=x, gamma=gamma):
             close(expect.array(student.rms_norm(x, gamma)), x)
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""
-        with visible("Which line makes a new array, of which dtype, and does one write into an old one?"):
+        with shown("Which line makes a new array, of which dtype, and does one write into an old one?"):
             keeps(student.rms_norm, self.X, self.GAMMA, names="x gamma")

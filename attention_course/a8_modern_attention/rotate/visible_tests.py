@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 VECTOR = np.array([[1.0, 0.0, 0.0, 2.0]] * 3)
 
@@ -26,28 +26,28 @@ class TestRotate:
     def test_by_hand(self, student):
         """The example by hand: (1, 0, 0, 2) at the positions 0, 1 and 2."""
         wanted = [[1.0, 0.0, 0.0, 2.0], [0.5403, 0.8415, -0.02, 1.9999], [-0.4161, 0.9093, -0.04, 1.9996]]
-        with visible("Which columns are a pair, and what is its angle?", x=VECTOR, positions=np.arange(3)):
+        with shown("Which columns are a pair, and what is its angle?", x=VECTOR, positions=np.arange(3)):
             close(expect.array(student.rotate(VECTOR, np.arange(3))), np.array(wanted))
 
     def test_other_places(self, student):
         """Three vectors of three pairs, at the positions 4, 1 and 6."""
         positions = np.array([4, 1, 6])
-        with visible("Whose position is whose, and how fast is each pair?", x=self.TEXT, positions=positions):
+        with shown("Whose position is whose, and how fast is each pair?", x=self.TEXT, positions=positions):
             close(expect.array(student.rotate(self.TEXT, positions)), ROTATED)
 
     def test_two_texts(self, student):
         """Two texts at once are turned by the same positions."""
         both, positions = np.stack([self.TEXT, VECTOR_OF_SIX]), np.array([4, 1, 6])
-        with visible("Which axis of x belongs to positions? Count it from the end.", x=both, positions=positions):
+        with shown("Which axis of x belongs to positions? Count it from the end.", x=both, positions=positions):
             close(expect.array(student.rotate(both, positions))[0], ROTATED, "the first text")
 
     def test_base(self, student):
         """Another base, 100: the second pair turns by a tenth of the position."""
         wanted = [[1.0, 0.0, 0.0, 2.0], [0.5403, 0.8415, -0.1997, 1.99], [-0.4161, 0.9093, -0.3973, 1.9601]]
-        with visible("Where does base come in?", x=VECTOR, positions=np.arange(3), base=100.0):
+        with shown("Where does base come in?", x=VECTOR, positions=np.arange(3), base=100.0):
             close(expect.array(student.rotate(VECTOR, np.arange(3), 100.0)), np.array(wanted))
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""
-        with visible("Which dtype have the cosines of whole numbers, and which array do you write into?"):
+        with shown("Which dtype have the cosines of whole numbers, and which array do you write into?"):
             keeps(student.rotate, VECTOR, np.arange(3), names="x positions")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, visible
+from autograder.testing import close, expect, shown
 
 
 @pytest.mark.exercise("sliding_window_mask")
@@ -11,7 +11,7 @@ class TestSlidingWindowMask:
     def judge(self, student, question, rows, *args):
         names = dict(zip(("length", "window", "sinks"), args, strict=False))
         wanted = np.array([[letter == "x" for letter in row] for row in rows.split()])
-        with visible(question, **names):
+        with shown(question, **names):
             got = expect.array(student.sliding_window_mask(*args))
             close(got, wanted, "the mask")
             expect.dtype(got, np.bool_)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 # Two heads on five words: three words, and the first two of them again.
 FIVE_WORDS = np.array(
@@ -31,16 +31,16 @@ class TestInductionScore:
     def test_by_hand(self, student):
         """`a b c a b`, so the period is 3: the scores are 0.6 and 0.15."""
         question = "Row 3 is the second `a`. After the first `a` stood `b`: in which column? And for row 4?"
-        with visible(question, weights=FIVE_WORDS, period=3):
+        with shown(question, weights=FIVE_WORDS, period=3):
             close(expect.array(student.induction_score(FIVE_WORDS, 3)), [0.6, 0.15])
 
     def test_two_words(self, student):
         """`a b a b`, the period is 2, the first four words of the same heads: the scores are 0.2 and 0.1."""
         weights = FIVE_WORDS[:, :4, :4].copy()
-        with visible("Which rows are the second round, and which words do they need?", weights=weights, period=2):
+        with shown("Which rows are the second round, and which words do they need?", weights=weights, period=2):
             close(expect.array(student.induction_score(weights, 2)), [0.2, 0.1])
 
     def test_float32(self, student):
         """float32 gives float32, and the weights are as before."""
-        with visible("Which dtype has an array that you make yourself?"):
+        with shown("Which dtype has an array that you make yourself?"):
             keeps(student.induction_score, FIVE_WORDS, 3, names="weights period")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 # Three texts, two heads, four places, one number.
 FOUND = np.array(
@@ -24,17 +24,17 @@ class TestMeanAblate:
         question = (
             "At place 0 head 1 found 6 in the first text, 0 in the second and 3 in the third. What is their mean?"
         )
-        with visible(question, found=FOUND[..., 0], head=1):
+        with shown(question, found=FOUND[..., 0], head=1):
             close(expect.array(student.mean_ablate(FOUND, 1)), wanted)
 
     def test_the_other_head(self, student):
         """Head 0 instead: it says 5, 3, 4, 5."""
         wanted = FOUND.copy()
         wanted[:, 0, :, 0] = [5.0, 3.0, 4.0, 5.0]
-        with visible("Which axis are the heads, and which of them stay as they are?", found=FOUND[..., 0], head=0):
+        with shown("Which axis are the heads, and which of them stay as they are?", found=FOUND[..., 0], head=0):
             close(expect.array(student.mean_ablate(FOUND, 0)), wanted)
 
     def test_float32(self, student):
         """float32 gives float32, and what came in is as before."""
-        with visible("Is it a copy that you write into, and of which dtype?"):
+        with shown("Is it a copy that you write into, and of which dtype?"):
             keeps(student.mean_ablate, FOUND, 1, names="found head")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 # Two heads, three places, four numbers: 1 to 24 in this run, some of 100 to 124, in no order, in the other.
 HERE = np.arange(1.0, 25.0).reshape(2, 3, 4)
@@ -17,7 +17,7 @@ class TestPatchHead:
         wanted = HERE.copy()
         wanted[1, 1] = [119.0, 101.0, 108.0, 115.0]
         question = "There are six vectors of four numbers. Which one comes from the other run?"
-        with visible(question, found=HERE, other=THERE, head=1, place=1):
+        with shown(question, found=HERE, other=THERE, head=1, place=1):
             close(expect.array(student.patch_head(HERE, THERE, 1, 1)), wanted)
 
     def test_another_place(self, student):
@@ -25,7 +25,7 @@ class TestPatchHead:
         wanted = HERE.copy()
         wanted[1, 0] = [116.0, 123.0, 105.0, 112.0]
         question = "Which axis are the heads, and which the places?"
-        with visible(question, found=HERE, other=THERE, head=1, place=0):
+        with shown(question, found=HERE, other=THERE, head=1, place=0):
             close(expect.array(student.patch_head(HERE, THERE, 1, 0)), wanted)
 
     def test_five_texts(self, student):
@@ -34,10 +34,10 @@ class TestPatchHead:
         wanted = times * HERE
         wanted[:, 1, 0] = times[:, 0, 0] * np.array([116.0, 123.0, 105.0, 112.0])
         question = "With texts in front, heads are no longer the first axis. Which one are they, counted from the end?"
-        with visible(question, head=1, place=0):
+        with shown(question, head=1, place=0):
             close(expect.array(student.patch_head(times * HERE, times * THERE, 1, 0)), wanted)
 
     def test_float32(self, student):
         """float32 gives float32, and both runs are as before."""
-        with visible("Is it a copy that you write into, and of which dtype?"):
+        with shown("Is it a copy that you write into, and of which dtype?"):
             keeps(student.patch_head, HERE, THERE, 1, 1, names="found other head place")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.testing import close, expect, keeps, visible
+from autograder.testing import close, expect, keeps, shown
 
 # Two heads on four words. The first looks at the word before with 0.8, 0.6 and 0.4 of its weight.
 FOUR_WORDS = np.array(
@@ -19,16 +19,16 @@ class TestPreviousTokenScore:
     def test_by_hand(self, student):
         """Two heads on four words: the scores are 0.6 and 0.2."""
         question = "In rows 1, 2 and 3 of a head: in which column stands the word before? How many rows are these?"
-        with visible(question, weights=FOUR_WORDS):
+        with shown(question, weights=FOUR_WORDS):
             close(expect.array(student.previous_token_score(FOUR_WORDS)), [0.6, 0.2])
 
     def test_three_words(self, student):
         """The same heads on the first three words: the scores are 0.7 and 0.25."""
         weights = FOUR_WORDS[:, :3, :3].copy()
-        with visible("How many of three words have a word before them?", weights=weights):
+        with shown("How many of three words have a word before them?", weights=weights):
             close(expect.array(student.previous_token_score(weights)), [0.7, 0.25])
 
     def test_float32(self, student):
         """float32 gives float32, and the weights are as before."""
-        with visible("Which dtype has an array that you make yourself?"):
+        with shown("Which dtype has an array that you make yourself?"):
             keeps(student.previous_token_score, FOUR_WORDS, names="weights")
