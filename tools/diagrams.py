@@ -98,22 +98,20 @@ def _text(x: int, y: int, words: str, kind: str) -> str:
 
 def processes() -> str:
     """Who takes part when a submission is graded, and what each knows."""
-    says = (
-        "The worker starts a zygote, which forks two fork servers. They fork a judge and a notebook for a submission."
-    )
+    says = "The supervisor starts a zygote, which forks two fork servers. They fork a judge and a notebook for a submission."
     picture = Diagram(860, 560, says)
     known = ["submissions as bytes, the gradebook", "reads no word that student code has said"]
-    picture.box("trusted", "worker", known, 60, 20, 300)
+    picture.box("trusted", "supervisor: workers", known, 60, 20, 300)
     known = ["in a sandbox: NumPy, PyTorch, IPython", "no suite, no submission"]
-    picture.box("course", "warm process", known, 500, 20, 300)
+    picture.box("course", "zygote", known, 500, 20, 300)
     picture.wall(20, 190, 400, 350, "a sandbox around the judges")
     picture.wall(440, 190, 400, 350, "a sandbox around student code")
     known = ["suite, reference, known mistakes", "has seen no submission"]
-    picture.box("judge", "judges' host", known, 70, 225, 280)
+    picture.box("judge", "judges' fork server", known, 70, 225, 280)
     known = ["a fork for one submission", "asks, compares, gives its verdict, ends"]
     picture.box("judge", "judge", known, 70, 345, 280)
     known = ["one for each worker", "the course is hidden from it"]
-    picture.box("student", "students' host", known, 510, 225, 280)
+    picture.box("student", "students' fork server", known, 510, 225, 280)
     picture.box("student", "notebook", ["a fork for one submission", "in a sandbox of its own"], 510, 345, 280)
     picture.box("student", "exercise", ["a fork for the calls of one exercise"], 510, 445, 280)
     picture.way(362, 56, 498, 56)
@@ -133,17 +131,17 @@ def processes() -> str:
     return str(picture)
 
 
-# A few words for each room; which lies above which is read from pyproject.toml, where `make lint` holds it.
-ROOMS = {
-    "commands": "the command line",
-    "authors": "for whoever writes assignments: checks, releases, new exercises, these pictures",
+# A few words for each package; which lies above which is read from pyproject.toml, where `make lint` holds it.
+PACKAGES = {
+    "cli": "the command line",
+    "authoring": "for whoever writes assignments: checks, releases, new exercises",
     "nbgrader": "a course in nbgrader: autograde, gradebook, pages that do nothing",
-    "notebook": "check, hint, explore",
-    "marking": "many submissions, a verdict each",
+    "student": "check, hint, explore",
+    "worker": "many submissions, a verdict each",
     "reports": "marks to look at: rubric, heat map, class report",
-    "judging": "one submission: its notebook, each exercise's attempts, what comes of them",
-    "diagnosis": "which mistake it is: known ones, what they answer, how wrong answers stand to right ones",
-    "suites": "what tests speak with: a suite, student and reference, what may be asked and said",
+    "judge": "one submission: its notebook, the attempts at each exercise, the result",
+    "diagnosis": "which mistake it is: known mistakes, their fingerprints, relations to right answers",
+    "testing": "what a course may import: student and reference, expect, Catalogue",
     "messages": "what a worker and a judge say to each other",
     "discovery": "what there is to grade",
     "report": "a result as values",
@@ -155,25 +153,25 @@ ROOMS = {
     "reading": "bytes, JSON in bounds",
     "text": "what is safe to show",
     "png": "pictures as PNG",
-    "sandbox": "running code nobody trusts: inside the sandbox, outside it, the protocol between",
-    "errors": "whose turn it is if something is wrong",
+    "sandbox": "running untrusted code: sandboxed side, supervisor side, backends, protocol",
+    "errors": "errors, and who has to act",
 }
 
 
-def rooms(project: Path) -> str:
+def packages(project: Path) -> str:
     """The packages of the code, top down. Raises `CourseError` if one has no words here."""
     layers = _layers(project)
-    nameless = sorted({room for layer in layers for room in layer} - set(ROOMS))
+    nameless = sorted({name for layer in layers for name in layer} - set(PACKAGES))
     if nameless:
-        raise CourseError(f"{__file__}: Packages has no words for {', '.join(nameless)}")
+        raise CourseError(f"{__file__}: PACKAGES has no words for {', '.join(nameless)}")
     step, width = 44, 780
     says = "The packages of the code in layers; each imports from those below it."
     picture = Diagram(width + 80, 20 + step * len(layers), says)
     for row, layer in enumerate(layers):
         share = (width - PADDING * (len(layer) - 1)) // len(layer)
-        for place, room in enumerate(layer):
-            kind = {"sandbox": "student", "errors": "trusted"}.get(room, "judge")
-            picture.box(kind, room, [ROOMS[room]], 60 + place * (share + PADDING), 12 + row * step, share, flat=True)
+        for place, name in enumerate(layer):
+            kind = {"sandbox": "student", "errors": "trusted"}.get(name, "judge")
+            picture.box(kind, name, [PACKAGES[name]], 60 + place * (share + PADDING), 12 + row * step, share, flat=True)
     picture.way(32, 24, 32, step * len(layers) - 6)
     picture.parts.append('<text class="small" transform="translate(22 130) rotate(-90)">imports</text>')
     return str(picture)
@@ -181,5 +179,5 @@ def rooms(project: Path) -> str:
 
 def _layers(project: Path) -> list[list[str]]:
     contracts = tomllib.loads(project.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    found = [[room.strip() for room in layer.split("|")] for layer in contracts[0]["layers"]]
+    found = [[name.strip() for name in layer.split("|")] for layer in contracts[0]["layers"]]
     return [layer for layer in found if layer != ["__main__"]]

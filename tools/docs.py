@@ -78,34 +78,34 @@ Tests, solutions, marks and other students' work are not within its reach.
 ![The worker, the zygote, and the two backends with the processes behind them](processes.svg)
 
 What a submission keeps to is in [the table](#what-holds-behind-which-wall). Each promise has a test
-of its name in `tests/sandbox/test_sandbox.py`, which runs with each backend with a tick. How it is done, and
-what is not covered, is [further down](#what-the-sandbox-says-of-itself). How processes are hosted,
-ended and started again is in `tests/sandbox/test_fork_server.py`. The same attacks run against both backends
-(`tests/sandbox/test_red_team.py`).
+of its name in `tests/sandbox/test_sandbox.py`, which runs with each backend with a tick. How it is
+done, and what is not covered, is [further down](#what-the-sandbox-says-of-itself). How processes
+are hosted, ended and started again is in `tests/sandbox/test_fork_server.py`. The same attacks run
+against both backends (`tests/sandbox/test_red_team.py`).
 
 **What people see afterwards is text.** Feedback pages, formgrader and the class report show no
 HTML, no script and no fetched picture out of a submission (`tests/nbgrader/test_sanitise.py`,
-`tests/engine/test_report.py`). After Markdown has become HTML, nh3 cleans it with a list of elements and
-addresses. A spreadsheet gets no formula from a submission.
+`tests/engine/test_report.py`). After Markdown has become HTML, nh3 cleans it with a list of
+elements and addresses. A spreadsheet gets no formula from a submission.
 
 **One submission never touches another's mark, page or machine** (`tests/nbgrader/test_collect.py`,
-`tests/nbgrader/test_links.py`, `tests/nbgrader/test_names.py`). No link in a hand-in is followed, and no archive in
-it is opened. Formgrader opens the configured course alone.
+`tests/nbgrader/test_links.py`, `tests/nbgrader/test_names.py`). No link in a hand-in is followed,
+and no archive in it is opened. Formgrader opens the configured course alone.
 
-**No course is looked for among submissions** (`tests/nbgrader/test_planted.py`), since a course's own Python
-runs outside the sandbox. No Python is imported from the current folder either. What is read of a
-submission is bounded in bytes, depth and count (`tests/engine/test_submission.py`).
+**No course is looked for among submissions** (`tests/nbgrader/test_planted.py`), since a course's
+own Python runs outside the sandbox. No Python is imported from the current folder either. What is
+read of a submission is bounded in bytes, depth and count (`tests/engine/test_submission.py`).
 
 **A model file** may be handed in if an assignment takes one (`model.safetensors`). It never reaches
 student code. The worker reads at most 4 MB of a plain file, through no link. The judge, behind its
-sandbox, reads them as numbers alone, with the parser of safetensors. Names, shapes and dtype must fit
-the solution's decoder, or the notebook's decoder of PyTorch's own layers, which then runs with them
-(`tests/sandbox/test_saved_model.py`).
+sandbox, reads them as numbers alone, with the parser of safetensors. Names, shapes and dtype must
+fit the solution's decoder, or the notebook's decoder of PyTorch's own layers, which then runs with
+them (`tests/sandbox/test_saved_model.py`).
 
 **Which backend there is** `autograder doctor` says, and what helps if there is none. In containers
 (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners, Gradescope),
-bubblewrap rarely works, and Landlock does if the fork server's kernel has it. `tests/sandbox/test_containers.py`
-grades a class in such a place, as root and as an ordinary user.
+bubblewrap rarely works, and Landlock does if the fork server's kernel has it.
+`tests/sandbox/test_containers.py` grades a class in such a place, as root and as an ordinary user.
 
 **In three places there is no sandbox.**
 
@@ -122,9 +122,9 @@ Grading needs Linux. On a Mac or Windows, [a container](containers.md) grades.
 
 All processes of a run share the kernel. It counts some things for each user or for the whole
 machine, and keeps some where everybody can look. For each of them something parts students from
-judges, judges from one another, and one submission from the next. `tests/sandbox/test_shared_resources.py`
-tries each row with both backends. *Users* means that each fork server has a user of its own if root grades
-(`tests/sandbox/test_endings.py`).
+judges, judges from one another, and one submission from the next.
+`tests/sandbox/test_shared_resources.py` tries each row with both backends. *Users* means that each
+fork server has a user of its own if root grades (`tests/sandbox/test_endings.py`).
 
 | resource | what parts them |
 | --- | --- |
@@ -157,7 +157,7 @@ def pages() -> dict[Path, str]:
         docs / "reference-json.md": json_reference(),
         docs / "security.md": security(),
         docs / "processes.svg": diagrams.processes(),
-        docs / "rooms.svg": diagrams.rooms(ROOT / "pyproject.toml"),
+        docs / "packages.svg": diagrams.packages(ROOT / "pyproject.toml"),
     }
 
 

@@ -12,7 +12,7 @@ from autograder.authoring.sample_class import fill, hand_in, mistake, model_answ
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.conftest import ROOT, copy_course
-from tests.helpers.browser import Worker, chromium, lab
+from tests.helpers.browser import Tab, chromium, lab
 from tests.helpers.small_course import command
 
 A1, UNSCALED = "a1_scaled_dot_product", "no-scaling"
@@ -44,7 +44,7 @@ def main() -> None:
             report(browser, course.root / "class.html")
             written(browser, course.root / "written.html")
             with lab(course.root) as address:
-                in_the_notebook(Worker(browser, address, "desk.ipynb"))
+                in_the_notebook(Tab(browser, address, "tab.ipynb"))
                 in_formgrader(browser, address, submission_of(course, "sam"))
 
 
@@ -62,9 +62,7 @@ def graded_class(course):
         (answer,) = [cell for cell in notebook.cells if grade_id(cell) == "written-roles"]
         answer.source = SAID[number % len(SAID)]
         hand_in(notebook, course.root / "submitted", student, assignment)
-    nbformat.write(
-        fill(released, right | mistake(assignment, UNSCALED, "attention_scores")), course.root / "desk.ipynb"
-    )
+    nbformat.write(fill(released, right | mistake(assignment, UNSCALED, "attention_scores")), course.root / "tab.ipynb")
     beside = ("--gradebook", "--submitted", "submitted", "--feedback", "feedback")
     for words in (
         ("grade", "--gradebook", "--feedback"),
@@ -82,22 +80,22 @@ def submission_of(course, student):
         return book.find_submission_notebook("scaled_dot_product", A1, student).id
 
 
-def in_the_notebook(worker):
+def in_the_notebook(tab):
     """A check that fails, and a slider."""
-    worker.page.set_viewport_size({"width": WIDTH + 80, "height": 1200})
-    files = worker.page.locator("#jp-left-stack")
+    tab.page.set_viewport_size({"width": WIDTH + 80, "height": 1200})
+    files = tab.page.locator("#jp-left-stack")
     if files.is_visible():  # they would take a third of the width
-        worker.page.keyboard.press("Control+b")
+        tab.page.keyboard.press("Control+b")
         files.wait_for(state="hidden")
-    worker.run("import numpy as np")
+    tab.run("import numpy as np")
     for code in ("def softmax(x", "def attention_scores("):
-        worker.run(code)
+        tab.run(code)
     for code, name in (('check("attention_scores")', "check"), ("explore(at_width", "slider")):
-        cell, _ = worker.run(code)
-        worker.page.wait_for_timeout(1000)  # the slider's picture comes after its cell is done
-        worker.page.mouse.move(0, 0)  # no row is lit up
+        cell, _ = tab.run(code)
+        tab.page.wait_for_timeout(1000)  # the slider's picture comes after its cell is done
+        tab.page.mouse.move(0, 0)  # no row is lit up
         cell.locator(".jp-OutputArea").first.screenshot(path=DOCS / f"{name}.png")
-    worker.close()
+    tab.close()
 
 
 def feedback(browser, page_of_sam):

@@ -42,7 +42,7 @@ def write_gradescope(
             info.external_attr = 0o755 << 16  # both are run, so the zip says that they may be
             text = _filled((TEMPLATES / "gradescope" / name).read_text(encoding="utf-8"), assignment)
             text = text.replace("@VISIBILITY@", visibility).replace(
-                "@WALL@", "needed" if needs_sandbox else "wished for"
+                "@SANDBOX@", "needed" if needs_sandbox else "wished for"
             )
             bundle.writestr(info, text)
         for file in _files(assignment):

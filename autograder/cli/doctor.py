@@ -32,7 +32,7 @@ from autograder.sandbox.supervisor import cgroup, launch
 from autograder.sandbox.supervisor.users import Reserved
 
 STYLES = {GOOD: "green", LESS: "yellow", UNSAFE: "red"}
-WALL = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; all of it: 6.12)"
+SANDBOX = "apt-get install bubblewrap, or a kernel with Landlock (Linux 5.13; all of it: 6.12)"
 # What each package is for, and how it comes.
 PACKAGES = {
     "numpy": ("every submission", "pip install numpy"),
@@ -73,7 +73,7 @@ def _walls() -> Iterator[Condition]:
     if no_bubblewrap is None:
         yield Condition("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
     else:
-        remedy = "" if no_landlock is None else WALL
+        remedy = "" if no_landlock is None else SANDBOX
         yield Condition("bubblewrap", LESS, no_bubblewrap, "its sandbox is not used", remedy)
     lost = LANDLOCK.what_is_lost()
     if no_landlock is not None:
@@ -87,7 +87,7 @@ def _walls() -> Iterator[Condition]:
     if backend.isolates:
         yield Condition("wall", GOOD, backend.summary(), backend.means)
     else:
-        yield Condition("wall", UNSAFE, backend.summary(), backend.means, WALL)
+        yield Condition("sandbox", UNSAFE, backend.summary(), backend.means, SANDBOX)
 
 
 def _in_reach(course: Course | None) -> Iterator[Condition]:

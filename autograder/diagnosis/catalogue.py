@@ -138,7 +138,7 @@ class Catalogue:
             for name in catalogued:
                 if name not in mutants:
                     where = f"{inspect.getfile(make)}: {make.__name__}"
-                    raise CourseError(f"{where}: {name!r} is held, and is no slip of its set of mutants")
+                    raise CourseError(f"{where}: {name!r} is catalogued, and no such mutant")
             rows = {name: row if isinstance(row, Mutant) else Mutant(tuple(row)) for name, row in mutants.items()}
             own = {name: row.hint for name, row in rows.items() if row.hint}
             asks = {**hints, **own, **{mistake.name: mistake.hint for mistake in reversed(self.of(make.__name__))}}

@@ -1,23 +1,26 @@
-"""Running code nobody trusts.
+"""Running untrusted code.
 
 Who takes part, and who knows what:
 
-    worker                   the command itself: submissions as bytes, the gradebook. It reads no
-      │                      word that student code has said, but one verdict for each submission,
-      │                      field by field (`worker.verdict`)
-      └─ warm                Python, NumPy, PyTorch and IPython, imported once. It knows no suite and
-         │                   no submission, and forks the fork servers
-         ├─ judges' fork server     has loaded suite, reference, known mistakes. No submission
+    supervisor               the command itself, with its workers: submissions as bytes, the
+      │                      gradebook. It reads nothing that student code has said but one verdict
+      │                      for each submission, field by field (`worker.verdict`)
+      └─ zygote              Python, NumPy, PyTorch and IPython, imported once. It knows no hidden
+         │                   test and no submission, and forks the fork servers
+         ├─ fork server      of judges. It has loaded hidden tests, reference, known mistakes, and
+         │   │               no submission
          │   └─ judge        a fork for one submission: asks the notebook, gives its verdict, ends
-         └─ students' fork server   one for each worker. The kit and the course are hidden from it
+         └─ fork server      of notebooks, one for each worker. The kit and the course are hidden
+             │               from it
              └─ notebook     a fork for one submission, in a sandbox of its own: runs the cells
                  └─ exercise a fork for the calls of one exercise
 
-Behind bubblewrap a fork server has namespaces of its own. So students' and judges' processes do not see
-each other, and a notebook, in namespaces below those, cannot uncover what is hidden from its fork server.
-If root started the command, each fork server also has a user of its own, which nothing else on the machine
-has. So what the kernel counts for a user is counted for that fork server alone. If an ordinary user did,
-all of it runs as that user, and a notebook cannot use up what the user's other programs need.
+Behind bubblewrap a fork server has namespaces of its own. So students' and judges' processes do not
+see each other, and a notebook, in namespaces below those, cannot uncover what is hidden from its
+fork server. If root started the command, each fork server also has a user of its own, which nothing
+else on the machine has. So what the kernel counts for a user is counted for that fork server alone.
+If an ordinary user did, all of it runs as that user, and a notebook cannot use up what the user's
+other programs need.
 
 The worker opens a judge. When the judge asks for a notebook, the worker opens one and hands over
 its socket. What the two say to each other does not pass through the worker. A judge may start no
@@ -32,25 +35,25 @@ process. If that is lost, too, the submission is not graded, and the report says
 such submissions in a row the worker grades the course's own solution. If that fails, too, the run
 stops.
 
-In the code, `sandboxed.zygote` forks fork servers, `sandboxed.fork_server` is a fork server, `sandboxed.notebook` what
-is behind the students' sandbox. `backends` has the sandboxes: which right is given up where, and in which order.
-`sandboxed.isolation` and `sandboxed.seccomp` ask the kernel for it. `outside` starts and ends processes, and `limits`
-has the numbers.
+In the code, `sandboxed.zygote` forks fork servers, `sandboxed.fork_server` is a fork server,
+`sandboxed.notebook` runs the cells. `backends` says which right is given up where, and in which
+order. `sandboxed.isolation` and `sandboxed.seccomp` ask the kernel for it. `supervisor` starts and
+ends processes, and `limits` has the numbers.
 
 There are two backends. bubblewrap gives namespaces: users, mounts, processes and a network of one's
-own. Landlock is a sandbox that a process builds around itself, without namespaces and without rights,
-so it also works in containers. If bubblewrap works, it is used, and Landlock stands inside it. If
-it does not, Landlock is the sandbox. Seccomp is part of both. What a submission keeps to behind either
-stands in `backends.promises`.
+own. Landlock is a sandbox that a process builds around itself, without namespaces and without
+rights, so it also works in containers. If bubblewrap works, it is used, and Landlock stands inside
+it. If it does not, Landlock is the sandbox. Seccomp is part of both. What a submission keeps to
+behind either stands in `backends.promises`.
 
 Limits. The trusted side keeps wall-clock (a call, a cell, a submission), the size of replies and
 printed text; these hold everywhere. The kernel keeps the limits of a process: CPU, memory, files,
 scratch. If there is a control group (root, a systemd user session, a container that was given its
 own; see `cgroup`), then memory, the number of processes and one processor are limits of the
 submission as a whole. If there is none, memory is each process's own, and fewer processes are
-allowed, so that the worst case stays some gigabytes. If neither backend works (`--sandbox process`, a
-kernel before 5.13), there are the limits and the deadlines, and no sandbox: student code can read what
-the user can read, and use the network.
+allowed, so that the worst case stays some gigabytes. If neither backend works (`--sandbox process`,
+a kernel before 5.13), there are the limits and the deadlines, and no sandbox: student code can read
+what the user can read, and use the network.
 
 Where Landlock is the whole sandbox, some things are done another way:
 
@@ -99,8 +102,8 @@ Not covered, in words so that nobody relies on it:
   they had the first time, and no new ones.
 - What a report says. An exception's text, a type's name and a traceback's lines are quoted only if
   the reference has answered nothing in that exercise, and with numbers cut to two digits (see
-  `testing.redaction`). Shapes, the keys of a dict and a wrong value are the student's own, too: code
-  that hides an input in them can show some of it.
+  `testing.redaction`). Shapes, the keys of a dict and a wrong value are the student's own, too:
+  code that hides an input in them can show some of it.
 - What a student's process says of itself. Gradients, and arguments after a call, are values that it
   reports. They are judged against the function on the trusted side, and whoever forges right ones
   has found another way to compute them. Names and shapes of a module's parameters are its word.

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.helpers.browser import Worker
+from tests.helpers.browser import Tab
 from tests.helpers.kernel import once_more
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -68,10 +68,10 @@ def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, 
     notebook.cells = [nbformat.v4.new_code_cell(code) for code in (PICTURES, *MORE.values())]
     once_more(NotebookClient(notebook, kernel_name="python3").execute)
     nbformat.write(notebook, course.root / "received.ipynb")
-    worker = Worker(chromium, address, "received.ipynb")
+    tab = Tab(chromium, address, "received.ipynb")
     try:
-        cells = worker.page.locator(".jp-Notebook-cell")
-        assert worker.page.locator(".jp-OutputArea svg[role=img]").count() == 0
+        cells = tab.page.locator(".jp-Notebook-cell")
+        assert tab.page.locator(".jp-OutputArea svg[role=img]").count() == 0
         for number, pictures in ((0, 1), (1, 1), (4, 0), (5, 2)):
             drawn = cells.nth(number).locator(".jp-OutputArea img")
             sync_api.expect(drawn).to_have_count(pictures)
@@ -89,10 +89,10 @@ def test_pictures_are_seen_in_a_notebook_that_somebody_else_has_run(jupyterlab, 
 
         sync_api.expect(cells.nth(3)).to_contain_text("A slider: run this cell to move it.")
 
-        worker.run("loss_curve([")  # without its import, so that the next cell's number is another one than it was
-        cell, _ = worker.run("import check, explore")  # run by oneself, it is trusted: the SVG, and no PNG beside it
+        tab.run("loss_curve([")  # without its import, so that the next cell's number is another one than it was
+        cell, _ = tab.run("import check, explore")  # run by oneself, it is trusted: the SVG, and no PNG beside it
         sync_api.expect(cell.locator("svg[role=img]")).to_be_visible()
         sync_api.expect(cell.locator(".jp-OutputArea img")).to_be_hidden()
     finally:
-        worker.close()
-    assert worker.complaints == []
+        tab.close()
+    assert tab.complaints == []

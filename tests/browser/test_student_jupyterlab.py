@@ -10,7 +10,7 @@ import pytest
 
 from autograder.authoring.sample_class import fill, model_answers
 from tests.conftest import ROOT
-from tests.helpers.browser import Worker
+from tests.helpers.browser import Tab
 from tests.helpers.in_process import COURSE
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -39,7 +39,7 @@ CONTRAST = """element => {
 def sit_down(jupyterlab, chromium, request):
     """A function that opens a released notebook in a folder of this test's own, with answers and `more` cells in it."""
     course, address = jupyterlab
-    workers = []
+    tabs = []
 
     def sit(assignment, answers=None, more=()):
         folder = course.root / "desk" / re.sub(r"\W", "", request.node.name)
@@ -49,31 +49,31 @@ def sit_down(jupyterlab, chromium, request):
             notebook = fill(path, answers)
             notebook.cells += more
             nbformat.write(notebook, path)
-        workers.append(Worker(chromium, address, path.relative_to(course.root).as_posix()))
-        return workers[-1]
+        workers.append(Tab(chromium, address, path.relative_to(course.root).as_posix()))
+        return tabs[-1]
 
     yield sit
-    for worker in workers:
-        worker.close()
-        assert worker.complaints == []
+    for tab in tabs:
+        tab.close()
+        assert tab.complaints == []
 
 
 def test_from_an_empty_stub_to_a_tick_and_validate(sit_down):
     answers = model_answers(A1)
-    worker = sit_down(A1)
-    worker.run("import numpy as np")
-    worker.run("def softmax(x")
-    cell, _ = worker.run('check("softmax")')
+    tab = sit_down(A1)
+    tab.run("import numpy as np")
+    tab.run("def softmax(x")
+    cell, _ = tab.run('check("softmax")')
     sync_api.expect(cell).to_contain_text("softmax: not started yet. Replace raise NotImplementedError()")
 
-    worker.write("def softmax(x", answers["softmax"])
-    cell, seconds = worker.run('check("softmax")')
+    tab.write("def softmax(x", answers["softmax"])
+    cell, seconds = tab.run('check("softmax")')
     sync_api.expect(cell).to_contain_text("softmax: 5 of 5 visible tests pass")
     sync_api.expect(cell.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "1")
     assert seconds < 2, "well under a second on a machine that does nothing else"
 
-    worker.write("def attention_scores(", UNSCALED)
-    cell, _ = worker.run('check("attention_scores")')
+    tab.write("def attention_scores(", UNSCALED)
+    cell, _ = tab.run('check("attention_scores")')
     sync_api.expect(cell).to_contain_text("✗ not yet")
     sync_api.expect(cell).to_contain_text(
         "attention_scores(Q, K) with Q (1, 4), K (2, 4): the result came out as [[2, 6]], wanted [[1, 3]]"
@@ -84,96 +84,96 @@ def test_from_an_empty_stub_to_a_tick_and_validate(sit_down):
     assert "who: the 0.00, black -1.41, cat 2.83, dreams 1.41" in asked_for.get_attribute("aria-label")
     assert yours.locator("[stroke-dasharray]").count() == 10
 
-    said = worker.validate()
+    said = tab.validate()
     assert 'check("softmax")' not in said
     assert 'check("attention_scores")' in said
     assert "1 of 4 visible tests pass" in said
     assert "scaled_dot_product_attention: not started yet" in said
     assert "You did not provide a response." in said  # the question in words
 
-    worker.write("def attention_scores(", answers["attention_scores"])
-    cell, _ = worker.run('check("attention_scores")')
+    tab.write("def attention_scores(", answers["attention_scores"])
+    cell, _ = tab.run('check("attention_scores")')
     sync_api.expect(cell).to_contain_text("attention_scores: 4 of 4 visible tests pass")
     assert cell.locator("[stroke-dasharray]").count() == 0
 
 
 def test_all_done_restarted_run_through_saved_and_opened_again(sit_down):
-    worker = sit_down(A1, model_answers(A1))
-    words = worker.page.locator(".jp-MarkdownCell", has_text="YOUR ANSWER HERE")
+    tab = sit_down(A1, model_answers(A1))
+    words = tab.page.locator(".jp-MarkdownCell", has_text="YOUR ANSWER HERE")
     words.dblclick()
     words.locator(".cm-content").click()
-    worker.page.keyboard.press("Control+a")
-    worker.page.keyboard.insert_text("It looks for a thing and for a person.")
-    worker.page.keyboard.press("Shift+Enter")
+    tab.page.keyboard.press("Control+a")
+    tab.page.keyboard.insert_text("It looks for a thing and for a person.")
+    tab.page.keyboard.press("Shift+Enter")
 
-    worker.run("import numpy as np")
-    cell, _ = worker.run('check("attention_scores")')  # before the cell above it
+    tab.run("import numpy as np")
+    cell, _ = tab.run('check("attention_scores")')  # before the cell above it
     sync_api.expect(cell).to_contain_text(
         "attention_scores: not started yet. Run the cell that defines attention_scores first, "
         "below the heading “2. attention_scores”."
     )
-    worker.menu("Kernel", "Restart Kernel and Run All Cells…")
-    worker.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
-    last = worker.cell('check("torch_scaled_dot_product_attention")')
+    tab.menu("Kernel", "Restart Kernel and Run All Cells…")
+    tab.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
+    last = tab.cell('check("torch_scaled_dot_product_attention")')
     sync_api.expect(last).to_contain_text("5 of 5 visible tests pass", timeout=60_000)
     sync_api.expect(last).to_contain_text("4 of 4 exercises of a1, scaled dot product, pass their checks. Well done!")
-    assert "Success! Your notebook passes all the tests." in worker.validate()
+    assert "Success! Your notebook passes all the tests." in tab.validate()
 
-    worker.page.keyboard.press("Control+s")
-    worker.page.reload()
+    tab.page.keyboard.press("Control+s")
+    tab.page.reload()
     sync_api.expect(last.get_by_role("img")).to_have_count(2, timeout=60_000)
     sync_api.expect(last).to_contain_text("4 of 4 exercises")
 
 
 def test_keyboard_alone(sit_down):
     """From the first cell to a tick, a hint, a slider and Validate, without a mouse."""
-    worker = sit_down(A1)
-    keys = worker.page.keyboard
-    cell = worker.cell("import numpy as np")
-    worker.page.locator(".jp-Notebook").focus()
+    tab = sit_down(A1)
+    keys = tab.page.keyboard
+    cell = tab.cell("import numpy as np")
+    tab.page.locator(".jp-Notebook").focus()
     keys.press("Shift+Enter")  # the title
-    worker.press_and_wait(cell, "Shift+Enter")
-    select(worker, "def softmax(x")
+    tab.press_and_wait(cell, "Shift+Enter")
+    select(tab, "def softmax(x")
     keys.press("Enter")
     keys.press("Control+a")
     keys.insert_text(model_answers(A1)["softmax"])
-    worker.press_and_wait(worker.cell("def softmax(x"), "Shift+Enter")
-    check = worker.cell('check("softmax")')
-    worker.press_and_wait(check, "Shift+Enter")
+    tab.press_and_wait(tab.cell("def softmax(x"), "Shift+Enter")
+    check = tab.cell('check("softmax")')
+    tab.press_and_wait(check, "Shift+Enter")
     sync_api.expect(check).to_contain_text("5 of 5 visible tests pass")
     keys.press("b")  # a new cell
     keys.press("Enter")
     keys.insert_text('hint("attention_scores")')
-    hint = worker.page.locator(".jp-Notebook-cell.jp-mod-active")
+    hint = tab.page.locator(".jp-Notebook-cell.jp-mod-active")
     keys.press("Control+Enter")
     sync_api.expect(hint).to_contain_text("attention_scores: hint 1 of 3")
 
-    slider = select(worker, "explore(at_width")
-    worker.press_and_wait(slider, "Control+Enter")
+    slider = select(tab, "explore(at_width")
+    tab.press_and_wait(slider, "Control+Enter")
     sync_api.expect(slider).to_contain_text("the square root of d_k is 8")
     slider.locator(".noUi-handle").wait_for()
-    worker.move_to(slider.locator(".noUi-handle"), "Tab")
+    tab.move_to(slider.locator(".noUi-handle"), "Tab")
     keys.press("ArrowRight")
     sync_api.expect(slider).to_contain_text("the square root of d_k is 16")
-    worker.move_to(slider.locator("summary"), "Tab")
+    tab.move_to(slider.locator("summary"), "Tab")
     keys.press("Enter")
     pictures = slider.locator("details").get_by_role("img")
     sync_api.expect(pictures.first).to_be_visible()
     assert pictures.count() == 8
 
-    worker.move_to(worker.page.locator(".jp-NotebookPanel-toolbar"), "Shift+Tab")
-    worker.move_to(worker.page.locator(".validate-button"), "ArrowRight")
+    tab.move_to(tab.page.locator(".jp-NotebookPanel-toolbar"), "Shift+Tab")
+    tab.move_to(tab.page.locator(".validate-button"), "ArrowRight")
     keys.press("Enter")
-    assert 'check("softmax")' not in worker.validation()
+    assert 'check("softmax")' not in tab.validation()
 
 
-def select(worker, text):
+def select(tab, text):
     """Move with the arrow keys to the cell that holds `text`."""
-    worker.page.keyboard.press("Escape")
+    tab.page.keyboard.press("Escape")
     for _ in range(40):
-        if text in worker.page.locator(".jp-Notebook-cell.jp-mod-active").inner_text():
-            return worker.cell(text)
-        worker.page.keyboard.press("ArrowDown")
+        if text in tab.page.locator(".jp-Notebook-cell.jp-mod-active").inner_text():
+            return tab.cell(text)
+        tab.page.keyboard.press("ArrowDown")
     raise AssertionError(f"no arrow leads to {text}")
 
 
@@ -195,26 +195,26 @@ def test_the_dark_theme_is_as_readable_and_w_o_grows_with_the_heads_which_stand_
     answers = model_answers(A4) | {
         "output_projection": "def output_projection(heads, W_O):\n    return heads[0] @ W_O[:2]"
     }
-    worker = sit_down(A4, answers, more=[a3s_telescope()])
-    worker.run("import numpy as np")
-    telescope, _ = worker.run('sentence = ["An", "astronomer"')
+    tab = sit_down(A4, answers, more=[a3s_telescope()])
+    tab.run("import numpy as np")
+    telescope, _ = tab.run('sentence = ["An", "astronomer"')
     stand_side_by_side(telescope.get_by_role("img").all())
-    worker.run("def projection_shapes")
-    slider, _ = worker.run("explore(picture_of_W_O")
+    tab.run("def projection_shapes")
+    slider, _ = tab.run("explore(picture_of_W_O")
     sync_api.expect(slider).to_contain_text("W_O with 4 heads of width 2: 8 rows, 4 columns")
     slider.locator(".noUi-handle").press("End")
     sync_api.expect(slider).to_contain_text("W_O with 6 heads of width 2: 12 rows, 4 columns")
-    worker.run("def output_projection")
-    worker.run("def multi_head_attention")
-    failed, _ = worker.run('check("output_projection")')
-    drawn, _ = worker.run('check("multi_head_attention")')
+    tab.run("def output_projection")
+    tab.run("def multi_head_attention")
+    failed, _ = tab.run('check("output_projection")')
+    drawn, _ = tab.run('check("multi_head_attention")')
     sync_api.expect(drawn).to_contain_text("head 0")
     try:
         for theme in ("JupyterLab Dark", "JupyterLab Light"):
-            worker.menu("Settings", "Theme", theme)
-            sync_api.expect(worker.page.locator(f'body[data-jp-theme-name="{theme}"]')).to_be_attached()
+            tab.menu("Settings", "Theme", theme)
+            sync_api.expect(tab.page.locator(f'body[data-jp-theme-name="{theme}"]')).to_be_attached()
             texts = [*failed.locator("td, th, p").all(), *drawn.locator("svg > text[text-anchor=end]").all()]
             assert len(texts) > 10
             assert min(text.evaluate(CONTRAST) for text in texts) > 4.5
     finally:
-        worker.menu("Settings", "Theme", "JupyterLab Light")
+        tab.menu("Settings", "Theme", "JupyterLab Light")

@@ -15,7 +15,7 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from tests.conftest import ROOT
-from tests.helpers.browser import Worker
+from tests.helpers.browser import Tab
 from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import Kernel, seen
 
@@ -528,12 +528,12 @@ IN_THE_BROWSER = "a7"
 def test_each_slip_is_named_by_the_first_thing_shown(jupyterlab, chromium):
     course, address = jupyterlab
     walk = WALKS[IN_THE_BROWSER]
-    worker = Worker(chromium, address, copied(walk, course.root).relative_to(course.root).as_posix())
+    tab = Tab(chromium, address, copied(walk, course.root).relative_to(course.root).as_posix())
     try:
-        each_slip_is_named(walk, worker, on_the_page)
+        each_slip_is_named(walk, tab, on_the_page)
     finally:
-        worker.close()
-    assert worker.complaints == []
+        tab.close()
+    assert tab.complaints == []
 
 
 @pytest.fixture(scope="module")
@@ -558,35 +558,35 @@ def copied(walk, root):
     return folder / assignment.notebook.name
 
 
-def each_slip_is_named(walk, worker, first_thing):
+def each_slip_is_named(walk, tab, first_thing):
     """Walk through a notebook at `desk`; `first_thing` is what is read first after a check is run there."""
-    worker.run("import numpy as np")
+    tab.run("import numpy as np")
     if walk in (A1, A2, A3, A4, A5, A8):  # a6 begins with all of them, and a7 does without PyTorch
-        worker.run("import torch.nn as nn")
+        tab.run("import torch.nn as nn")
     for number, (exercise, mutant, says) in enumerate(walk):
         answer = model_answers(COURSE.of_exercise(exercise))[exercise]
         first_line = answer.partition("\n")[0]
         if mutant == EMPTY:
-            worker.run(first_line)
+            tab.run(first_line)
         elif mutant == BROUGHT:
-            worker.write(first_line, answer)
+            tab.write(first_line, answer)
         if not says:
             continue
         if mutant == STUB:
-            worker.run(first_line)
+            tab.run(first_line)
         elif mutant != NO_CELL:
-            worker.write(first_line, answer if mutant == RIGHT else f"{first_line}\n{mutant}")
-        shown = first_thing(worker, exercise)
+            tab.write(first_line, answer if mutant == RIGHT else f"{first_line}\n{mutant}")
+        shown = first_thing(tab, exercise)
         assert shown.startswith(exercise), shown
         assert re.search(says, shown), f"{mutant}\n\n{shown}"
         if exercise not in [step[0] for step in walk[number + 1 :]]:
-            worker.write(first_line, answer)
-            assert re.search(rf"^{exercise}: (\d+) of \1 visible tests pass", first_thing(worker, exercise))
+            tab.write(first_line, answer)
+            assert re.search(rf"^{exercise}: (\d+) of \1 visible tests pass", first_thing(tab, exercise))
 
 
-def on_the_page(worker, exercise):
+def on_the_page(tab, exercise):
     """What a student reads first after running the check: the headline, and the first check that fails."""
-    cell, _ = worker.run(f'check("{exercise}")')
+    cell, _ = tab.run(f'check("{exercise}")')
     said = cell.locator(".autograder-rubric")
     failed = said.locator("tr", has_text="✗ not yet")
     texts = [said.locator("p").first.inner_text(), *(row.inner_text() for row in failed.all()[:1])]

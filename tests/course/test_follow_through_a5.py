@@ -47,7 +47,7 @@ def marked(marker, prerequisites, answers):
     return {exercise.name: exercise for exercise in report.exercises}
 
 
-@pytest.mark.parametrize("brought", BROUGHT.values(), ids=BROUGHT.keys())
+@pytest.mark.parametrize("prerequisites", BROUGHT.values(), ids=BROUGHT.keys())
 def test_what_is_brought_costs_nothing_here(marker, prerequisites):
     for result in marked(marker, prerequisites, model_answers(A5)).values():
         assert result.score == result.max_score, [(t.name, t.message) for t in result.tests if t.state != "passed"]

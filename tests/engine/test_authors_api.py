@@ -12,7 +12,7 @@ import pytest
 from autograder import testing
 from tests.conftest import ROOT
 
-TEMPLATES = ROOT / "autograder" / "authors" / "templates"
+TEMPLATES = ROOT / "autograder" / "authoring" / "templates"
 # What a notebook imports, and the two hooks by which nbgrader gets at the engine.
 OF_NOTEBOOKS = {"autograder": {"check", "explore", "grading", "heatmap", "hint"}}
 HOOKS = {"autograder.nbgrader": {"configure"}, "autograder.student.stock": {"check"}}
@@ -39,7 +39,7 @@ def test_the_course_imports_nothing_else():
 def test_what_is_laid_out_for_a_new_course_imports_nothing_else():
     allowed = ALLOWED | HOOKS
     found = {(path.name, *one) for path in MADE if "@" not in path.name for one in imported(_code(path))}
-    assert {name for name, *_ in found} >= {"suite.txt", "mistakes.txt", "visible.txt", "package.txt"}
+    assert {name for name, *_ in found} >= {"hidden_tests.txt", "mistakes.txt", "visible_tests.txt", "package.txt"}
     assert [one for one in found if one[2] not in allowed.get(one[1], ())] == []
 
 

@@ -183,10 +183,10 @@ def test_a_solution_that_is_not_there_or_does_not_run(assignment):
     ],
 )
 def test_a_suite_that_cannot_be_used(assignment, text, said):
-    with pytest.raises(CourseError, match=r"suite\.py: no such suite"):
+    with pytest.raises(CourseError, match=r"hidden_tests\.py: no such suite"):
         Suite(assignment.suites)
     assignment.suites[0].parent.mkdir()
     assignment.suites[0].write_text(HEAD + text)
-    with pytest.raises(CourseError, match=r"b1: a suite cannot be used: mean/suite\.py:") as error:
+    with pytest.raises(CourseError, match=r"b1: a suite cannot be used: mean/hidden_tests\.py:") as error:
         Suite(assignment.suites)
     assert said in str(error.value)

@@ -124,7 +124,7 @@ def test_each_broken_rule_is_found_with_file_cell_and_remedy(a1):
     assert "Traceback" not in done.stderr
 
 
-def test_a_recipe_that_makes_no_code_is_found_before_a_class_meets_it(a1):
+def test_mutants_that_make_no_code_are_found_before_a_class_meets_them(a1):
     """A hypothesis's code is made when it is in question, which may be in the midst of a run."""
     catalogue = a1.content / "softmax" / "mistakes.py"
     with catalogue.open("a") as file:
@@ -191,7 +191,7 @@ def softmax(factor=1):
 """
 
 
-def test_a_slip_that_a_recipe_holds_is_a_known_mistake_and_the_others_are_hypotheses(a1):
+def test_a_catalogued_mutant_is_a_known_mistake_and_the_others_are_hypotheses(a1):
     for path in a1.mistakes:
         path.unlink()
     a1.mistakes[0].write_text(RECIPE)
@@ -206,11 +206,9 @@ def test_a_slip_that_a_recipe_holds_is_a_known_mistake_and_the_others_are_hypoth
         known_mistake(a1, "times-two")
 
 
-def test_a_held_name_that_is_no_slip_of_its_recipe_is_an_error_that_says_where(a1):
-    a1.mistakes[0].write_text(RECIPE.replace('held=("times-two",)', 'held=("times-tow",)'))
-    with pytest.raises(
-        CourseError, match=r"mistakes\.py: softmax: 'times-tow' is held, and is no slip of its set of mutants"
-    ):
+def test_a_catalogued_name_that_is_no_mutant_is_an_error_that_says_where(a1):
+    a1.mistakes[0].write_text(RECIPE.replace('catalogued=("times-two",)', 'catalogued=("times-tow",)'))
+    with pytest.raises(CourseError, match=r"mistakes\.py: softmax: 'times-tow' is catalogued, and no such mutant"):
         read_catalogue(a1.mistakes)
 
 

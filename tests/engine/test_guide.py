@@ -77,7 +77,7 @@ class Person:
 
 
 @pytest.fixture
-def worker(tmp_path):
+def checkout(tmp_path):
     """A copy of the repository with one assignment, so that the test is no slower than it must be."""
     folder = tmp_path / "course"
     # What is compiled stays: in a sandbox nothing can be written, and each run would compile the kit anew.
@@ -123,41 +123,41 @@ def by_another_way(folder, answers):
     hand_in(notebook, folder / "submitted", "doejane_4321", assignment)
 
 
-def teacher_and_student(worker, folder):
+def teacher_and_student(checkout, folder):
     """Two people with homes of their own and one exchange between them."""
     for name in ("exchange", "teacher", "ada/.jupyter", "ada/work"):
         (folder / name).mkdir(parents=True)
     (folder / "exchange").chmod(0o777)
     exchange = f'c.Exchange.root = "{folder / "exchange"}"\n'
-    with (worker / CONFIG).open("a") as config:
+    with (checkout / CONFIG).open("a") as config:
         config.write(exchange)
     lines = f"c = get_config()\n{exchange}c.CourseDirectory.course_id = 'multi_head_attention'\n"
     (folder / "ada" / ".jupyter" / CONFIG).write_text(lines)
-    return Person(worker, folder / "teacher", worker), Person(folder / "ada" / "work", folder / "ada", worker)
+    return Person(checkout, folder / "teacher", checkout), Person(folder / "ada" / "work", folder / "ada", checkout)
 
 
-def clicked_on_the_page(worker, chromium):
+def clicked_on_the_page(checkout, chromium):
     """Two lines of the rubric for every written answer, on the page that was made, and saved."""
     page = chromium.new_page(accept_downloads=True)
-    page.goto((worker / "written.html").as_uri())
+    page.goto((checkout / "written.html").as_uri())
     for group in page.locator("article").all():
         group.locator(".line").nth(0).click()
         group.locator(".line").nth(2).click()
     with page.expect_download() as download:
         page.locator(".save").click()
-    download.value.save_as(worker / f"{A1}.decisions.json")
+    download.value.save_as(checkout / f"{A1}.decisions.json")
     page.close()
 
 
-def scores_of(worker):
+def scores_of(checkout):
     """Everybody's points in the gradebook."""
-    with Gradebook(f"sqlite:///{worker}/gradebook.db") as book:
+    with Gradebook(f"sqlite:///{checkout}/gradebook.db") as book:
         return {s.student.id: s.score for s in book.assignment_submissions(A1)}
 
 
 @pytest.mark.slow
-def test_from_an_empty_folder_to_returned_feedback(worker, tmp_path, chromium):
-    teacher, ada = teacher_and_student(worker, tmp_path)
+def test_from_an_empty_folder_to_returned_feedback(checkout, tmp_path, chromium):
+    teacher, ada = teacher_and_student(checkout, tmp_path)
     said = {}
 
     def until(last):
@@ -169,26 +169,26 @@ def test_from_an_empty_folder_to_returned_feedback(worker, tmp_path, chromium):
 
     todo = commands("instructor")
     until(". .venv/bin/activate")
-    softmax_is_worth_5(worker)
+    softmax_is_worth_5(checkout)
     until("autograder dev check")
     assert ": in order: " in said[f"autograder dev check {A1}"]
     assert "21 points by tests" in said[f"autograder dev check {A1}"]
     until("nbgrader release_assignment")
     assert "24 points by tests" in said[f"autograder dev check {A1}"]  # with the new exercise's three
-    assignment = Course(worker).assignment(A1)
+    assignment = Course(checkout).assignment(A1)
     right = model_answers(assignment)
     wrong = right | mistake(assignment, "no-scaling", "attention_scores")
     through_the_exchange(ada, wrong)
     until("nbgrader collect")
-    by_another_way(worker, right)
-    (worker / "class.csv").write_text("id,name,email\ndoejane_4321,Jane Doe,jane@example.edu\n")
+    by_another_way(checkout, right)
+    (checkout / "class.csv").write_text("id,name,email\ndoejane_4321,Jane Doe,jane@example.edu\n")
     until("autograder grade --gradebook")
-    scores = scores_of(worker)
+    scores = scores_of(checkout)
     (by_exchange,) = scores.keys() - {"doejane_4321"}
     assert scores["doejane_4321"] == 24
     assert 19 < scores[by_exchange] < 24
     until(f"autograder written {A1} --page")
-    clicked_on_the_page(worker, chromium)
+    clicked_on_the_page(checkout, chromium)
     # This class handed in both ways, so the page's advice for that is followed.
     todo[todo.index(f"nbgrader release_feedback {A1}")] += f" --student={by_exchange}"
     until("nbgrader release_feedback")
@@ -198,20 +198,20 @@ def test_from_an_empty_folder_to_returned_feedback(worker, tmp_path, chromium):
     while todo:
         until("")
     assert "no-scaling" in said["autograder report marks.json"]
-    assert "<svg" in (worker / "class.html").read_text()
-    assert f"{by_exchange},{A1},written-roles,2.0,4.0" in (worker / "exercises.csv").read_text()
+    assert "<svg" in (checkout / "class.html").read_text()
+    assert f"{by_exchange},{A1},written-roles,2.0,4.0" in (checkout / "exercises.csv").read_text()
     assert "0 gain, 0 lose, 2 keep" in said[f"autograder regrade {A1}"]
     assert "Brought back the marks of 2 students" in said[f"autograder regrade {A1} --undo"]
     for name in ("tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom.yml"):
-        assert (worker / name).exists(), name
+        assert (checkout / name).exists(), name
 
 
-def test_the_contributors_commands(worker):
+def test_the_contributors_commands(checkout):
     """Two of them are run elsewhere: `make lint` by `make test`, `dev check` by `tests/engine/test_dev_check.py`."""
     install, *elsewhere = commands("contributor")
     assert elsewhere == ["make lint", "autograder dev check"]
     assert re.search(r"^test:.* lint$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    person = Person(worker, worker.parent, worker)
+    person = Person(checkout, checkout.parent, checkout)
     person.types(install)
     page = (ROOT / "docs" / "contributor.md").read_text()
     table = re.findall(r"\| `(autograder dev [a-z]+|python -m tools[.a-z]+)` \|", page)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.helpers.in_process import ASSIGNMENTS
 
-ACCEPTED = Path(__file__).parent / "right_ways"
+ACCEPTED = Path(__file__).parents[1] / "course" / "accepted"
 
 
 def accepted_submissions(assignment):

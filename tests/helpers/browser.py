@@ -69,7 +69,7 @@ def lab(root, settings=SETTINGS):
             server.wait(20)
 
 
-class Worker:
+class Tab:
     """One notebook in a page of its own; remembers what the page complains about."""
 
     def __init__(self, browser, address, path):

@@ -65,7 +65,7 @@ SAME = [
     "repetition-forbidden no-repetition stops-at-a-word-it-has-written",
     "angle-rounded angles-rounded angles-of-whole-numbers integer-division",
 ]
-FOLDER = Path(__file__).parent / "wild"
+FOLDER = Path(__file__).parents[1] / "course" / "wrong_answers"
 
 
 @dataclass(frozen=True)

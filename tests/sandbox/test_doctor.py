@@ -211,7 +211,7 @@ def test_another_package_called_autograder_is_not_safe(doctor, tmp_path, monkeyp
     assert code == 1
     assert f"another one: {module}" in said and f"remove or rename {module}" in said
     module.unlink()
-    (tmp_path / "autograder" / "sandbox" / "inside").mkdir(parents=True)
+    (tmp_path / "autograder" / "sandbox" / "sandboxed").mkdir(parents=True)
     for name in ("__init__.py", "sandbox/sandboxed/zygote.py"):
         (tmp_path / "autograder" / name).touch()
     said, code = doctor()

@@ -149,12 +149,12 @@ def blamed(kind, paths, untouched):
 
 
 @pytest.mark.parametrize("path", ATTACKS, ids=[path.stem for path in ATTACKS])
-@pytest.mark.parametrize("wall", ["bubblewrap", "landlock"])
-def test_attack(path, wall, after):
-    if wall == "landlock" and not landlock.abi():
+@pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
+def test_attack(path, backend, after):
+    if backend == "landlock" and not landlock.abi():
         pytest.skip("this kernel has no Landlock")
-    outcomes, harmful = after(wall, ATTACKS.index(path) // GROUP)
-    must_have_failed(path, *outcomes[path], wall)
+    outcomes, harmful = after(backend, ATTACKS.index(path) // GROUP)
+    must_have_failed(path, *outcomes[path], backend)
     assert path not in harmful, "an innocent submission's report is another one after it"
 
 
@@ -173,9 +173,9 @@ def answered_first(expect, assignment):
     return list(model_answers(assignment)) if expect.get("answers", "all") == "all" else expect["answers"]
 
 
-def must_have_failed(path, report, results, seconds, wall):
+def must_have_failed(path, report, results, seconds, backend):
     expect, _ = read(path)
-    expect |= expect.get(f"behind_{wall}", {})
+    expect |= expect.get(f"behind_{backend}", {})
     first = answered_first(expect, Course(ROOT).assignment(expect.get("assignment", "a1_scaled_dot_product")))
     assert seconds < expect.get("seconds", 30)
     assert report.status == "graded", report.reason
