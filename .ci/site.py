@@ -13,6 +13,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "RELEASING.md": "releasing.md",
     "CHANGELOG.md": "changelog.md",
+    "tests/README.md": "tests.md",
 }
 # Written anew by `make docs`, with `autograder dev catalogue --pages`, and kept nowhere.
 MADE = ROOT / "build" / "pages"

@@ -98,7 +98,7 @@ def _text(x: int, y: int, words: str, kind: str) -> str:
 
 def processes() -> str:
     """Who takes part when a submission is graded, and what each knows."""
-    says = "The supervisor starts a zygote, which forks two fork servers. They fork a judge and a notebook for a submission."
+    says = "The supervisor starts a zygote, which forks two fork servers: one forks judges, the other notebooks."
     picture = Diagram(860, 560, says)
     known = ["submissions as bytes, the gradebook", "reads no word that student code has said"]
     picture.box("trusted", "supervisor: workers", known, 60, 20, 300)

@@ -49,7 +49,7 @@ def sit_down(jupyterlab, chromium, request):
             notebook = fill(path, answers)
             notebook.cells += more
             nbformat.write(notebook, path)
-        workers.append(Tab(chromium, address, path.relative_to(course.root).as_posix()))
+        tabs.append(Tab(chromium, address, path.relative_to(course.root).as_posix()))
         return tabs[-1]
 
     yield sit
