@@ -1,6 +1,6 @@
 """A saved model that came with a submission: read as data, and judged by what it writes.
 
-The file is a stranger's, so it is only ever parsed (safetensors, a format for numbers alone), never run. Its numbers go
+The file is untrusted, so it is only ever parsed (safetensors, a format for numbers alone), never run. Its numbers go
 into a decoder of the course's own, and that summarises news which nobody has trained on. No student code is involved,
 and nothing is trained. What comes of it is a sentence: it brings no points and costs none.
 """

@@ -7,7 +7,7 @@ quick.
 """
 
 # Nothing but what Python itself has loaded by now: `python -m autograder` comes by here before it can leave out the
-# current folder, which may be a stranger's.
+# current folder, which may be somebody else's.
 import importlib
 import importlib.util
 import os

@@ -1,6 +1,6 @@
 """The entry point: `autograder`, and `python -m autograder`.
 
-The current folder may be a stranger's, so nothing is imported from there, here or in an interpreter that is started
+The current folder may be somebody else's, so nothing is imported from there, here or in an interpreter that is started
 from here.
 """
 

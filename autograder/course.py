@@ -209,7 +209,7 @@ def course_at(folder: Path) -> Course:
 def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Course:
     """The course around `start` (the working directory if not given), else the one this kit came with.
 
-    handed_in: files and folders of strangers. A course's Python runs outside every sandbox, so none is looked for
+    handed_in: untrusted files and folders. A course's Python runs outside every sandbox, so none is looked for
     there, nor below a folder of submissions; raises `CourseError` if no other is found
     """
     start = (start or Path.cwd()).resolve()

@@ -27,7 +27,7 @@ _NO_BRACKET = re.compile(r"[^][{}]+")
 
 
 def is_handed_in(folder: Path, untrusted: Iterable[Path] = ()) -> bool:
-    """Does a folder, with no links on the way to it, lie among submissions, or in a folder of strangers?"""
+    """Does a folder, with no links on the way to it, lie among submissions, or in an untrusted folder?"""
     return not UNTRUSTED.isdisjoint(folder.parts) or any(folder.is_relative_to(place) for place in untrusted)
 
 

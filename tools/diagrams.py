@@ -21,7 +21,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2430 }
 .title { font-weight: 600 } .small { font-size: 12px; fill: #475066 }
 .trusted { fill: #e3f1e6; stroke: #5c9a6a } .student { fill: #fdeedd; stroke: #cf8b3c }
 .judge { fill: #e6ecfa; stroke: #6b86c9 } .course { fill: #f3e6f7; stroke: #9b6bb0 }
-.wall { fill: none; stroke: #9aa1b2; stroke-width: 2; stroke-dasharray: 7 5 }
+.sandbox { fill: none; stroke: #9aa1b2; stroke-width: 2; stroke-dasharray: 7 5 }
 .way { stroke: #475066; stroke-width: 1.5; fill: none }
 """
 
@@ -65,7 +65,7 @@ class Diagram:
         """Add a box; `flat` is with its words beside the title."""
         self.parts.append(str(Box(kind, title, tuple(lines), (x, y, width), flat)))
 
-    def wall(self, x: int, y: int, width: int, height: int, says: str) -> None:
+    def sandbox(self, x: int, y: int, width: int, height: int, says: str) -> None:
         """Add a dashed frame, named in its upper left corner."""
         self.parts.append(f'<rect class="sandbox" x="{x}" y="{y}" width="{width}" height="{height}" rx="12"/>')
         self.words(x + PADDING, y + height - PADDING, says)
@@ -104,8 +104,8 @@ def processes() -> str:
     picture.box("trusted", "supervisor: workers", known, 60, 20, 300)
     known = ["in a sandbox: NumPy, PyTorch, IPython", "no suite, no submission"]
     picture.box("course", "zygote", known, 500, 20, 300)
-    picture.wall(20, 190, 400, 350, "a sandbox around the judges")
-    picture.wall(440, 190, 400, 350, "a sandbox around student code")
+    picture.sandbox(20, 190, 400, 350, "a sandbox around the judges")
+    picture.sandbox(440, 190, 400, 350, "a sandbox around student code")
     known = ["suite, reference, known mistakes", "has seen no submission"]
     picture.box("judge", "judges' fork server", known, 70, 225, 280)
     known = ["a fork for one submission", "asks, compares, gives its verdict, ends"]

@@ -2,7 +2,7 @@
 
     python -m tools.fuzz --minutes 10        make fuzz
 
-What is read here comes from strangers: from a student's process (answers, questions), from a judge that a stranger may
+What is read here is untrusted: it comes from a student's process (answers, questions), from a judge that it may
 have taken over (verdicts), from a file that was handed in (notebooks, saved models). Each input may take so many
 seconds and so much memory. A failure is shown with its seed; `--seed` begins there.
 """
@@ -82,7 +82,7 @@ class Target:
 
 
 def targets() -> dict[str, Target]:
-    """Everything that reads what strangers wrote."""
+    """Everything that reads untrusted input."""
     warnings.simplefilter("ignore")
     _read_notebook(_notebooks()[-1])  # imports nbformat, which takes seconds
     calls, answers = _messages()

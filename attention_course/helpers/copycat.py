@@ -196,7 +196,7 @@ def _numbers() -> Mapping[str, np.ndarray]:
 def read_safetensors(data: bytes) -> dict[str, np.ndarray]:
     """The float32 arrays of a file of our own; https://huggingface.co/docs/safetensors describes the format.
 
-    Here so that nobody needs the `safetensors` package to open the model. What strangers send goes another way.
+    Here so that nobody needs the `safetensors` package to open the model. An untrusted model is read another way.
     """
     start = 8 + int.from_bytes(data[:8], "little")
     arrays = {}

@@ -113,7 +113,7 @@ def suite_covers(assignment: Assignment) -> Iterator[Finding]:
 def visible_checks(assignment: Assignment) -> Iterator[Finding]:
     """Each exercise has checks that students can run, in its folder, and the solution passes them."""
     with Suite(assignment.visible) as suite:
-        yield from _in_their_folders(suite, "visible check")
+        yield from _in_their_folders(suite, "visible test")
         for exercise, path in zip(assignment.exercises, suite.paths, strict=True):
             if exercise.name in suite.exercises():
                 (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercise])

@@ -85,7 +85,7 @@ def _walls() -> Iterator[Condition]:
         yield Condition("Landlock", GOOD, f"version {landlock.abi()}", "files, TCP and signals are kept in")
     backend, _ = launch.chosen("auto")
     if backend.isolates:
-        yield Condition("wall", GOOD, backend.summary(), backend.means)
+        yield Condition("sandbox", GOOD, backend.summary(), backend.means)
     else:
         yield Condition("sandbox", UNSAFE, backend.summary(), backend.means, SANDBOX)
 

@@ -194,7 +194,7 @@ def bundle(
     without_sandbox: Annotated[
         bool,
         typer.Option(
-            "--without-wall", help="For Gradescope: grade though code can read suites; messages are left out."
+            "--without-sandbox", help="For Gradescope: grade though code can read suites; messages are left out."
         ),
     ] = False,
 ) -> None:

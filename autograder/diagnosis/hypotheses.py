@@ -35,7 +35,7 @@ USUAL = 1e3  # the print of a call into which larger numbers go has few digits l
 
 
 @dataclass(frozen=True)
-class Told:
+class AnsweredCall:
     """A call with the student's answer, and what to know the call by: its bytes, and functions among its arguments."""
 
     call: Call
@@ -43,7 +43,7 @@ class Told:
     key: Key
 
     @classmethod
-    def of(cls, call: Call, answer: Answer) -> Told:
+    def of(cls, call: Call, answer: Answer) -> AnsweredCall:
         """The same with its key."""
         passed = tuple(filter(callable, call.given()))
         return cls(call, _of_data(answer) if passed else answer, (call.as_bytes, passed))
@@ -76,7 +76,7 @@ class Known:
 
     @classmethod
     def from_prints(
-        cls, kept: Fingerprints, singles: Sequence[Mistake], pairs: Sequence[Mistake], calls: Sequence[Told]
+        cls, kept: Fingerprints, singles: Sequence[Mistake], pairs: Sequence[Mistake], calls: Sequence[AnsweredCall]
     ) -> Known:
         """The table of these hypotheses and calls, which stand in `kept` in this order."""
         fingerprints = np.full((len(singles) + len(pairs), len(calls) + 1, 2), np.nan)
@@ -148,20 +148,20 @@ class Hypotheses:
         self.prepare(exercise)
         return self._tables[exercise]
 
-    def with_keys(self, calls: Sequence[Recorded | RecordedCall]) -> list[Told]:
+    def with_keys(self, calls: Sequence[Recorded | RecordedCall]) -> list[AnsweredCall]:
         """Calls that were answered, each once. What was heard as from the reference is its answer."""
-        found: dict[Key, Told] = {}
+        found: dict[Key, AnsweredCall] = {}
         for one in calls:
             if isinstance(one, RecordedCall):
                 key = one.place[0], ()
                 right = self._kept.get((None, key)) or answer_of(one.answer)
-                found[key] = Told(one.call, right, key)
+                found[key] = AnsweredCall(one.call, right, key)
             elif not isinstance(one.answer, NoAnswer):
-                said = Told.of(one.call, one.answer)
+                said = AnsweredCall.of(one.call, one.answer)
                 found[said.key] = said
         return list(found.values())
 
-    def answer(self, mistake: Mistake | None, one: Told) -> Answer:
+    def answer(self, mistake: Mistake | None, one: AnsweredCall) -> Answer:
         """What a hypothesis, or the reference, answers to a call."""
         if (mistake, one.key) not in self._kept:
             self._kept[mistake, one.key] = (self._right if mistake is None else self._of(mistake))(one.call)
@@ -172,22 +172,22 @@ class Hypotheses:
             self._answering[mistake] = _answering({**self._names, mistake.exercise: mistake.code})
         return self._answering[mistake]
 
-    def _asked_of(self, exercise: str) -> list[Told]:
+    def _asked_of(self, exercise: str) -> list[AnsweredCall]:
         """What the suite asks of an exercise, each call once."""
-        found: dict[Key, Told] = {}
+        found: dict[Key, AnsweredCall] = {}
         for heard in self._planned.get(exercise, ()):
-            one = Told.of(heard.call, answer_of(heard.answer))
+            one = AnsweredCall.of(heard.call, answer_of(heard.answer))
             found.setdefault(one.key, one)
         self._kept |= {(None, key): one.answer for key, one in found.items()}
         return list(found.values())
 
-    def _lasts(self, one: Told) -> bool:
+    def _lasts(self, one: AnsweredCall) -> bool:
         return not any(map(callable, one.call.given())) and not has_chance(one.call, self.answer(None, one))
 
-    def _telling(self, told: Iterable[Told]) -> list[Told]:
+    def _telling(self, told: Iterable[AnsweredCall]) -> list[AnsweredCall]:
         """Some calls whose right answers are ordinary arrays, each of another form than those before it."""
         usable = [one for one in told if not any(map(callable, one.call.given())) and not one.call.build]
-        forms: dict[str, Told] = {}
+        forms: dict[str, AnsweredCall] = {}
         for one in usable:
             right = self.answer(None, one)
             if is_ordinary(one.call, right, any_dtype=True) and _size(right) >= SMALLEST:
@@ -198,7 +198,7 @@ class Hypotheses:
         found = {one.key: one for one in [*ordered[: TELLING - 1], *usable[:1], *ordered]}
         return list(found.values())[:TELLING]
 
-    def _fingerprints(self, mistakes: Sequence[Mistake], columns: Sequence[Told]) -> np.ndarray:
+    def _fingerprints(self, mistakes: Sequence[Mistake], columns: Sequence[AnsweredCall]) -> np.ndarray:
         found = np.empty((len(mistakes), len(columns), 2))
         for i, mistake in enumerate(mistakes):
             answer = answering({**self._names, mistake.exercise: mistake.code})

@@ -27,7 +27,7 @@ class Material:
     """What an assignment is judged with.
 
     suite: hidden, or visible; reference: the solution's names, empty if there is none here
-    brought: names that are brought from an earlier assignment and judged nowhere here
+    prerequisites: names that are brought from an earlier assignment and judged nowhere here
     examples: what to draw, by exercise
     relations: what the course adds to how wrong answers may stand to right ones
     """

@@ -301,14 +301,14 @@ class Notebook:
         try:
             frames.send(self._sock, messages.RunCell(source, seconds), deadline)
             while True:
-                said = frames.receive(self._sock, deadline, self._allowance, form=messages.Said)
+                said = frames.receive(self._sock, deadline, self._allowance, form=messages.CellOutput)
                 if isinstance(said.question, UnsetType):
                     return self._cell_result(said)
                 frames.send(self._sock, messages.Answer(self._answer(said.question)), deadline)
         except (frames.Closed, frames.Deadline, frames.WireError) as stop:
             return stop
 
-    def _cell_result(self, said: messages.Said) -> CellResult:
+    def _cell_result(self, said: messages.CellOutput) -> CellResult:
         text = said.printed[: int(self.limits.printed_characters) + CUT]
         if not said.failure:
             return CellResult(text)

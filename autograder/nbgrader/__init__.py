@@ -1,6 +1,6 @@
 """nbgrader's autograde with our marks; everything else is nbgrader's own.
 
-`Autograde` reads what strangers handed in. `RestoreCells` gives every cell of the course its own metadata back, and the
+`Autograde` reads untrusted submissions. `RestoreCells` gives every cell of the course its own metadata back, and the
 locked ones their text, which is all that nbgrader's `OverwriteCells` does, cell by cell. `Mark` takes the place of
 `Execute`: it runs the notebook in the sandbox, and leaves each exercise's points as the result of its check cell, with
 the rubric beside it. That is nbgrader's own partial credit. `SaveMarks` and `CheckMetadata` are nbgrader's, with fewer

@@ -135,7 +135,7 @@ def exported_to(metadata: Path) -> dict[str, Exported]:
     """Each submission by the name of its folder.
 
     Ruby has written it. Only the lines with submitters and times are read as YAML: the others hold what an autograder
-    has said of strangers' work, and are a hundred times as many.
+    has said of submissions, and are a hundred times as many.
     """
     if metadata.stat().st_size > MAX_METADATA:
         return {}

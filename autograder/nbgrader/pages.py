@@ -1,4 +1,4 @@
-"""What strangers wrote, on pages that open in an instructor's browser with the instructor's rights.
+"""Untrusted text on pages that open in an instructor's browser with the instructor's rights.
 
 `Page` makes feedback, and formgrader's page of a submission. What student code printed is text already (see `mark`).
 Texts in Markdown become HTML here, and of that only the elements and addresses stay that are listed below.
@@ -107,7 +107,7 @@ class OwnRenderer(Renderer):
 
 
 class Page(HTMLExporter):
-    """nbconvert's exporter, but strangers' texts come out harmless.
+    """nbconvert's exporter, but untrusted text is sanitised.
 
     HTML in them is shown as text. The course's own cells stay as they are. In a grader's comment, HTML that is harmless
     is kept.

@@ -1,4 +1,4 @@
-"""Making a submitted notebook harmless to keep: no metadata of a stranger's, no text that is too long to show.
+"""Sanitise a submitted notebook before it is kept: no untrusted metadata, no text that is too long to show.
 
 What its texts become as HTML, where formgrader and feedback pages show them, is in `pages`.
 """

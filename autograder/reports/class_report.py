@@ -45,7 +45,7 @@ class Beside:
     samples: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     told: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
-    def told_in(self, assignment: str) -> list[tuple[str, str]]:
+    def messages_in(self, assignment: str) -> list[tuple[str, str]]:
         """Students of whom the gradebook tells something in an assignment, and what."""
         return sorted((student, text) for (name, student), text in self.told.items() if name == assignment)
 

@@ -1,7 +1,7 @@
 """Written questions for whoever grades them: all answers on one page, those alike together, a rubric to click.
 
 The page is one file that fetches nothing. Its script, which a policy names by digest, is the only one that may run on
-it, so a stranger's text stays text. What a grader decides is saved as a small JSON file, and `autograder written
+it, so untrusted text stays text. What a grader decides is saved as a small JSON file, and `autograder written
 --apply` enters it.
 """
 

@@ -28,7 +28,7 @@ AskedWith = Mapping[str, frozenset[bool | None]]
 
 
 class Questions:
-    """What one exercise may ask: the reference behind `stand_ins`, and the callables of the call under way.
+    """What one exercise may ask: the reference behind `proxies`, and the callables of the call under way.
 
     names: the reference's; asked_with: see `AskedWith`
     """

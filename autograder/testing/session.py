@@ -57,7 +57,7 @@ class Test:
 class Outcome:
     """What one test gave: None if it passed, else the error.
 
-    call: the one that it is about, in words; made_by: code that makes what went in
+    call: the one that it is about, in words; reproduce: code that makes what went in
     where: the suite's line that failed, for authors
     """
 

@@ -37,8 +37,8 @@ class Workers:
     """
 
     def __init__(self, root: Path, kind: str) -> None:
-        wall, _ = isolates(kind)
-        self._course, self._judges = Course(root), Judges(root, wall)
+        backend, _ = isolates(kind)
+        self._course, self._judges = Course(root), Judges(root, backend)
         self._all: list[Worker] = []
         self._free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
 

@@ -1,4 +1,4 @@
-"""Reading what a judge says: it has read what a stranger sent, and may have been taken in by it.
+"""Reading what a judge says: it has read what untrusted code sent, and may have been taken in by it.
 
 Types and sizes are checked by msgspec. Every field must be there, so those that a report may leave out are named again.
 Texts that are too long are cut.

@@ -42,7 +42,7 @@ def sit_down(jupyterlab, chromium, request):
     tabs = []
 
     def sit(assignment, answers=None, more=()):
-        folder = course.root / "desk" / re.sub(r"\W", "", request.node.name)
+        folder = course.root / "tabs" / re.sub(r"\W", "", request.node.name)
         shutil.copytree(ROOT / "assignments" / assignment.name, folder)
         path = folder / assignment.notebook.name
         if answers:

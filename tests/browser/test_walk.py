@@ -559,7 +559,7 @@ def copied(walk, root):
 
 
 def each_slip_is_named(walk, tab, first_thing):
-    """Walk through a notebook at `desk`; `first_thing` is what is read first after a check is run there."""
+    """Walk through a notebook in a `tab`; `first_thing` is what is read first after a check is run there."""
     tab.run("import numpy as np")
     if walk in (A1, A2, A3, A4, A5, A8):  # a6 begins with all of them, and a7 does without PyTorch
         tab.run("import torch.nn as nn")

@@ -68,7 +68,7 @@ def test_the_first_line_names_the_suspect_and_no_finished_cell_is_called_not_sta
                 assert verdict.passed, (later, text)
                 continue
             met += 1
-            first = text.partition("visible checks")[0]
+            first = text.partition("visible tests")[0]
             assert f"{later}: `{name}`, which this calls" in first and "Start there" in first, (name, text)
             assert "not started" not in text + verdict._repr_html_()
             assert f'hint("{name}")' in repr(verdict)

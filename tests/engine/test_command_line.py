@@ -171,7 +171,7 @@ STARTS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 def test_nothing_is_imported_from_the_current_folder(submitted, tmp_path, start):
-    """Files named like what the kit imports, in a folder of a stranger's; two workers, which are children."""
+    """Files named like what the kit imports, in somebody else's folder; two workers, which are children."""
     folder = tmp_path / "mallory"
     folder.mkdir()
     for name in SHADOWS:

@@ -62,3 +62,43 @@ def test_terms_are_found(line):
 @pytest.mark.parametrize("line", ["<head>", "os.umask(0)", "converters", "a header, ahead", "head of the class"])
 def test_other_words_are_none(line):
     assert not TERM.search(line)
+
+
+# Words of an earlier vocabulary. Each has a name in the field: see `docs/vocabulary.md`, and the words in brackets.
+RETIRED = re.compile(
+    r"""\b(?:
+    desks? | hired | guests? | strangers? | rehears\w+ | foreseen | text[ ]twins? | twins | make[-_]believe
+    | stand[-_]ins? | taken_away | made_by | left_to_grading | fit_to_print | whose_fault | kept_prints
+    | visible[ ]checks?
+    | hidden[ ]suites? | warm[ ]process | behind[ ](?:the|a|its|each|both)[ ]walls? | right[ ]ways? | wilds? | unsteady
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+OF_OTHERS = re.compile(r"guest (?:user|account)|^tests/(?:sandbox/red_team|course/(?:accepted|wrong_answers))/")
+WRITTEN = ("autograder", "attention_course", "tools", "tests", "docs")
+TEXTS = (".py", ".md", ".toml", ".txt", ".html", ".yml")
+
+
+def written():
+    pages = [*ROOT.glob("*.md"), *(path for top in WRITTEN for path in sorted((ROOT / top).rglob("*")))]
+    for path in pages:
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix in TEXTS and name not in ("CHANGELOG.md", "tests/engine/test_words.py"):
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+                yield name, number, line
+
+
+def test_retired_words_do_not_come_back():
+    """One concept, one name, and the name the field uses: worker, child, untrusted, recording, fork server, proxy."""
+    found = [
+        f"{name}, line {number}: {word[0]!r} in {line.strip()[:100]}"
+        for name, number, line in written()
+        for word in RETIRED.finditer(line)
+        if not OF_OTHERS.search(name) and not OF_OTHERS.search(line)
+    ]
+    assert not found, "\n".join(["retired words", *found])
+
+
+@pytest.mark.parametrize("line", ["a desk marks it", "what strangers wrote", "the Rehearsal", "behind the wall"])
+def test_retired_words_are_found(line):
+    assert RETIRED.search(line)

@@ -53,7 +53,7 @@ def lab(root, settings=SETTINGS):
     command = [sys.executable, "-m", "jupyter", "lab", "--allow-root", "--no-browser", *options]
     # Folders of its own: servers that start at once in a new home lose each other's files and answer with errors.
     kept = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR")
-    environment = os.environ | {name: str(root / ".desk" / name.lower()) for name in kept}
+    environment = os.environ | {name: str(root / ".tabs" / name.lower()) for name in kept}
     environment["JUPYTERLAB_SETTINGS_DIR"] = str(root / ".settings")
     with open(root / "lab.log", "wb") as log:
         server = subprocess.Popen(command, cwd=root, stdout=log, stderr=log, env=environment)

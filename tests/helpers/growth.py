@@ -8,7 +8,7 @@ from html import escape
 
 Points = Sequence[tuple[float, float]]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 60, 20, 20, 50
-# Told apart by their dashes, too. Dark enough on white, light enough on black.
+# AnsweredCall apart by their dashes, too. Dark enough on white, light enough on black.
 STYLES = (("#888888", "2 4"), ("#b26a00", "8 4"), ("#2e7d32", ""))
 
 

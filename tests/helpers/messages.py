@@ -1,4 +1,4 @@
-"""Data of any kind, as a stranger might send it."""
+"""Data of any kind, as untrusted code might send it."""
 
 from hypothesis import strategies as st
 

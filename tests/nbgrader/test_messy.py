@@ -52,7 +52,7 @@ def metadata_removed(notebook):
         cell.metadata = nbformat.from_dict({})
 
 
-def metadata_wild(notebook):
+def metadata_odd(notebook):
     wrong = [None, 3, "x", [], {"grade_id": 5}, {"grade_id": ["a"]}, {"nbgrader": None}, {"nbgrader": {"grade_id": {}}}]
     for number, cell in enumerate(notebook.cells):
         cell["metadata"] = wrong[number % len(wrong)]
@@ -111,7 +111,7 @@ GRADED = {
     "split": (split, set()),
     "reordered": (reordered, set()),
     "metadata-removed": (metadata_removed, set()),
-    "metadata-wild": (metadata_wild, set()),
+    "metadata-odd": (metadata_odd, set()),
     "points-changed": (points_changed, set()),
     "check-cells-written-over": (check_cells_written_over, set()),
     "solution-in-the-check-cell": (solution_in_the_check_cell, set()),

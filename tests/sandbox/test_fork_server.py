@@ -226,7 +226,7 @@ def test_a_warm_process_that_is_killed_is_started_again(kind):
 def test_a_sandbox_that_cannot_start_says_why_and_leaves_no_control_group():
     from autograder.errors import MachineError
 
-    with Zygote(BUBBLEWRAP, []) as zygote, ForkServer(zygote, "no.such.guest") as server:
+    with Zygote(BUBBLEWRAP, []) as zygote, ForkServer(zygote, "no.such.module") as server:
         with pytest.raises(MachineError, match="No module named 'no'"):
             server.open(Limits())
         assert server._group is None

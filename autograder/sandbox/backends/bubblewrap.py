@@ -152,18 +152,18 @@ def arguments(places: Sequence[Path] = ()) -> list[str]:
         unshare += ["--unshare-user"]
     # Not --die-with-parent: that is tied to the thread that starts it, and a server's threads come and go. The warm
     # process ends when its control socket closes, which the kernel does for a parent that is killed, too.
-    wall = ["bwrap", *unshare, "--new-session", "--hostname", "sandbox"]
-    wall += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--dir", INSIDE]  # noqa: S108
+    arguments = ["bwrap", *unshare, "--new-session", "--hostname", "sandbox"]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--dir", INSIDE]  # noqa: S108
     for place in (*SYSTEM, *python_places()):
-        wall += _read_only(place)
+        arguments += _read_only(place)
     if in_environment():
-        wall += ["--ro-bind", sys.prefix, ENVIRONMENT_INSIDE]
+        arguments += ["--ro-bind", sys.prefix, ENVIRONMENT_INSIDE]
     for part in ("__init__.py", "sandbox"):  # a package of its own, before any other of that name
-        wall += ["--ro-bind", str(KIT / part), f"{INSIDE}/autograder/{part}"]
+        arguments += ["--ro-bind", str(KIT / part), f"{INSIDE}/autograder/{part}"]
     for path in (KIT, *places) if places else ():
-        wall += _read_only(str(path))
+        arguments += _read_only(str(path))
     read_only = [word for place in ("/dev", "/") for word in ("--remount-ro", place)]
-    return [*wall, *read_only, "--chdir", "/", "--"]
+    return [*arguments, *read_only, "--chdir", "/", "--"]
 
 
 def _read_only(place: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""How a process of a submission ended, and whose fault that is.
+"""How a process of a submission ended, and whether the student's code or the machine ended it.
 
 A mark may be lowered only if the end is the student's: the code's own exit, a signal of its own, a limit that it met.
 `sandboxed.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, by which the kernel short of memory, its

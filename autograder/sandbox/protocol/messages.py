@@ -163,7 +163,7 @@ class Proxy(Message, frozen=True):
 
 
 class Without(Message, frozen=True, tag="without"):
-    """Take these functions out, before the first cell; see `taken_away`. Nothing is answered."""
+    """Take these functions out, before the first cell; see `removal`. Nothing is answered."""
 
     watched: tuple[str, ...]
 
@@ -194,7 +194,7 @@ class Uses(Message, frozen=True):
 
 
 class RunCell(Message, frozen=True, tag="cell"):
-    """Run a cell, and interrupt it after so many seconds. Answered by `Said`, any number of questions first."""
+    """Run a cell, and interrupt it after so many seconds. Answered by `CellOutput`, any number of questions first."""
 
     source: str
     seconds: float
@@ -206,7 +206,7 @@ class Question(Message, frozen=True):
     question: bytes
 
 
-class Said(Message, frozen=True):
+class CellOutput(Message, frozen=True):
     """What comes while a cell runs: a `Question`, or else what it printed, and how it failed, as bytes."""
 
     question: bytes | UnsetType = UNSET

@@ -5,7 +5,7 @@
         └ exercise   the calls of one exercise, then gone
 
 What student code prints goes to a bounded buffer, and what it writes to descriptors 1 and 2 goes nowhere. What a
-submission cannot get past is in `walls`, what it finds in `shell`.
+submission cannot get past is in `isolation`, what it finds in `shell`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _State:
             case messages.HowExerciseEnded():
                 frames.send(self.sock, messages.ExerciseEnded(self._ending()))
 
-    def _run_cell(self, source: str, seconds: float) -> messages.Said:
+    def _run_cell(self, source: str, seconds: float) -> messages.CellOutput:
         """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
         self.printed.clear()
         signal.signal(signal.SIGALRM, _interrupt)
@@ -115,7 +115,7 @@ class _State:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         failure = b"" if error is None else answer_bytes(describe(error, _shell.user_ns))
-        return messages.Said(printed=self.printed.getvalue(), failure=failure)
+        return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
 
     def _fork_exercise(self, descriptor: int, message: messages.Exercise) -> None:
         """End the exercise before, with whatever it started, and fork the next."""

@@ -5,7 +5,7 @@ nobody's code, takes away what `course.toml` names: every kernel of it becomes a
 in PyTorch's dispatcher, where all names lead (`F`, `torch.ops.aten`, `torch._C`, TorchScript, other threads, autograd
 functions), and so does every function of the libraries' Python source that computes it. While the notebook's cells run,
 the trusted side answers, so that a self-check works; while a test runs, it notes the name and refuses. There is nothing
-to put back: the original is gone, and its libraries are hidden from new processes (see `walls`).
+to put back: the original is gone, and its libraries are hidden from new processes (see `isolation`).
 
 What only some suites forbid goes the same way in the process of a notebook that such a suite will judge, before its
 first cell.

@@ -31,7 +31,7 @@ class ControlGroup:
     folders: tuple[Path, ...]
 
     @contextlib.contextmanager
-    def doors(self) -> Iterator[list[int]]:
+    def entrances(self) -> Iterator[list[int]]:
         """Open files through which a process joins by writing 0: whoever holds them may, also in a sandbox."""
         with contextlib.ExitStack() as opened:
             yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]

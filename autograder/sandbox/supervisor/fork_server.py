@@ -109,7 +109,7 @@ class ForkServer:
             if self._control is None:
                 self._group = None if self._judges else cgroup.create()
                 try:
-                    with self._group.doors() if self._group else contextlib.nullcontext(()) as files:
+                    with self._group.entrances() if self._group else contextlib.nullcontext(()) as files:
                         self._number, self._control = self._zygote.server(
                             self._child_module, self._judges, self._setting, files
                         )
