@@ -20,7 +20,7 @@ from autograder.course import CONFIG, Course
 from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP
 from tests.helpers import browser
-from tests.helpers.sandboxes import Wall
+from tests.helpers.sandboxes import Sandbox
 
 ROOT = Path(__file__).resolve().parents[1]
 # Commands are called by name.
@@ -54,7 +54,7 @@ def course() -> Course:
 
 
 @pytest.fixture(scope="session")
-def sandbox_of() -> Iterator[Callable[[str], Wall]]:
+def sandbox_of() -> Iterator[Callable[[str], Sandbox]]:
     """The real thing by its sandbox's name; one zygote of each for the whole run.
 
     Missing bubblewrap is an error in CI, a skip elsewhere. Landlock is skipped where the kernel has none, alone.
@@ -62,18 +62,18 @@ def sandbox_of() -> Iterator[Callable[[str], Wall]]:
     with contextlib.ExitStack() as opened:
 
         @functools.cache
-        def wall(kind: str) -> Wall:
+        def wall(kind: str) -> Sandbox:
             if kind == "bubblewrap" and (reason := BUBBLEWRAP.why_not()) and not os.environ.get("CI"):
                 pytest.skip(reason)
             if kind == "landlock" and not landlock.abi():
                 pytest.skip("this kernel has no Landlock")
-            return opened.enter_context(Wall(kind=kind))
+            return opened.enter_context(Sandbox(kind=kind))
 
         yield wall
 
 
 @pytest.fixture(scope="session")
-def sandbox(sandbox_of: Callable[[str], Wall]) -> Wall:
+def sandbox(sandbox_of: Callable[[str], Sandbox]) -> Sandbox:
     return sandbox_of("bubblewrap")
 
 

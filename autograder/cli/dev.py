@@ -123,7 +123,7 @@ def catalogue(
             print(f"wrote {path}")
         return
     pages.mkdir(parents=True, exist_ok=True)
-    for name, page in (("known-mistakes.md", catalogue_page), ("visible-checks.md", visible_page)):
+    for name, page in (("known-mistakes.md", catalogue_page), ("visible-tests.md", visible_page)):
         (pages / name).write_text(page.page(page.rows(course)), encoding="utf-8")
         print(f"wrote {pages / name}")
 

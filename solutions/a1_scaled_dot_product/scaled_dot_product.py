@@ -139,7 +139,7 @@ def softmax(x, axis=-1):
 
 # %% nbgrader={"grade": true, "grade_id": "test-softmax", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("softmax")
 
@@ -221,7 +221,7 @@ def attention_scores(Q, K):
 
 # %% nbgrader={"grade": true, "grade_id": "test-attention_scores", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("attention_scores")
 
@@ -261,7 +261,7 @@ def scaled_dot_product_attention(Q, K, V):
 
 # %% nbgrader={"grade": true, "grade_id": "test-scaled_dot_product_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("scaled_dot_product_attention")
 
@@ -343,7 +343,7 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_scaled_dot_product_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("torch_scaled_dot_product_attention")
 

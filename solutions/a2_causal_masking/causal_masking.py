@@ -128,7 +128,7 @@ def causal_mask(length):
 
 # %% nbgrader={"grade": true, "grade_id": "test-causal_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("causal_mask")
 
@@ -179,7 +179,7 @@ def padding_mask(lengths, max_length):
 
 # %% nbgrader={"grade": true, "grade_id": "test-padding_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("padding_mask")
 
@@ -267,7 +267,7 @@ def masked_softmax(scores, mask):
 
 # %% nbgrader={"grade": true, "grade_id": "test-masked_softmax", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("masked_softmax")
 
@@ -323,7 +323,7 @@ def causal_attention(Q, K, V, padding=None):
 
 # %% nbgrader={"grade": true, "grade_id": "test-causal_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("causal_attention")
 
@@ -431,7 +431,7 @@ def torch_masked_attention(query, key, value, mask=None):
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_masked_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("torch_masked_attention")
 

@@ -149,7 +149,7 @@ def split_heads(X, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-split_heads", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("split_heads")
 
@@ -238,7 +238,7 @@ def concat_heads(heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-concat_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("concat_heads")
 
@@ -298,7 +298,7 @@ def per_head_weights(W, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-per_head_weights", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("per_head_weights")
 
@@ -373,7 +373,7 @@ def torch_split_heads(x, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("torch_split_heads")
 
@@ -421,7 +421,7 @@ def torch_concat_heads(heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_concat_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("torch_concat_heads")
 

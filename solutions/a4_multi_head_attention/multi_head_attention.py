@@ -133,7 +133,7 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 
 # %% nbgrader={"grade": true, "grade_id": "test-projection_shapes", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("projection_shapes")
 
@@ -198,7 +198,7 @@ def output_projection(heads, W_O):
 
 # %% nbgrader={"grade": true, "grade_id": "test-output_projection", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("output_projection")
 
@@ -309,7 +309,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
 # %% nbgrader={"grade": true, "grade_id": "test-multi_head_attention", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("multi_head_attention")
 
@@ -434,7 +434,7 @@ class MultiHeadAttention(nn.Module):
 
 # %% nbgrader={"grade": true, "grade_id": "test-MultiHeadAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("MultiHeadAttention")
 

@@ -119,7 +119,7 @@ def positional_encoding(length, d_model):
 
 # %% nbgrader={"grade": true, "grade_id": "test-positional_encoding", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("positional_encoding")
 
@@ -192,7 +192,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 # %% nbgrader={"grade": true, "grade_id": "test-layer_norm", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("layer_norm")
 
@@ -247,7 +247,7 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
 
 # %% nbgrader={"grade": true, "grade_id": "test-feed_forward", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("feed_forward")
 
@@ -423,7 +423,7 @@ class DecoderBlock(nn.Module):
 
 # %% nbgrader={"grade": true, "grade_id": "test-DecoderBlock", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("DecoderBlock")
 
@@ -552,7 +552,7 @@ class TransformerDecoder(nn.Module):
 
 # %% nbgrader={"grade": true, "grade_id": "test-TransformerDecoder", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("TransformerDecoder")
 

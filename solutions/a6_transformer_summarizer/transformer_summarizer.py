@@ -119,7 +119,7 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 
 # %% nbgrader={"grade": true, "grade_id": "test-training_example", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("training_example")
 
@@ -181,7 +181,7 @@ def summary_loss(logits, token_ids, loss_mask):
 
 # %% nbgrader={"grade": true, "grade_id": "test-summary_loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("summary_loss")
 
@@ -239,7 +239,7 @@ def next_token(model, token_ids):
 
 # %% nbgrader={"grade": true, "grade_id": "test-next_token", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("next_token")
 
@@ -288,7 +288,7 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
 
 # %% nbgrader={"grade": true, "grade_id": "test-greedy_summary", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("greedy_summary")
 
@@ -595,7 +595,7 @@ def ablate(weights, layer, head, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-ablate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("ablate")
 
@@ -681,7 +681,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 
 # %% nbgrader={"grade": true, "locked": true, "schema_version": 3, "solution": false, "task": false, "grade_id": "test-next_word_probabilities", "points": 3} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("next_word_probabilities")
 
@@ -787,7 +787,7 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 
 # %% nbgrader={"grade": true, "grade_id": "test-cross_attention", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("cross_attention")
 

@@ -173,7 +173,7 @@ def offset_attention(length, offset):
 
 # %% nbgrader={"grade": true, "grade_id": "test-offset_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("offset_attention")
 
@@ -279,7 +279,7 @@ def convolution_heads(kernel):
 
 # %% nbgrader={"grade": true, "grade_id": "test-convolution_heads", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("convolution_heads")
 
@@ -344,7 +344,7 @@ def convolution_by_attention(X, kernel):
 
 # %% nbgrader={"grade": true, "grade_id": "test-convolution_by_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("convolution_by_attention")
 
@@ -483,7 +483,7 @@ def translation_test(layer, X, shift, margin):
 
 # %% nbgrader={"grade": true, "grade_id": "test-translation_test", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("translation_test")
 

@@ -108,7 +108,7 @@ def rotate(x, positions, base=10000.0):
 
 # %% nbgrader={"grade": true, "grade_id": "test-rotate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("rotate")
 
@@ -196,7 +196,7 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
 
 # %% nbgrader={"grade": true, "grade_id": "test-grouped_query_attention", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("grouped_query_attention")
 
@@ -248,7 +248,7 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 
 # %% nbgrader={"grade": true, "grade_id": "test-cache_bytes", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("cache_bytes")
 
@@ -330,7 +330,7 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-decoding_step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("decoding_step")
 
@@ -460,7 +460,7 @@ def sliding_window_mask(length, window, sinks=0):
 
 # %% nbgrader={"grade": true, "grade_id": "test-sliding_window_mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("sliding_window_mask")
 
@@ -561,7 +561,7 @@ class KeyValueCache:
 
 # %% nbgrader={"grade": true, "grade_id": "test-KeyValueCache", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("KeyValueCache")
 
@@ -653,7 +653,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 
 # %% nbgrader={"grade": true, "grade_id": "test-online_softmax_step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("online_softmax_step")
 
@@ -691,7 +691,7 @@ def online_softmax_attention(Q, K, V, block_size):
 
 # %% nbgrader={"grade": true, "grade_id": "test-online_softmax_attention", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("online_softmax_attention")
 
@@ -759,7 +759,7 @@ def rms_norm(x, gamma, eps=1e-5):
 
 # %% nbgrader={"grade": true, "grade_id": "test-rms_norm", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("rms_norm")
 
@@ -812,7 +812,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 
 # %% nbgrader={"grade": true, "grade_id": "test-gated_feed_forward", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("gated_feed_forward")
 
@@ -937,7 +937,7 @@ class ModernDecoderBlock(nn.Module):
 
 # %% nbgrader={"grade": true, "grade_id": "test-ModernDecoderBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("ModernDecoderBlock")
 

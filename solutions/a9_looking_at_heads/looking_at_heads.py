@@ -134,7 +134,7 @@ def previous_token_score(weights):
 
 # %% nbgrader={"grade": true, "grade_id": "test-previous_token_score", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("previous_token_score")
 
@@ -197,7 +197,7 @@ def induction_score(weights, period):
 
 # %% nbgrader={"grade": true, "grade_id": "test-induction_score", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("induction_score")
 
@@ -250,7 +250,7 @@ def mean_ablate(found, head):
 
 # %% nbgrader={"grade": true, "grade_id": "test-mean_ablate", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("mean_ablate")
 
@@ -312,7 +312,7 @@ def patch_head(found, other, head, place):
 
 # %% nbgrader={"grade": true, "grade_id": "test-patch_head", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("patch_head")
 
@@ -407,7 +407,7 @@ def qk_circuit(W_Q, W_K, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-qk_circuit", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("qk_circuit")
 
@@ -468,7 +468,7 @@ def ov_circuit(W_V, W_O, num_heads):
 
 # %% nbgrader={"grade": true, "grade_id": "test-ov_circuit", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
-# from autograder.notebook.stock import check
+# from autograder.student.stock import check
 # ### END HIDDEN TESTS
 # check("ov_circuit")
 

@@ -36,13 +36,14 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     for name in ("docs", ".ci"):
         shutil.copytree(ROOT / name, folder / name)
-    for name in ("mkdocs.yml", *PAGES):
-        shutil.copy(ROOT / name, folder)
+    (folder / "tests").mkdir()
+    for name in ("mkdocs.yml", "tests/README.md", *PAGES):
+        shutil.copy(ROOT / name, folder / name)
     made = folder / "build" / "pages"
     made.mkdir(parents=True)
     heads = [(HEADS, mistake, judged_mistake(HEADS, mistake)) for mistake in read_catalogue(HEADS.mistakes)]
     (made / "known-mistakes.md").write_text(catalogue_page.page(heads))
-    (made / "visible-checks.md").write_text(visible_page.page(visible_page.rows_of(HEADS)))
+    (made / "visible-tests.md").write_text(visible_page.page(visible_page.rows_of(HEADS)))
     return folder
 
 
@@ -60,7 +61,7 @@ def test_every_page_is_built_and_in_the_navigation(site):
     for page in (ROOT / "docs").glob("*.md"):
         assert (site / f"{page.stem}.html").is_file()
         assert f'href="{page.stem}.html"' in start, page.name
-    for page in ("contributing", "releasing", "changelog", "known-mistakes", "visible-checks"):
+    for page in ("contributing", "releasing", "changelog", "known-mistakes", "visible-tests"):
         assert f'href="{page}.html"' in start
 
 

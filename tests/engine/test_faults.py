@@ -354,7 +354,7 @@ runpy.run_module("autograder", run_name="__main__")
 
 ASKED_WHILE = """
 import atexit, logging, os, signal, time
-from autograder.cli import cli
+from autograder.cli import main as cli
 
 def ask():
     os.kill(os.getpid(), signal.{name})

@@ -24,13 +24,13 @@ from autograder.worker.worker import Judges, Worker
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Wall:
+class Sandbox:
     """Hosts that tests share: one for students, and one for judges for each course.
 
     beside: another sandbox of the same run, whose zygote and judges serve this one, too
     """
 
-    def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Wall | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, kind: str = "bubblewrap", beside: Sandbox | None = None) -> None:
         self.backend, self.warning = isolates(kind)
         self.limits, self.kind = limits or Limits(), kind
         # As a run has it: the zygote sees the course, and what it forks for students must not.
@@ -39,7 +39,7 @@ class Wall:
         self.zygote = self._judges[ROOT].zygote
         self.students = ForkServer(self.zygote, setting=sandbox_setting())
 
-    def __enter__(self) -> Wall:
+    def __enter__(self) -> Sandbox:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -72,13 +72,13 @@ class Opened(Notebook):
 
     def __init__(
         self,
-        wall: Wall,
+        sandbox: Sandbox,
         cells: Sequence[str],
         limits: Limits,
         watched: Sequence[str],
         showing: Mapping[str, DisplayCell] | None = None,
     ) -> None:
-        self._children = FreshChildren(wall.students, limits)
+        self._children = FreshChildren(sandbox.students, limits)
         answered = forbidden.answered_in(sandbox_setting()["forbidden"])
         super().__init__(cells, limits, self._children, watched, answered, showing)
 
@@ -106,9 +106,9 @@ def value(notebook: Notebook, name: str, *args: Any, seconds: float | None = Non
 class Marker:
     """Marks submissions of one assignment."""
 
-    def __init__(self, assignment: Assignment, wall: Wall) -> None:
+    def __init__(self, assignment: Assignment, sandbox: Sandbox) -> None:
         self.assignment = assignment
-        self._worker = wall.worker(Course(assignment.root))
+        self._worker = sandbox.worker(Course(assignment.root))
         self._version = assignment.version()
 
     def __enter__(self) -> Marker:

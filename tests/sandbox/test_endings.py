@@ -23,7 +23,7 @@ from autograder.sandbox.protocol.calls import Failure
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_in
 from autograder.sandbox.supervisor import users
 from tests.helpers.calls import BACKENDS, Lost, ask, define, slowly
-from tests.helpers.sandboxes import Marker, Wall
+from tests.helpers.sandboxes import Marker, Sandbox
 from tests.helpers.small_course import EXERCISE, NAME, small_course, submit
 from tests.helpers.terminal import grade
 
@@ -87,7 +87,7 @@ def test_what_a_daemon_of_nobodys_holds_in_flight_costs_nobody_a_mark(marker):
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_what_another_submission_holds_in_flight_costs_nobody_a_mark(course, sandbox_of, kind):
     """Two workers of one run."""
-    with Wall(kind=kind, beside=sandbox_of(kind)) as other, other.open([SENDER]) as attack:
+    with Sandbox(kind=kind, beside=sandbox_of(kind)) as other, other.open([SENDER]) as attack:
         assert attack.results[0].printed == "0\n"
         assert marks(Marker(course.assignment(A1), sandbox_of(kind))) == [(20, None)] * 2
 
@@ -95,7 +95,7 @@ def test_what_another_submission_holds_in_flight_costs_nobody_a_mark(course, san
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_every_host_has_a_user_that_nothing_else_has(sandbox):
     code = "import os\ndef who(): return os.getuid(), os.getgid()"
-    with Wall(kind=sandbox.kind, beside=sandbox) as other, define(sandbox, code) as one, define(other, code) as two:
+    with Sandbox(kind=sandbox.kind, beside=sandbox) as other, define(sandbox, code) as one, define(other, code) as two:
         found = [ask(running, "who") for running in (one, two)]
         assert all(user == group and user in users.CANDIDATES for user, group in found)
         assert found[0] != found[1]

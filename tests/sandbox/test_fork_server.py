@@ -21,7 +21,7 @@ from autograder.sandbox.supervisor.fork_server import ForkServer
 from autograder.sandbox.supervisor.zygote import Zygote
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, lives, slowly
-from tests.helpers.sandboxes import Wall
+from tests.helpers.sandboxes import Sandbox
 
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
@@ -97,7 +97,7 @@ def test_no_control_group_means_fewer_processes(monkeypatch, kind):
             except OSError:
                 return count
     """
-    with Wall(kind=kind) as own, define(own, code) as running:
+    with Sandbox(kind=kind) as own, define(own, code) as running:
         assert 0 < ask(running, "children") < Limits().processes_uncounted
 
 
@@ -134,7 +134,7 @@ def test_a_killed_graders_control_group_is_gone_when_the_next_is_made():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_a_control_group_is_gone_with_its_sandbox(kind):
-    own = Wall(kind=kind)
+    own = Sandbox(kind=kind)
     with own.open(["x = 1"]):
         group = own.students._group
     own.close()
@@ -203,7 +203,7 @@ def test_arrays_keep_dtype_shape_and_layout(sandbox):
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_a_warm_process_that_is_killed_is_started_again(kind):
     """With a fork server that is known, and while one starts."""
-    with Wall(kind=kind) as own:
+    with Sandbox(kind=kind) as own:
         for ready in (True, True, False):
             if ready:
                 with own.open(["def right(): return 1"]) as running:
@@ -240,7 +240,7 @@ def test_a_sandbox_that_cannot_start_says_why_and_leaves_no_control_group():
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_a_sandbox_outlives_the_thread_that_started_it(kind):
     """A server grades in threads that come and go."""
-    own = Wall(kind=kind)
+    own = Sandbox(kind=kind)
     pids = []
 
     def grade():
@@ -261,18 +261,18 @@ def test_insisting_on_a_wall_where_it_is_not_says_why(monkeypatch):
 
     monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: "bubblewrap is not installed")
     with pytest.raises(MachineError, match="not installed"):
-        Wall(kind="bubblewrap")
+        Sandbox(kind="bubblewrap")
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: None)
     monkeypatch.setattr(landlock, "abi", lambda: 7)
-    opened = Wall(kind="auto")
+    opened = Sandbox(kind="auto")
     assert (opened.backend, opened.warning) == (LANDLOCK, None)
     monkeypatch.setattr(landlock, "abi", lambda: 3)
-    assert "version 3" in Wall(kind="auto").warning
-    assert "signals" in Wall(kind="landlock").warning
+    assert "version 3" in Sandbox(kind="auto").warning
+    assert "signals" in Sandbox(kind="landlock").warning
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: "this kernel has no Landlock")
     with pytest.raises(MachineError, match="no Landlock"):
-        Wall(kind="landlock")
-    opened = Wall(kind="auto")
+        Sandbox(kind="landlock")
+    opened = Sandbox(kind="auto")
     assert opened.backend is PROCESS
     assert opened.warning == "bubblewrap is not installed, and this kernel has no Landlock"
 
@@ -299,7 +299,7 @@ def test_without_bubblewrap_what_a_cell_leaves_running_holds_up_nothing(sandbox_
 
 
 def test_who_closes_a_notebook_waits_until_its_processes_have_ended():
-    with Wall(kind="bubblewrap") as own:
+    with Sandbox(kind="bubblewrap") as own:
         running = own.open(["x = 1"])
         below = psutil.Process(own.zygote._process.pid).children(recursive=True)
         closing = threading.Thread(target=running.__exit__, args=(None, None, None))

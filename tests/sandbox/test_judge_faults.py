@@ -21,11 +21,14 @@ FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
 SLOW = {"loops", "half a frame"}
 
 
+TESTS = Path(__file__).resolve().parents[1]
+
+
 class Sees(Zygote):
     """A zygote whose judges can see where the faulty one lies."""
 
     def __init__(self, wall, modules, places=()):
-        super().__init__(wall, modules, (*places, Path(__file__).parent))
+        super().__init__(wall, modules, (*places, TESTS))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +44,7 @@ def marked(tmp_path_factory, sandbox):
     printed = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "JUDGES", faulty_judge.__name__)
-        patch.setattr(worker, "Warm", Sees)
+        patch.setattr(worker, "Zygote", Sees)
         patch.setattr(worker, "GRACE_SECONDS", 2.0)
         patch.setattr(worker, "Limits", functools.partial(Limits, submission_seconds=10.0))
         patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))

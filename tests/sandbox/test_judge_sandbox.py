@@ -20,7 +20,7 @@ from tests.conftest import ROOT, copy_course
 
 pytestmark = pytest.mark.slow
 CHILD = "tests.helpers.probing_judge"
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).resolve().parents[1]
 PYTHON = (Path(sys.base_prefix).resolve(), *Path(sys.base_prefix).resolve().parents)
 REFUSED = {"PermissionError", "OSError", "BlockingIOError"}
 

@@ -39,7 +39,7 @@ from autograder.sandbox import landlock
 from autograder.sandbox.limits import MIB, Limits
 from autograder.submission import ModelFile
 from tests.conftest import ROOT
-from tests.helpers.sandboxes import Marker, Wall
+from tests.helpers.sandboxes import Marker, Sandbox
 
 pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
@@ -67,8 +67,8 @@ class Run:
 
     def __init__(self, kind):
         self.kind, self._opened = kind, contextlib.ExitStack()
-        first = self._opened.enter_context(Wall(SHORT, kind))
-        second = self._opened.enter_context(Wall(SHORT, kind, beside=first))
+        first = self._opened.enter_context(Sandbox(SHORT, kind))
+        second = self._opened.enter_context(Sandbox(SHORT, kind, beside=first))
         course = Course(ROOT)
         self.workers = [
             functools.cache(lambda name, wall=wall: Marker(course.assignment(name), wall)) for wall in (first, second)

@@ -35,7 +35,7 @@ from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.testing.callbacks import Questions
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, Lost, ask, define, everywhere, lives, slowly
-from tests.helpers.sandboxes import Marker, Wall
+from tests.helpers.sandboxes import Marker, Sandbox
 
 
 @pytest.fixture(scope="module", params=slowly(*BACKENDS))
@@ -48,9 +48,9 @@ def sandbox(request, sandbox_of):
 def test_no_network(sandbox, tmp_path):
     code = """
         import socket
-        def reach(fork server):
+        def reach(host):
             try:
-                with socket.create_connection((fork server, 9), timeout=1):
+                with socket.create_connection((host, 9), timeout=1):
                     return "connected"
             except OSError as error:
                 return type(error).__name__ + str(error.errno)
@@ -312,7 +312,7 @@ def test_an_older_landlock_keeps_what_it_knows_of_and_seccomp_the_rest(version, 
             except PermissionError:
                 return "refused"
     """
-    with Wall(Limits(call_seconds=0.5), kind="landlock") as own:
+    with Sandbox(Limits(call_seconds=0.5), kind="landlock") as own:
         with define(own, code) as running:
             with pytest.raises(Lost, match="too slow"):
                 ask(running, "loop")
@@ -429,7 +429,7 @@ def test_scratch_is_removed_whatever_is_in_it():
         open("file", "w").close()
         def right(): return 1
     """
-    with Wall(kind="landlock") as own:
+    with Sandbox(kind="landlock") as own:
         with define(own, code) as running:
             assert running.results[0].error == ""
             scratch = Path(own.zygote.launch._scratch.name)
@@ -796,8 +796,8 @@ import sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from tests.helpers.sandboxes import Sandbox
 cell = "import subprocess; left = subprocess.Popen(['sleep', '1234.{os.getpid()}'])"
-with Wall(kind={kind!r}) as own, own.open([cell]) as running:
-    print("ready", own.warm._process.pid, flush=True)
+with Sandbox(kind={kind!r}) as own, own.open([cell]) as running:
+    print("ready", own.zygote._process.pid, flush=True)
     time.sleep(60)
 """
     environment = os.environ | {"TMPDIR": str(tmp_path)}

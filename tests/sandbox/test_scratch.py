@@ -13,7 +13,7 @@ import pytest
 from autograder.authoring.sample_class import model_answers
 from autograder.sandbox import landlock
 from tests.helpers.calls import Lost, ask, define
-from tests.helpers.sandboxes import Marker, Wall
+from tests.helpers.sandboxes import Marker, Sandbox
 
 pytestmark = [
     pytest.mark.slow,
@@ -74,7 +74,7 @@ def disk(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sandbox(disk):
-    with Wall(kind="landlock") as own:
+    with Sandbox(kind="landlock") as own:
         with define(own, FILL) as running:
             ask(running, "right")
         yield own

@@ -131,21 +131,23 @@ def _count(body: bytes) -> None:
     at, left, room = 0, 1, MAX_ITEMS
     while left > 0 and at < len(body):
         first, at, left = body[at], at + 1, left - 1
-        things = 0
+        things, counted = 0, 0  # to be read next; an entry of a map counts once
         if first in _SIZED:
             width, more = _SIZED[first]
             at += width + more + int.from_bytes(body[at : at + width], "big")
         elif first in _MANY:
             width, each = _MANY[first]
-            things = each * int.from_bytes(body[at : at + width], "big")
+            counted = int.from_bytes(body[at : at + width], "big")
+            things = each * counted
             at += width
         elif 0x80 <= first < 0xA0:  # a short map, a short list
-            things = (first & 0x0F) * (1 if first & 0x10 else 2)
+            counted = first & 0x0F
+            things = counted * (1 if first & 0x10 else 2)
         elif 0xA0 <= first < 0xC0:  # a short text
             at += first & 0x1F
         else:
             at += _FOLLOW.get(first, 0)
-        left, room = left + things, room - 1 - things
+        left, room = left + things, room - counted - (things > 0)
         if room < 0:
             raise WireError("too many things in one message")
 
