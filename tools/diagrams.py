@@ -44,7 +44,7 @@ class Box:
     def __str__(self) -> str:
         x, y, width = self.place
         left, top = x + PADDING, y + PADDING + 11
-        right, below = (88, 0) if self.flat else (0, LINE)
+        right, below = (max(88, 9 * len(self.title)), 0) if self.flat else (0, LINE)
         texts = [_text(left, top, self.title, "title")]
         texts += [_text(left + right, top + below * n, line, "small") for n, line in enumerate(self.lines, start=1)]
         size = f'width="{width}" height="{self.height}"'
@@ -100,13 +100,13 @@ def processes() -> str:
     """Who takes part when a submission is graded, and what each knows."""
     says = "The supervisor starts a zygote, which forks two fork servers: one forks judges, the other notebooks."
     picture = Diagram(860, 560, says)
-    known = ["submissions as bytes, the gradebook", "reads no word that student code has said"]
+    known = ["submissions as bytes, the gradebook", "reads nothing that student code wrote"]
     picture.box("trusted", "supervisor: workers", known, 60, 20, 300)
-    known = ["in a sandbox: NumPy, PyTorch, IPython", "no suite, no submission"]
+    known = ["in a sandbox: NumPy, PyTorch, IPython", "no hidden test, no submission"]
     picture.box("course", "zygote", known, 500, 20, 300)
     picture.sandbox(20, 190, 400, 350, "a sandbox around the judges")
     picture.sandbox(440, 190, 400, 350, "a sandbox around student code")
-    known = ["suite, reference, known mistakes", "has seen no submission"]
+    known = ["hidden tests, reference, known mistakes", "has seen no submission"]
     picture.box("judge", "judges' fork server", known, 70, 225, 280)
     known = ["a fork for one submission", "asks, compares, gives its verdict, ends"]
     picture.box("judge", "judge", known, 70, 345, 280)
@@ -135,7 +135,7 @@ def processes() -> str:
 PACKAGES = {
     "cli": "the command line",
     "authoring": "for whoever writes assignments: checks, releases, new exercises",
-    "nbgrader": "a course in nbgrader: autograde, gradebook, pages that do nothing",
+    "nbgrader": "a course in nbgrader: autograde, gradebook, feedback pages",
     "student": "check, hint, explore",
     "worker": "many submissions, a verdict each",
     "reports": "marks to look at: rubric, heat map, class report",

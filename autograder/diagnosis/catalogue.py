@@ -13,7 +13,7 @@ mistakes, a set of mutants makes them, from a row for each:
 
     @mistake.mutants({
         "one-too-many": mistake.known({"more": 1}, hint="What does your function give for an empty list?"),
-        "two-too-many": mistake.slip({"more": 2}, hint="What does your function give for an empty list?"),
+        "two-too-many": mistake.mutant({"more": 2}, hint="What does your function give for an empty list?"),
     })
     def count(more=0):
         return lambda items: len(items) + more
