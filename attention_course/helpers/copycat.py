@@ -12,13 +12,13 @@ in what it has read, and to say what stood after it. A head that does so is an *
 Olsson et al. 2022). There are no feed-forward layers and no norms, so all that happens is what heads do.
 
 What goes in and comes out are NumPy arrays; attention itself is PyTorch's own, since writing it is an exercise.
-`copycat_training` has made the numbers, in `copycat.safetensors`.
+Its numbers are in `copycat.safetensors`. `train` makes a model of the same kind.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,9 @@ WORDS = (*PEOPLE, *PLACES)
 IDS = {word: number for number, word in enumerate(WORDS)}
 
 NUM_HEADS = 4  # in each of the layers
+# How fast each head of each layer learned. Adam takes steps of one size for all, so heads that start alike come to do
+# the same, a bit each. With a head start one does the work, and others find something else to do.
+PACES = ((0.1, 0.05, 1.0, 0.3), (0.3, 1.0, 0.05, 0.1))
 LONGEST = 32  # words that the model has positions for
 FILE = Path(__file__).with_name("copycat.safetensors")
 HISTORY = "history."  # what begins the names of arrays that are no weights
@@ -146,7 +149,10 @@ def losses(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 def encode(text: str) -> np.ndarray:
-    """The numbers of a text's words, (1, L): a batch of one. Raises `KeyError` with the first unknown word."""
+    """The numbers of a text's words, (1, L): a batch of one. Raises `ValueError` for a word that it does not know."""
+    unknown = [word for word in text.split() if word not in IDS]
+    if unknown:
+        raise ValueError(f"the model has no word {', '.join(map(repr, unknown))}; copycat.WORDS holds all that it has")
     return np.array([[IDS[word] for word in text.split()]])
 
 
@@ -159,6 +165,23 @@ def model() -> Copycat:
     """The model, as it is after its training."""
     weights: dict[str, Any] = {name: W for name, W in _numbers().items() if not name.startswith(HISTORY)}
     return Copycat(**weights)
+
+
+def train(paces: Sequence[Sequence[float]] = PACES, steps: int = 400) -> Copycat:
+    """A model of the same kind, trained from nothing, in some ten seconds on one core.
+
+    paces: how fast each head learns, a row for each layer; 1 is Adam's own pace
+    """
+    import torch
+
+    from .copycat_learning import train as learn
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # in a model this small, two cores would mostly wait for each other
+    try:
+        return learn(paces, steps).as_copycat()
+    finally:
+        torch.set_num_threads(threads)
 
 
 @dataclass(frozen=True)

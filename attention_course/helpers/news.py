@@ -197,7 +197,13 @@ PADDING_ID, SEPARATOR_ID, END_ID = IDS[PADDING], IDS[SEPARATOR], IDS[END]
 
 
 def encode(text: str) -> list[int]:
-    """The numbers of the words in `text`; raises `KeyError` for a word that no item has."""
+    """The numbers of the words in `text`, with blanks between words and signs.
+
+    Raises `ValueError` for a word that no item has.
+    """
+    unknown = [word for word in text.split() if word not in IDS]
+    if unknown:
+        raise ValueError(f"the news have no word {', '.join(map(repr, unknown))}; news.WORDS holds all that they have")
     return [IDS[word] for word in text.split()]
 
 

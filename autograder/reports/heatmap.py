@@ -123,13 +123,13 @@ class Heatmap:
         square = self._size()
         left = 12 + LABEL * max(map(len, self.rows))
         longest = max(map(len, self.columns))
-        slanted = longest * LABEL > SQUARE
+        slanted = longest * LABEL > square
         top = (10 + LABEL * longest * 0.75 if slanted else 24) + (22 if name else 0)
         width = left + square * len(self.columns) + (LABEL * longest * 0.7 if slanted else 4)
         width = max(width, left + 7 * len(name))
         height = top + square * len(self.rows) + 4
         parts = [f'<text x="{left:.0f}" y="14" font-weight="600">{escape(name)}</text>'] if name else []
-        step = 1 if square == SQUARE else 4  # labels at every fourth of the small squares
+        step = self._labelled()
         for j in range(0, len(self.columns), step):
             x, y = left + square * (j + 0.5), top - 6
             turn = f'text-anchor="start" transform="rotate(-45 {x:.1f} {y:.1f})"' if slanted else 'text-anchor="middle"'
@@ -152,7 +152,7 @@ class Heatmap:
         """The picture in dots."""
         matrix, name, full = self.weights[number], self.names[number], self.full or _full(self.weights[number])
         small = self._size() == SMALL
-        side, step, letter, line = (DOTS // 3, 4, 2 * WIDE, 2 * HIGH) if small else (DOTS, 1, 2 * WIDE, 2 * HIGH)
+        side, step, letter, line = DOTS // 3 if small else DOTS, self._labelled(), 2 * WIDE, 2 * HIGH
         longest = max(map(len, self.columns)) * letter
         left, upright = 8 + letter * max(map(len, self.rows)), longest > side
         top = (longest if upright else line) + 10 + (line + 8 if name else 0)
@@ -181,6 +181,12 @@ class Heatmap:
     def _size(self) -> int:
         """Pixels of a square's side."""
         return SMALL if len(self.columns) > MANY else SQUARE
+
+    def _labelled(self) -> int:
+        """Every how many rows and columns have a label: all, but of numbers beside small squares only each fourth."""
+        if self._size() == SQUARE or any(not label.isdecimal() for label in self.columns):
+            return 1
+        return 4
 
     def _frames(self, number: int, left: float, top: float) -> list[str]:
         """A thick dashed frame around each marked square, drawn last so that no neighbour covers it."""

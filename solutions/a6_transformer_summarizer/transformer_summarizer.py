@@ -9,6 +9,9 @@
 # %% [markdown]
 # # The transformer summarizer
 #
+# **Time:** about 150 minutes, one minute of it training. **Difficulty:** ●●○. **Builds on:** assignments 4 and 5, which you
+# may bring along.
+#
 # A language model does one thing: it says which word comes next. So how do you make it *summarise*? You show it texts in
 # which a summary comes next:
 #
@@ -64,15 +67,15 @@ from attention_course import check, grading, heatmap, highlight, hint, look, los
 # if not grading:
 #     train, held_out = news.items()
 #     print(len(train), "items to train on,", len(held_out), "held out,", len(news.WORDS), "different words\n")
-#     for item in (*train[:3], next(i for i in train if " moves " in i.summary), next(i for i in train if " in " not in i.summary)):
+#     for item in (*train[:3], next(i for i in train if " moves " in i.summary), next(i for i in train if len(i.summary.split()) == 5)):
 #         print(item.article, "\n   →", item.summary, "\n")
 
 # %% [markdown]
 # **What to notice.** One sentence tells the news: *who* did *what*, *where*. The others are there to mislead: other people in other
 # places, what happened a year ago, what somebody hopes to do. The news may stand anywhere. Sometimes it is turned around (*was won
 # by mira*), sometimes it takes two sentences (*mira came to oslo . there , she won ...*) and *she* must find her name. Sometimes nobody says
-# where, and the summary ends earlier; sometimes the news is of another kind, and somebody *moves to* another place. So the end is
-# something to decide.
+# where, and the summary ends earlier; sometimes the news is of another kind, and somebody *moves to* another place. So the model has
+# to decide where a summary ends.
 #
 # To the model words are numbers, their **ids**:
 
@@ -144,7 +147,11 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 #
 # $$\text{loss} = \frac{1}{N} \sum_{b,\, t \,:\; \text{mask}_{b,\, t+1}} -\log \operatorname{softmax}(\text{logits}_{b,\, t})_{\;\text{token}_{b,\, t+1}}$$
 #
-# $N$ is how many tokens are counted **in the whole batch**. So each of them has the same say, whether its text is long or short.
+# $N$ is how many tokens are counted **in the whole batch**. So each token has the same weight, whether its text is long or short.
+#
+# Note what the model reads while it learns: always the *right* words of the summary, even after it has predicted a wrong one.
+# This is called **teacher forcing**. The exponential of this loss is the model's **perplexity**: a model that hesitates
+# between $k$ equally likely words has perplexity $k$.
 #
 # **By hand**, one text of four tokens, with a vocabulary of three words: `[0, 1, 2, 1]`, say *article, separator, summary, end*.
 # Counted are the last two.
@@ -491,7 +498,7 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **What to notice.** How many are right, word for word, stands in the first line; trained here, 99 of 100 were. Look at those that
-# are not: is it good English all the same, with a name from another sentence? Then it is wrong *and* fluent, as large models are at times.
+# are not. They are good English, with a name that does not belong there: wrong *and* fluent, as large models are at times.
 #
 # ### What each head looks at
 #
@@ -511,15 +518,45 @@ class TransformerDecoder(nn.Module):
 #         display(highlight(look(model, [news.IDS[word] for word in words]), words, title=title, names=names))
 
 # %% [markdown]
-# **What to notice.** Look for a head of the second layer that rests on the very word that is about to be written: it copies. How does it know
-# which one? First-layer heads have told each word what stands beside it, so that *mira* already carries *came to*, and *oslo* carries *in*.
-# Your heads may have shared the work in another way: they were drawn at random, and nobody told them what to do.
+# **What to notice.** Look for a head of the second layer that rests on the very word that is about to be written: it copies. Your heads may have shared the work in another way: they were drawn at random, and nobody told them what to do.
 #
-# Try an article of your own, with the words of the corpus (`news.WORDS`), for instance one with two sentences that tell news:
+# ### What a name cannot know
+#
+# How does the model know *which* name to copy? Think of what the vector of *mira* can hold. Your decoder is causal, so a name knows what
+# stands **before** it, and nothing of what comes after. In *the chess cup was won by mira* the words that tell are before the name. In
+# *mira won the chess cup* they come after it. There the name alone does not tell that it is the right one, and the separator, which
+# reads everything, has to find out.
+#
+# **Predict first:** with which of the two kinds will your model pick a wrong name more often? The next cell reads some 2,400 fresh
+# items, none of which was trained on, and counts.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     known = {item.summary for item in train}
+#     fresh = [item for item in news.items(train=1, held_out=3500, seed=1)[1] if item.summary not in known]
+#     before = [item for item in fresh if f"by {item.summary.split()[0]} " in item.article]
+#     after = [item for item in fresh if item not in before]
+#     for what, some in (("the words that tell are before the name", before), ("the words that tell come after it", after)):
+#         print(f"{what:40} {len(some):5} items, wrong name in {1 - word_by_word(model, some)['who']:.2%}")
+
+# %% [markdown]
+# **What to notice.** Wrong names are rare, and more frequent where the words that tell come after the name: trained here, 1 in 100 there and 1 in
+# 500 in the other case. Look at the held-out errors above: is it a
+# name whose telling words come later? Here all three were. An encoder, whose words see both sides, does not have this difficulty.
+#
+# Now an article with two pieces of news. The corpus has none of that kind. Which of the two will the model tell? (If you write your own,
+# use the words in `news.WORDS`.)
 
 # %% tags=["active-ipynb"]
 # if not grading:
 #     print(summarise("in oslo , mira won the chess cup . hugo stayed at home in lima ."))
+#     print(summarise("in oslo , mira won the chess cup . in lima , hugo found a lost dog ."))
+
+# %% [markdown]
+# **What to notice.** Trained here, the second summary was *mira finds a lost dog in oslo*: each word stands in the article, the English is
+# good, and nobody ever said it. The model copies *who*, *what* and *where* one after the other. In training there was one piece of news an
+# article, so nothing taught it to make sure that all three come from the same sentence. A summary that says what its source does not is
+# called a **hallucination** ([Maynez et al. 2020](https://arxiv.org/abs/2005.00661)).
 
 # %% [markdown]
 # ### Keep it, and hand it in if you like
@@ -616,7 +653,7 @@ def ablate(weights, layer, head, num_heads):
 
 # %% [markdown]
 # **What to notice.** The share of right words with all heads, and with one of them silent. Trained here, *where* hung most on head 1 of layer 1: without it
-# 92 of 100 places were right, in place of all. That is little, for a head that rests on the place with all its weight! But in the pictures it was not the
+# nine of ten places were right, in place of all. That is little, for a head that rests on the place with all its weight! But in the pictures it was not the
 # only one: three heads of that layer rested there, and they stand in for one another. Take away several, then, one after the other:
 
 # %% tags=["active-ipynb"]
@@ -627,8 +664,8 @@ def ablate(weights, layer, head, num_heads):
 #         print(f"and without layer 1, head {head}", *(f"{share:7.1%}" for share in word_by_word(other, held_out).values()))
 
 # %% [markdown]
-# **What to notice.** With one head silent 92 of 100 places were right, with two 67, with all three 21. Where a head *looks* the pictures tell; what the model
-# *needs* only an ablation does, and of one head alone it may tell too little. Your heads were drawn at random, so your numbers are others, and so may be the heads.
+# **What to notice.** With one head silent nine of ten places were right, with two two thirds, with all three a fifth. The pictures show where a head *looks*.
+# Only an ablation shows what the model *needs*, and an ablation of a single head may show too little. Your heads were drawn at random, so your numbers are others, and so may be the heads.
 
 # %% [markdown]
 # ## 7. `next_word_probabilities`
@@ -638,7 +675,7 @@ def ablate(weights, layer, head, num_heads):
 #
 # 1. **Temperature** $T$: logits are divided by it before the softmax. Below 1 the likely gets likelier still, above 1 the unlikely gets a chance.
 # 2. **`top_k`**: only the $k$ likeliest words stay. If several are equally likely at the end of the list, keep any of them, or all. They share everything anew, in the same proportions, so that they sum to 1 again.
-# 3. **`top_p`** ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751)): only as few of the likeliest words stay as *together* have a probability of `top_p` or more. The word
+# 3. **`top_p`**, also called **nucleus sampling** ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751)): only as few of the likeliest words stay as *together* have a probability of `top_p` or more. The word
 #    with which it is reached is still in. They, too, share everything anew. A model that is sure has few words to choose from, one that is not has many.
 #
 # **By hand**, four words with the probabilities 0.2, 0.4, 0.1, 0.3:
@@ -719,7 +756,8 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 
 # %% [markdown]
 # **What to notice.** At temperature 1 this model is so sure that it says the same each time. At 4 it gets wild: a name from elsewhere, words in no order, an end that does not come. `top_p` cuts off the
-# long tail of words that are each unlikely but many, and what comes out looks like summaries again, if not always like the right ones.
+# long tail of words that are each unlikely but many. What comes out is tamer, and still often wrong: so high a temperature makes words
+# likely that do not fit, and `top_p` can only cut off what is less likely still.
 
 # %% [markdown]
 # ## 8. `cross_attention`
@@ -814,15 +852,21 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # when it writes if the end did not count? `greedy_summary` takes the likeliest word at each step: describe a case in which that leads to a worse
 # summary than looking further ahead would. And which head does your model need for *where*? Give the numbers that you measured (if nothing was trained, those
 # in the text above), and say why a picture of what a head looks at does not answer the question. Last, suppose that your summarizer had cross-attention: which words would ask,
-# which would be `memory`, and who would see whom? Seven sentences are plenty.
+# which would be `memory`, and who would see whom? Seven sentences are enough.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-summarizer", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
 # If the article counted, most of the loss would be about guessing names, places and days that nothing foretells, so most gradients would
 # go into something no summary needs, and the few summary tokens would weigh little. If the end did not count, nothing would ever have taught the
 # model to say it: it would write on after a perfect summary until `max_new_tokens` stops it. Greedy decoding commits to a word: where two sentences
 # could be the news, a name that is slightly likelier at first may leave it with no good way to go on, while a beam of several beginnings could see
-# that the other name leads to a likelier whole. For *where*, head 1 of layer 1 was needed most: without it 92 % of the
-# places were right in place of 100 %, without any other single head 97 % or more. But heads 0 and 3 of that layer rest on the place as well, and with
-# 1 and 0 silent 67 % are right, with all three 21 %: they carry the same information. So a head that looks at the place may be missed by nobody, and
+# that the other name leads to a likelier whole. For *where*, head 1 of layer 1 was needed most: without it 90 % of the
+# places were right in place of 100 %, without any other single head 96 % or more. But heads 0 and 3 of that layer rest on the place as well, and with
+# 1 and 0 silent 64 % are right, with all three 20 %: they carry the same information. So a head that looks at the place may be missed by nobody, and
 # one that nobody misses alone may be needed together with others; only taking heads away shows it. With cross-attention the words of the summary would ask and
 # the article would be `memory`: every word of the summary would see all of the article but its padding, and no word of the article any of the summary.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can turn a task into text for a decoder, train one on it, let it write in more than one way, look at what
+# its heads do, and test by ablation whether they are needed. You have also seen it be fluent and wrong, and you know why.

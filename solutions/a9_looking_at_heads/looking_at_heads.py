@@ -9,9 +9,11 @@
 # %% [markdown]
 # # Heads under the microscope
 #
+# **Time:** about 90 minutes. **Difficulty:** ●●●, short code and careful looking. **Builds on:** assignments 4 and 6.
+#
 # You have built heads, trained them and taken them away. What does a single head *do*? In a large model that is hard to
-# say. In a small one you can look until you know: every score, every number that it copies, and the hour in which it
-# learned to.
+# say. In a small one you can look until you know: every score, every number that it copies, and the step of training at
+# which it appeared.
 #
 # The model of this notebook has two layers of attention and nothing else. It was trained on one task:
 #
@@ -20,10 +22,12 @@
 # └──────── first round ────────┘  └────── second round ──────┘
 # ```
 #
-# The words are drawn at random, so nobody can foretell the first round. The second round anybody can, who **looks up**:
-# *where have I met this word before, and what stood after it?* Heads that do this are called **induction heads**
+# The words are drawn at random, so nobody can predict the first round. The second round is easy for whoever **looks up**:
+# *where have I met this word before, and what stood after it?* Looking for an earlier copy of the present word is called
+# **prefix matching**, and heads that do it and copy what came next are called **induction heads**
 # ([Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html), [Olsson et al.
-# 2022](https://arxiv.org/abs/2209.11895)). Language models of every size have them.
+# 2022](https://arxiv.org/abs/2209.11895)). They have been found in language models of every size. Using what stands in
+# the text itself, with no further training, is called **in-context learning**.
 #
 # 1. `previous_token_score`
 # 2. `induction_score`
@@ -31,7 +35,7 @@
 # 4. `patch_head`
 # 5. `qk_circuit`
 # 6. `ov_circuit`
-# 7. the hour of its birth
+# 7. how the heads appear during training, and a model that you train yourself
 # 8. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
@@ -54,8 +58,9 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 # %% [markdown]
 # ## The model, and what it reads
 #
-# It came with the checks, and so did the program that trained it: nothing to download. It knows 32 words, names of
-# people and of places. `texts` draws some to read: so many random words, none of them twice, and then the same again.
+# The model came with the checks, so there is nothing to download. In section 7 you train one like it yourself. It knows 32
+# words, names of people and of places. `texts` draws some to read: so many random words, none of them twice, and then the
+# same again.
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -274,8 +279,8 @@ def mean_ablate(found, head):
 # **What to notice.** Two heads matter, and you know both of them. Without head 2 of layer 0, which looks at the word
 # before, the loss rises from 0.02 to 3.59, about $\log 32$: the model knows nothing any more. Without head 1 of layer
 # 1, the induction head, it is 8.22, and that is far *worse* than knowing nothing! The other heads must be saying
-# something that is wrong in the second round if nobody speaks against it. Each of them alone may go: the loss stays
-# below 0.13. What they say, you will see in exercise 6.
+# something that is wrong in the second round if nobody speaks against it. Each of the other six alone may go: without head 0 of
+# layer 1 the loss is 0.13, without any other at most 0.02. What they say, you will see in exercise 6.
 #
 # ## 4. `patch_head`
 #
@@ -365,8 +370,8 @@ def patch_head(found, other, head, place):
 # %% [markdown]
 # **What to notice.** Other *who*: it is head 2 of layer 0 that carries it, at the places of *lima* and of *cairo*, and
 # nowhere else. There it has noted **who stood before me**, and each of the two notes moves the answer by half of the
-# way. Other *where*: those notes do not care which word they are written on, so no head of layer 0 moves the answer
-# there. Head 1 of layer 1 carries the answer in both, and at the last place alone: it has found a note that says
+# way. Other *where*: those notes do not depend on the word they are written on, so no head of layer 0 moves the
+# answer by a tenth of the way there. Head 1 of layer 1 carries the answer in both, and at the last place alone: it has found a note that says
 # *hugo*, and it carries **the word on which the note stands**. So one head tells *who*, the other *where*.
 #
 # ## 5. `qk_circuit`
@@ -486,7 +491,8 @@ def ov_circuit(W_V, W_O, num_heads):
 
 # %% [markdown]
 # Now from words to words: $E\, M\, U$ takes the embedding of a word through a head and reads off, as the model itself
-# does at its end, which word that speaks for. Rows are words that a head of layer 1 finds, columns what it says then:
+# does at its end, which word that speaks for. Reading a vector inside the model with the model's own last matrix is called
+# a **logit lens**. Rows are words that a head of layer 1 finds, columns what it says then:
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -524,12 +530,14 @@ def ov_circuit(W_V, W_O, num_heads):
 # **What to notice.** Head 1 has a blue diagonal again: the word *juno* looks for a word that came after *juno*. Nobody
 # told it so; it is in the numbers. And one layer alone could not do it: in the first layer no word knows yet what stood
 # before it, so there is nothing of the kind to be found. The second layer looks for what the first has written. This is
-# called **composition** of heads (Elhage et al. 2021).
+# called **composition** of heads, and since the first layer has written into what becomes a *key*, **K-composition**
+# (Elhage et al. 2021). What both layers read from and write into is the **residual stream**: the sum of the embedding and
+# of all that heads have added so far.
 #
-# ## 7. The hour of its birth
+# ## 7. How the heads appear
 #
-# While the model was trained, it was looked at every now and then: its loss on words that are new and on words that
-# have come before, and both scores of each head, computed as you do it.
+# While the model was trained, its loss was measured every 20 steps, on words that are new and on words that have come
+# before, and so were both scores of each head, computed as you do it.
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -543,7 +551,7 @@ def ov_circuit(W_V, W_O, num_heads):
 #         display(heatmap(scores[early].T.round(2), rows=NAMES, columns=steps[early], title=title))
 
 # %% [markdown]
-# Be there when it happens. Move the slider, with the mouse or with the arrow keys, from step to step: when does the loss fall,
+# Watch it happen. Move the slider, with the mouse or with the arrow keys, from step to step: when does the loss fall,
 # and what do you see on the left and on the right in that moment?
 
 # %% tags=["active-ipynb"]
@@ -566,8 +574,54 @@ def ov_circuit(W_V, W_O, num_heads):
 # direction to change; once there is a trace of both, each makes the other worth while, and it goes fast. What comes
 # after that is polish.
 #
-# In large language models it is the same: within a short stretch of training, induction heads appear, and in that very
-# stretch the model becomes able to learn from what stands in its own text (Olsson et al. 2022).
+# Olsson et al. (2022) saw the same in language models of many sizes: induction heads appear within a short stretch of
+# training, and in that very stretch in-context learning gets much better. For small models of attention alone they also
+# showed by ablation that the heads cause it. For large models the evidence is that both happen at the same time.
+
+# %% [markdown]
+# ### Train one yourself
+#
+# The model above had some help: each head learned at **a pace of its own**, head 2 of layer 0 and head 1 of layer 1
+# fastest. That is why one head does each job, and why you could find it so easily. What happens if all heads learn at the
+# same pace? Predict it before you run the cell: think of the three heads in assignment 6 that stood in for one another.
+#
+# This trains two models from nothing, for 400 steps each. It takes about twenty seconds.
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     ONE_PACE = ((1, 1, 1, 1), (1, 1, 1, 1))
+#     trained = {}
+#     for what, paces in (("paces as above", copycat.PACES), ("one pace for all", ONE_PACE)):
+#         trained[what] = copycat.train(paces, steps=400)
+#         scores = [induction_score(layer.mean(axis=0), period=12) for layer in trained[what].read(ids).weights]
+#         print(f"{what:17} induction scores of layer 1:", "   ".join(f"head {h} {score:.2f}" for h, score in enumerate(scores[1])))
+
+# %% [markdown]
+# **What to notice.** With paces of their own, head 1 alone looks up. With one pace for all, every head of layer 1 became an
+# induction head. Nobody needs four of them, but heads that start alike and learn alike come to do the same.
+#
+# What would an ablation say? Silence the heads of layer 1 one after the other, first one, then two, then three, then all:
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     def silenced(some_model, count):
+#         """The mean loss in the second round with the first `count` heads of layer 1 ablated."""
+#         def change(at, found):
+#             for head in range(count if at == 1 else 0):
+#                 found = mean_ablate(found, head)
+#             return found
+#
+#         return copycat.losses(some_model.read(ids, change).logits, ids)[:, 12:].mean()
+#
+#     print("heads of layer 1 silenced", *(f"{count:6}" for count in range(5)))
+#     for what, some_model in trained.items():
+#         print(f"{what:25}", *(f"{silenced(some_model, count):6.2f}" for count in range(5)))
+
+# %% [markdown]
+# **What to notice.** Loss in the second round; $\log 32 = 3.47$ is knowing nothing. Where one head does the work, the loss
+# jumps when head 1 goes, and the others change nothing. Where four heads share the work, each one that goes costs a part of
+# it. In the first model, "which head looks up?" has a clear answer. In the second it has none, and in large models you
+# find both. So a finding about one model is a finding about *that* model, and about how it was trained.
 
 # %% [markdown]
 # ## 8. In your own words
@@ -575,7 +629,7 @@ def ov_circuit(W_V, W_O, num_heads):
 # Explain to somebody who knows attention how this model finds the next word of the second round: which head does what,
 # and why one layer alone could not do it. Back each claim with a number or a picture from above: a score, an ablation,
 # a patch or a circuit. Which of these four shows that a head is *needed*, and which only where it *looks*? And in the
-# training: why did the loss stay where it was for so long, and then fall so fast? Six sentences are plenty.
+# training: why did the loss stay where it was for so long, and then fall so fast? Six sentences are enough.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-looking-at-heads", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
 # The model looks up: at the second *juno* it finds the word that came after the first, and says it. Head 2 of layer 0
@@ -588,3 +642,10 @@ def ov_circuit(W_V, W_O, num_heads):
 # tells (0.02 becomes 3.59 or 8.22), a patch what it carries, and a circuit what it would do with any word. In the
 # training neither head is of use without the other, so at first there is almost no gradient towards either; as soon as
 # both exist a little, each improves what the other is good for, and the loss falls at once.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can score heads, ablate and patch them, read their weights as circuits, and tell which of
+# these shows what a head *needs*, *carries*, *looks for* or *copies*. That is where research on the inside of language
+# models begins.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from attention_course.helpers import copycat_training
+from attention_course.helpers import copycat_learning
 from autograder import copycat, explore, heatmap, loss_curve
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
@@ -52,12 +52,12 @@ def test_every_word_has_a_number_and_comes_back():
     text = " ".join(copycat.WORDS)
     assert copycat.decode(copycat.encode(text)[0]) == text
     assert len(set(copycat.WORDS)) == len(copycat.WORDS)
-    with pytest.raises(KeyError, match="zebra"):
+    with pytest.raises(ValueError, match="no word 'zebra'"):
         copycat.encode("mira zebra")
 
 
 def test_what_it_learns_from_goes_on_from_any_word_of_the_list():
-    ids = copycat_training.draw(300, np.random.default_rng(0)).numpy()
+    ids = copycat_learning.draw(300, np.random.default_rng(0)).numpy()
     periods, distances = set(), set()
     for text in ids.tolist():
         period = len(set(text))
@@ -242,3 +242,23 @@ def test_the_command_makes_a_model_as_good(tmp_path):
     reading = made.read(IDS)
     assert A9.previous_token_score(reading.weights[0].mean(axis=0)).argmax() == PREVIOUS[1]
     assert A9.induction_score(reading.weights[1].mean(axis=0), PERIOD)[INDUCTION[1]] > 0.6
+
+
+@pytest.mark.slow
+def test_with_one_pace_for_all_heads_share_the_work_and_with_their_own_one_does_it():
+    """What section 7 of the notebook trains, and says of it."""
+    cells = {cell["id"]: cell["source"] for cell in nbformat.read(A9_NOTEBOOK, as_version=4).cells}
+    printed: list[str] = []
+    names = {"copycat": copycat, "np": np, "grading": False, "ids": copycat.texts(200, PERIOD)}
+    names |= {"induction_score": A9.induction_score, "mean_ablate": A9.mean_ablate}
+    names["print"] = lambda *parts: printed.append(" ".join(map(str, parts)))
+    for cell in ("your-own-training", "all-silenced"):
+        exec(cells[cell], names)
+    own, shared = ([float(word) for word in line.split()[-5:]] for line in printed[-2:])
+    assert own[0] < 0.3
+    assert own[1] < 0.3
+    assert min(own[2:]) > 3.3
+    steps = np.diff(shared)
+    assert shared[0] < 0.3
+    assert steps.min() > 0.3
+    assert shared[-1] > 3.2

@@ -74,7 +74,7 @@ def test_every_word_has_a_number_and_comes_back():
         for text in (item.article, item.summary):
             assert news.decode(news.encode(text)) == text
     assert len(set(news.WORDS)) == len(news.WORDS)
-    with pytest.raises(KeyError, match="zebra"):
+    with pytest.raises(ValueError, match="no word 'zebra'"):
         news.encode("a zebra")
 
 
