@@ -9,6 +9,8 @@
 # %% [markdown]
 # # Scaled dot-product attention
 #
+# **Time:** about 45 minutes. **Difficulty:** ●○○. **Builds on:** NumPy: axes, broadcasting and `@`.
+#
 # By the end of this notebook you will have written the one formula that every transformer is built around:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
@@ -24,10 +26,6 @@
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
-#
-# **What also counts**, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
-# and makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments hold what they held
-# before, and they may come by name.
 #
 # **Stuck?** `hint("softmax")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
@@ -47,8 +45,8 @@ from attention_course import check, explore, heatmap, hint
 #
 # Read *belong*. To know what it means here you look back at *Keys* (what belongs?) and ahead to *Sarah* (to whom?).
 # *on* tells you little. Attention lets each word do that: look at all words, decide how much each one matters, and
-# take a blend of what they have to say. In *Love Apple phones* it is *phones* that tells *Apple* it is a company and no
-# fruit. Translation, summaries, chat: what reads and writes text today is built on this. Every word plays three roles:
+# take a blend of what they have to say. In *I love Apple phones* the word *phones* shows that *Apple* is the company and not
+# the fruit. Translation, summaries, chat: what reads and writes text today is built on this. Every word plays three roles:
 #
 # | role | letter | what it is |
 # | --- | --- | --- |
@@ -152,6 +150,11 @@ def softmax(x, axis=-1):
 #     print(f"scores x {factor:<4}", softmax(factor * np.array([1.0, 2.0, 3.0])).round(3))
 
 # %% [markdown]
+# **What also counts** in this and every exercise, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
+# and makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments hold what they held
+# before, and they may come by name.
+
+# %% [markdown]
 # ## 2. `attention_scores`
 #
 # Every query against every key, as one matrix product, divided by $\sqrt{d_k}$:
@@ -160,11 +163,12 @@ def softmax(x, axis=-1):
 #
 # Row $i$ belongs to query $i$, column $j$ to key $j$. In the worked example, row 1 is $(1, 3)$.
 #
-# **Why divide?** If the numbers in $q$ and $k$ are independent with mean 0 and variance 1, $q \cdot k$ is a sum of
-# $d_k$ products and has variance $d_k$: it is typically as large as $\sqrt{d_k}$
+# **Why divide?** The *variance* of some numbers is the mean of their squared distances from their mean; its square root says
+# how large they typically are. If the numbers in $q$ and $k$ are independent with mean 0 and variance 1, $q \cdot k$ is a sum
+# of $d_k$ products and has variance $d_k$: it is typically as large as $\sqrt{d_k}$
 # ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.1). Here 100 queries look at five keys each,
-# at three widths. Watch the products, the largest of the five weights, and the gradient: by how much the weights move at
-# most when a score moves a little, $w (1 - w)$.
+# at three widths. Watch the products, the largest of the five weights, and the *gradient*: how much a weight moves when its
+# score moves a little. For a softmax it is $w (1 - w)$. Training follows gradients, so where they are 0 nothing is learned.
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(0)
@@ -383,3 +387,9 @@ def torch_scaled_dot_product_attention(query, key, value):
 # If query and key were always the same vector, the scores would be symmetric: *belong* could not look for *Sarah*
 # without *Sarah* looking for *belong* just as much. And a word would look for words like itself, usually most of
 # all for itself, whereas *belong* looks for a thing and a person and is neither.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can compute attention, in NumPy and in PyTorch, and say why scores are divided by $\sqrt{d_k}$. Every model in
+# the notebooks to come is built around what you have written here.

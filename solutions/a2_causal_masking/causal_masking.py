@@ -9,6 +9,8 @@
 # %% [markdown]
 # # Causal masking
 #
+# **Time:** about 60 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1.
+#
 # A model that writes a summary must not read the words it has not written yet. By the end of this notebook you will
 # have written the attention that keeps this promise, for one text and for a batch of texts of different lengths:
 #
@@ -476,3 +478,9 @@ def torch_masked_attention(query, key, value, mask=None):
 # position sees exactly what it will see when writing, so all positions of a text can be trained in one pass, as
 # matrix products that run in parallel. An RNN is honest by its order of reading: each step waits for the memory of
 # the step before, so a text takes as many steps as it has words.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can let a word see its past alone, hide padding in a batch of texts, and do both without a single NaN. With that,
+# attention can be trained to write.

@@ -9,6 +9,8 @@
 # %% [markdown]
 # # Several heads
 #
+# **Time:** about 45 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy.
+#
 # One attention head gives every word one way of looking at the others. Transformers use several heads side by side,
 # each with its own small query, key and value:
 #
@@ -168,7 +170,8 @@ def split_heads(X, num_heads):
 # %% [markdown]
 # The second "head 0" has torn token 1 in two and knows nothing of token 2. No error tells you. A network would even
 # train with it, only badly.
-#
+
+# %% [markdown]
 # ### See it
 #
 # *Keys on the table belong to Sarah*, with queries and keys made by hand. Each word has six numbers, and three heads
@@ -451,3 +454,8 @@ def torch_concat_heads(heads):
 # both meanings survive. With `X.reshape(2, 2, d)` head 0 holds token 1 alone, cut into two halves that pass for two
 # tokens, and head 1 holds token 2. Its attention compares one half of a token with the other half, so a word can no
 # longer look at another word, and its columns no longer mean the same thing from row to row.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can cut wide matrices into heads and put them together again, and you know which wrong cuts have the right shape.

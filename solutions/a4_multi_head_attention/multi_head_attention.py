@@ -9,6 +9,8 @@
 # %% [markdown]
 # # Multi-head attention
 #
+# **Time:** about 75 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3.
+#
 # Several heads look at the same words, each in its own way. Then one matrix brings what they found back together:
 #
 # $$\operatorname{MultiHead}(X) = \operatorname{Concat}(Z_0, \dots, Z_{h-1})\, W_O \qquad
@@ -253,7 +255,8 @@ def output_projection(heads, W_O):
 #
 # You can cut $W_Q$, $W_K$ and $W_V$ along their last axis (`np.split`) and go through the heads one by one. Or project
 # once and reshape, for all heads at a time. Both are right.
-#
+
+# %% [markdown]
 # **By hand:** two words of width 3, two heads of width 3, the *small one* of the table above. `I` is the identity,
 # `0` is all zeros, and `|` puts two matrices side by side:
 #
@@ -265,7 +268,8 @@ def output_projection(heads, W_O):
 # - *Head 1* has zeros for keys, so all its scores are 0 and it gives every word half and half.
 # - First word: $Z_0 = 0.85 \cdot (1, 0, 2) + 0.15 \cdot (0, 1, 1) = (0.85, 0.15, 1.85)$ and $Z_1 = (0.5, 0.5, 1.5)$.
 #   This $W_O$ adds the two: $(1.35, 0.65, 3.35)$.
-#
+
+# %% [markdown]
 # **The mask** is boolean, and `True` means *may attend*. It broadcasts to the scores, $(\dots, h, L, L)$: one of shape
 # $(L, L)$ is the same for all heads, one of shape $(B, 1, 1, L)$ hides the padding of each sentence in a batch. A mask of $(B, L, L)$, one table a sentence, does
 # not know of heads and would meet the wrong axis: the caller gives it one, `mask[:, None]`, of shape $(B, 1, L, L)$. A word
@@ -475,3 +479,8 @@ class MultiHeadAttention(nn.Module):
 # feed-forward layer that follows brings non-linearity for each word. Without $W_O$ every head would keep its own
 # fixed place in the vector: no number of $z'$ could blend two heads, a useless head could not be turned down, and
 # the width would be $h \cdot d_v$, which need not be $d_{model}$ and would grow with every head.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can write multi-head attention, the layer itself, as a function and as a PyTorch module with weights that learn.

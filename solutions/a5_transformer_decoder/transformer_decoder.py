@@ -9,6 +9,8 @@
 # %% [markdown]
 # # The transformer decoder
 #
+# **Time:** about 120 minutes. **Difficulty:** ●●●. **Builds on:** assignments 2 and 4.
+#
 # Attention lets words look at each other. A **transformer decoder** wraps it into a whole model that reads a text and
 # says, at every place, which word could come next. It is the design behind today's language models. Five parts are
 # missing, and you write them here:
@@ -339,7 +341,8 @@ class MultiHeadAttention(nn.Module):
 # x \;\leftarrow\; x + \operatorname{FFN}(\operatorname{LayerNorm}_2(x))$$
 #
 # The way past the branch, the plain $x$ in front of the plus, is the **residual connection**. It carries a word through any number
-# of blocks, and gradients back.
+# of blocks, and gradients back. What flows along it, the sum of the embedding and of all that branches have added, is called the
+# **residual stream**.
 #
 # **Where the norm stands.** The original transformer normalises the sum, $\operatorname{LayerNorm}(x + \operatorname{branch}(x))$
 # (Vaswani et al. 2017, section 3.1): *post-norm*. Here it stands in front of the branch: *pre-norm*, as in most models since GPT-2. The
@@ -349,8 +352,9 @@ class MultiHeadAttention(nn.Module):
 # **The mask** is made inside the block. A word may look at itself and at what came before: causal, as in assignment 2. On top of
 # that comes `padding`, a mask $(B, 1, L)$ that is `True` on real words, as your `padding_mask` makes it: no word may look at padding.
 # Scores are $(B, h, L, L)$, and what you hand to the attention must broadcast to that.
-#
-# By hand, a text of four words with one `<pad>` at its *beginning*, as when texts are lined up at their ends:
+
+# %% [markdown]
+# By hand, a text of four words with one `<pad>` at its *beginning*. Some programs pad there, so that all texts of a batch end at the same place:
 #
 # | may look at → | `<pad>` | Sarah | left | keys |
 # | --- | --- | --- | --- | --- |
@@ -360,7 +364,8 @@ class MultiHeadAttention(nn.Module):
 # | keys | no | yes | yes | yes |
 #
 # The first row may look at nothing. Its attention is 0, and the residual carries it on.
-#
+
+# %% [markdown]
 # **By hand**, two words of width 2, $(3, 1)$ and $(0, 2)$. Both norms have $\gamma = 1$ and $\beta = 0$. $W_Q$ and $W_K$ are all zeros, so a
 # word looks evenly at all it may see; $W_V$ and $W_O$ are the identity. In the feed-forward network the first layer is the identity, the
 # second multiplies by 10, and there is no bias.
@@ -484,11 +489,13 @@ class DecoderBlock(nn.Module):
 # No softmax at the end: `F.cross_entropy` expects logits and does its own, and the largest logit is the likeliest word either way.
 #
 # **The members have these names:** `embedding`, `blocks`, `norm`, `output`.
-#
+
+# %% [markdown]
 # **By hand**, $d_{model} = 4$ and a block that adds nothing. Token 2 stands first, and its embedding is $(0, 0, 1, 1)$. Times $\sqrt 4$ that
 # is $(0, 0, 2, 2)$; plus position 0, $(0, 1, 0, 1)$, it is $(0, 1, 2, 3)$. The last norm makes that $(-1.34, -0.45, 0.45, 1.34)$. An output layer for
 # three words with the rows $(1, 0, 0, 0)$, $(0, 0, 0, 1)$, $(1, 1, 1, 1)$ and the bias $(0, 0, 0.5)$ gives the logits $(-1.34, 1.34, 0.5)$.
-#
+
+# %% [markdown]
 # **Count by hand** what there is to learn, for a vocabulary of 11, $d_{model} = 8$, $d_{ff} = 16$, one block:
 #
 # | part | numbers |
@@ -642,3 +649,9 @@ class TransformerDecoder(nn.Module):
 # would be blended away after a few blocks, and gradients would shrink on the same way back. The norm in front of a branch gives it inputs
 # of one size and leaves the sum itself untouched, so gradients reach every block directly and training is stable without warm-up; for
 # the same reason the sum grows from block to block and nobody has normalised it when it arrives at the output layer, so one norm comes last.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can build the model behind today's language models, from token ids to logits. In the next assignment you train
+# one, and it learns to summarise.

@@ -152,7 +152,8 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 # Note what the model reads while it learns: always the *right* words of the summary, even after it has predicted a wrong one.
 # This is called **teacher forcing**. The exponential of this loss is the model's **perplexity**: a model that hesitates
 # between $k$ equally likely words has perplexity $k$.
-#
+
+# %% [markdown]
 # **By hand**, one text of four tokens, with a vocabulary of three words: `[0, 1, 2, 1]`, say *article, separator, summary, end*.
 # Counted are the last two.
 #
@@ -473,7 +474,8 @@ class TransformerDecoder(nn.Module):
 # **What to notice.** Down to a loss of about 1 the model learns which words summaries are made of, and in which order: a name, then
 # *wins*, *opens* or the like. For the name itself it can only guess. Then its heads find out how to **copy a word from the article**: the line
 # falls steeply, and from there on it is right nearly always.
-#
+
+# %% [markdown]
 # ### Read what it writes
 #
 # On news it has never seen:
@@ -499,7 +501,8 @@ class TransformerDecoder(nn.Module):
 # %% [markdown]
 # **What to notice.** How many are right, word for word, stands in the first line; trained here, 99 of 100 were. Look at those that
 # are not. They are good English, with a name that does not belong there: wrong *and* fluent, as large models are at times.
-#
+
+# %% [markdown]
 # ### What each head looks at
 #
 # The model is about to write a word. Which words of the article does each head look at in that moment? Darker is more; layers and heads are
@@ -519,7 +522,8 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **What to notice.** Look for a head of the second layer that rests on the very word that is about to be written: it copies. Your heads may have shared the work in another way: they were drawn at random, and nobody told them what to do.
-#
+
+# %% [markdown]
 # ### What a name cannot know
 #
 # How does the model know *which* name to copy? Think of what the vector of *mira* can hold. Your decoder is causal, so a name knows what
@@ -677,7 +681,8 @@ def ablate(weights, layer, head, num_heads):
 # 2. **`top_k`**: only the $k$ likeliest words stay. If several are equally likely at the end of the list, keep any of them, or all. They share everything anew, in the same proportions, so that they sum to 1 again.
 # 3. **`top_p`**, also called **nucleus sampling** ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751)): only as few of the likeliest words stay as *together* have a probability of `top_p` or more. The word
 #    with which it is reached is still in. They, too, share everything anew. A model that is sure has few words to choose from, one that is not has many.
-#
+
+# %% [markdown]
 # **By hand**, four words with the probabilities 0.2, 0.4, 0.1, 0.3:
 #
 # | | | | | |
@@ -773,14 +778,16 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # | between them, **cross-attention** | **the summary** | **the article** | all words of the article |
 #
 # The summarizer above does without it, as most language models of today do. Models that translate, or write down what they hear, still have it.
-#
+
+# %% [markdown]
 # Everything else is as in assignment 4. Only there are two lengths now, $L$ words in `x` and $S$ in `memory`, which is what the paper's decoder gets from
 # the encoder. Their vectors may differ in width, too. So the weights of a head are $(L, S)$: a row for each word that asks, a column for each that may
 # answer. **Nothing is causal** here, since the article is all there before the first word is written.
 #
 # There is padding in both texts. That of `memory` must be hidden: nobody may look at it. That of `x` may ask what it likes, for nobody reads its output.
 # `memory_padding` comes as `padding_mask` of assignment 2 makes it, $(B, 1, S)$, and knows nothing of heads.
-#
+
+# %% [markdown]
 # **By hand**, two words that ask, three that answer, one head of $d_k = 4$; `I` is the identity, and `|` puts two matrices side by side:
 #
 # $$x = \begin{pmatrix} 2 & 0 \\ 0 & 2 \end{pmatrix} \qquad \text{memory} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \\ 1 & 1 \end{pmatrix} \qquad

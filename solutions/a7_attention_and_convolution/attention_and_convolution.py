@@ -9,6 +9,8 @@
 # %% [markdown]
 # # Attention and convolution
 #
+# **Time:** about 75 minutes. **Difficulty:** ●●●. **Builds on:** assignments 1 and 4.
+#
 # Two ways of letting a word hear from other words. A **convolution** lays a small filter over the text, and each *tap*
 # of the filter listens to one fixed place: the word before, the word itself, the word after. An **attention** layer has
 # *heads*, and each head listens where it finds something to its liking.
@@ -121,7 +123,8 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # Another filter, $(-1, 0, 1)$, takes what comes after minus what came before. It finds edges:
 #
 # $$y = (0,\ 4,\ 4,\ 0,\ -4,\ -4).$$
-#
+
+# %% [markdown]
 # **The conventions in this notebook**, which are PyTorch's:
 #
 # - A **kernel** has shape `(k, d_in, d_out)`: `k` taps, each a matrix that takes a row of width `d_in` to width `d_out`.
@@ -243,7 +246,8 @@ def offset_attention(length, offset):
 #
 # **You choose** $d_v$ and how to share the work between the two. There are many right ways, and every one counts: put all
 # of $K_j$ into the one and let the other hand on what it gets, or share in any other way. Only the product matters.
-#
+
+# %% [markdown]
 # By hand: the filter $(-1, 0, 1)$ on a signal of width 1 is a kernel of shape `(3, 1, 1)`. With $d_v = 1$:
 #
 # | head | offset | $W_V$ | its row of $W_O$ | product |
@@ -378,7 +382,8 @@ def convolution_by_attention(X, kernel):
 # %% [markdown]
 # **What to notice.** The same numbers along the diagonal in every row, one step further right each time. That is the mark
 # of a convolution, and the next exercise turns it into a test.
-#
+
+# %% [markdown]
 # ### Check yourself against PyTorch
 #
 # `torch.nn.functional.conv1d` wants channels before places, `(d_in, L)`, and its kernel as `(d_out, d_in, k)`. Both are
@@ -401,7 +406,8 @@ def convolution_by_attention(X, kernel):
 # %% [markdown]
 # **What to notice.** Not similar: equal, to the last digits. Whatever this convolution can do, attention can, with as
 # many heads as taps.
-#
+
+# %% [markdown]
 # ### What a head can do and a tap cannot
 #
 # The other way round it does not hold. In *Keys on the table belong to Sarah*, what belongs to Sarah? The *keys*, four words
@@ -453,7 +459,8 @@ def convolution_by_attention(X, kernel):
 #   fault of the layer. So rows closer than `margin` to either end are not compared: both $i$ and $i + s$ must lie between
 #   `margin` and `L - 1 - margin`. For a kernel of `k` taps `margin = k // 2` is enough.
 # - **Rounding.** Two ways to the same number may differ in the last digits. Of numbers around 1, a difference below a millionth is none, and a hundredth is one.
-#
+
+# %% [markdown]
 # By hand: a layer that triples, $f(X) = 3 X$, on $X = (1, 5, 2, 7)$ and $s = 1$. $X' = (7, 1, 5, 2)$, so $f(X) = (3, 15, 6, 21)$ and
 # $f(X') = (21, 3, 15, 6)$. With margin 0 we compare $f(X)_0, f(X)_1, f(X)_2 = 3, 15, 6$ with
 # $f(X')_1, f(X')_2, f(X')_3 = 3, 15, 6$. The test is passed. A layer that adds each row's number,
@@ -576,3 +583,9 @@ def translation_test(layer, X, shift, margin):
 # apart. A convolution has order built in, because each offset has its own matrix, and treats all places alike. Attention
 # without positions knows nothing of order: shuffled words give the same output, shuffled. It must be told, by positions
 # added to the words, which gives up treating all places alike, or by distances in the scores, which keeps it.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can say exactly when attention is a convolution, build one from the other, and test a layer for translation
+# equivariance.

@@ -9,6 +9,8 @@
 # %% [markdown]
 # # The decoder of today
 #
+# **Time:** about 180 minutes, in as many sittings as you like. **Difficulty:** ●●●. **Builds on:** assignments 4 and 5.
+#
 # Open a language model of today, Llama or Mistral say, and you find the decoder that you built in assignment 5: blocks of
 # attention and feed-forward, each with a way past it. A handful of parts have changed since, each with a paper behind it and
 # a reason. You write them here, small enough to see, and each is held against the slow version that you know.
@@ -71,7 +73,8 @@ from attention_course import check, grading, heatmap, hint
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
 # \begin{pmatrix} \cos p\,\theta_i & -\sin p\,\theta_i \\ \sin p\,\theta_i & \cos p\,\theta_i \end{pmatrix}
 # \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}$$
-#
+
+# %% [markdown]
 # **By hand:** $x = (1, 0, 0, 2)$, so $d = 4$ and the speeds are $1$ and $10000^{-2/4} = 0.01$.
 #
 # | position | first pair, $(1, 0)$ | second pair, $(0, 2)$ |
@@ -140,8 +143,8 @@ def rotate(x, positions, base=10000.0):
 # %% [markdown]
 # ## 2. `grouped_query_attention`
 #
-# While a model writes, it must keep the keys and values of every word so far, of each head in each layer. That is a lot of
-# memory, and all of it is read anew for every word that is written. So let heads **share**. In *multi-query* attention
+# While a model writes, it must keep the keys and values of every word so far, of each head in each layer: the **KV cache**.
+# That is a lot of memory, and all of it is read anew for every word that is written. So let heads **share**. In *multi-query* attention
 # ([Shazeer 2019](https://arxiv.org/abs/1911.02150)) all heads have queries of their own, and keys and values in common. In
 # *grouped-query* attention ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) the heads form groups, and each group
 # shares: nearly as good as a full set, nearly as small as one.
@@ -157,7 +160,8 @@ def rotate(x, positions, base=10000.0):
 #
 # Everything else is as you know it: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax over
 # keys, a blend of values. A query that may attend to nothing gets zeros.
-#
+
+# %% [markdown]
 # **By hand:** two query heads, one word, $(2, 0, 1, 1)$ and $(0, 0, 0, 0)$, that share the keys $(1, 1, 0, 0)$ and
 # $(2, 1, 2, 0)$. Head 0 has the dot products 2 and 6, so the scores 1 and 3, and the weights $(0.119, 0.881)$. Head 1 asks
 # for nothing and gets $(0.5, 0.5)$. With the shared values $(10, 0)$ and $(0, 10)$ their outputs are $(1.19, 8.81)$ and
@@ -282,7 +286,8 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 #
 # No mask is needed: what comes later is not there yet. The cache comes in and goes out again, so the function keeps nothing of
 # its own: it can be asked in any order, and whoever writes two texts passes two caches. (In exercise 6 an object keeps it.)
-#
+
+# %% [markdown]
 # **By hand**, what a step multiplies, with $d_{model} = 4{,}096$, 32 query heads and 8 of keys, each of width 128, and $S$
 # words in the cache:
 #
@@ -421,14 +426,15 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 # [Jiang et al. 2023](https://arxiv.org/abs/2310.06825), section 2). Whatever is older can be thrown away.
 #
 # There is a catch. A softmax has to put its weight *somewhere*, and heads that look for nothing put it on the very first
-# words. Throw those away, and a model falls apart. Keep them, four or so, and it writes on for millions of words:
+# words. Throw those away, and a model falls apart. Keep them, four or so, and it goes on writing well. They are called
 # **attention sinks** ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), section 3).
 #
 # So query $i$ may attend to key $j$ if $j$ does not come later, **and** it is one of the last `window` words (the word itself
 # counts) **or** one of the first `sinks` words:
 #
 # $$j \le i \quad\text{and}\quad (\, i - j < window \quad\text{or}\quad j < sinks \,)$$
-#
+
+# %% [markdown]
 # **By hand**, six words, a window of 3, one sink. Row = query, x = may attend:
 #
 # | | 0 | 1 | 2 | 3 | 4 | 5 |
@@ -498,7 +504,8 @@ def sliding_window_mask(length, window, sinks=0):
 # value go in, and all that the words to come still look at comes out. With a window it also has something to **forget**, and
 # that is the point of windows: the cache stops growing, however long the text gets. (Mistral keeps the last few words in just
 # this way, Jiang et al. 2023, section 2; the first few beside them are the sinks of Xiao et al. 2023, section 3.2.)
-#
+
+# %% [markdown]
 # **By hand**, a window of 2 and one sink. The words are *a* to *e*:
 #
 # | `append` of | gives back | `len` |
@@ -513,7 +520,12 @@ def sliding_window_mask(length, window, sinks=0):
 # no window, nothing goes.
 #
 # What an object keeps, it keeps in `self`, made anew in `__init__`: two caches know nothing of each other. Keys come in turned
-# by their positions, so it does not matter in which column of the cache they end up.
+# by their positions in the text, as in Mistral, so it does not matter in which column of the cache they end up.
+#
+# **Where this stops working.** In a very long text, positions become larger than any that the model was trained on, and the
+# first words are ever further away. Xiao et al. (2023, section 3.2) therefore keep keys *unturned*, and at every step turn
+# them by their place **in the cache**. No distance is then larger than the cache, and their models write on for millions of
+# words.
 
 # %% nbgrader={"grade": false, "grade_id": "KeyValueCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class KeyValueCache:
@@ -614,7 +626,8 @@ class KeyValueCache:
 #
 # At the very end, the output is $a / \ell$. Before the first block $m = -\infty$, $\ell = 0$ and $a = 0$; there
 # $e^{-\infty - m'} = 0$, and nothing special has to be done.
-#
+
+# %% [markdown]
 # **By hand**, one query, blocks of one key. The scores are $0$ and $\ln 3$, the values 10 and 2.
 #
 # | | $m$ | $\ell$ | $a$ |
@@ -838,7 +851,8 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # The attention is causal, or looks through a window. Queries and keys are turned by their positions $0, 1, \ldots, L - 1$,
 # **after** they have been split into heads, so that a pair lies within one head, and **before** the scores. Values are not
 # turned. Then heads share keys and values in groups. No layer has a bias, and $\epsilon$ is $10^{-5}$.
-#
+
+# %% [markdown]
 # **The members have these names**, so that weights can be copied by name:
 #
 # | member | what it is | shape |
@@ -972,3 +986,9 @@ class ModernDecoderBlock(nn.Module):
 # softmax in another order. The other two compute something else, because keys are shared or hidden, and a model has to be
 # trained, or trained on, with them. A softmax has to put all its weight somewhere, and heads that look for nothing have learnt to
 # put it on the first words; if those are gone, the weight falls on words that do mean something, and every blend is changed.
+
+# %% [markdown]
+# ---
+#
+# **What you can do now.** You can read the code of Llama or Mistral and find each of its parts here: rotary positions, grouped queries, the KV
+# cache, windows with sinks, online softmax, RMSNorm and the gate. You know what each of them saves.

@@ -104,7 +104,8 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 # diagonal. Above it rests on the first word, and so do others. Head 3 of layer 0 has two faint lines: it looks at the
 # word itself, and at the same word where it stood before. The rest look at a bit of everything. Pictures of one text
 # are a beginning. Now put numbers to it.
-#
+
+# %% [markdown]
 # ## 1. `previous_token_score`
 #
 # How much does a head look at the word before? Take the weight that each word puts on the word before it, and the mean
@@ -163,7 +164,8 @@ def previous_token_score(weights):
 # 0.12 in the first two columns, and most are not far from that. The heads of layer 1 rest on the first word with a
 # fifth to a third of their weight, much more than on themselves: where they find nothing that fits, the weight has to
 # go somewhere.
-#
+
+# %% [markdown]
 # ## 2. `induction_score`
 #
 # Now the trick itself. In the second round, a head that knows what it is doing looks at **the word after the place
@@ -218,7 +220,8 @@ def induction_score(weights, period):
 #
 # A head can only look for what stands *in* a word. How does the word *lima* of the first round know that *juno* stood
 # before it, so that the second *juno* can find it? Keep the question; you will take the answer apart in a moment.
-#
+
+# %% [markdown]
 # ## 3. `mean_ablate`
 #
 # Which heads does the model *need*? In assignment 6 you silenced a head with zeros. But zero may be a strange thing for
@@ -281,7 +284,8 @@ def mean_ablate(found, head):
 # 1, the induction head, it is 8.22, and that is far *worse* than knowing nothing! The other heads must be saying
 # something that is wrong in the second round if nobody speaks against it. Each of the other six alone may go: without head 0 of
 # layer 1 the loss is 0.13, without any other at most 0.02. What they say, you will see in exercise 6.
-#
+
+# %% [markdown]
 # ## 4. `patch_head`
 #
 # An ablation says *that* a head is needed. **What does it carry?** To see that, let the model read two texts that
@@ -373,7 +377,8 @@ def patch_head(found, other, head, place):
 # way. Other *where*: those notes do not depend on the word they are written on, so no head of layer 0 moves the
 # answer by a tenth of the way there. Head 1 of layer 1 carries the answer in both, and at the last place alone: it has found a note that says
 # *hugo*, and it carries **the word on which the note stands**. So one head tells *who*, the other *where*.
-#
+
+# %% [markdown]
 # ## 5. `qk_circuit`
 #
 # So far you have watched. Now read what is *in* a head, without any text. A head's score of word $j$ for word $i$ is
@@ -434,7 +439,8 @@ def qk_circuit(W_Q, W_K, num_heads):
 # **What to notice.** Head 2 has a blue line right beside the diagonal: place 5 looks for place 4, place 6 for place 5,
 # whatever word stands there. The other heads have next to nothing: they hardly care for places. It is no clean drawing
 # (orange is below zero), for nobody made it; and the words themselves have a say in the score as well.
-#
+
+# %% [markdown]
 # ## 6. `ov_circuit`
 #
 # And what does a head *do* with a word when it has found it? The word goes through the head's columns of $W_V$ and then
@@ -509,7 +515,8 @@ def ov_circuit(W_V, W_O, num_heads):
 # first round that is clever, for no word comes twice. In the second round it would be wrong, but there the induction
 # head is louder. Now you know why the model without it was worse than one that knows nothing. (Without heads 0 and 3,
 # too, its loss is 3.45: it knows nothing, and is no longer misled.)
-#
+
+# %% [markdown]
 # ### The two together
 #
 # One question is left: how does the second *juno* find the word that stood after the first? Follow the chain backwards.
@@ -531,9 +538,9 @@ def ov_circuit(W_V, W_O, num_heads):
 # told it so; it is in the numbers. And one layer alone could not do it: in the first layer no word knows yet what stood
 # before it, so there is nothing of the kind to be found. The second layer looks for what the first has written. This is
 # called **composition** of heads, and since the first layer has written into what becomes a *key*, **K-composition**
-# (Elhage et al. 2021). What both layers read from and write into is the **residual stream**: the sum of the embedding and
-# of all that heads have added so far.
-#
+# (Elhage et al. 2021). Both layers read from the residual stream of assignment 5 and write into it.
+
+# %% [markdown]
 # ## 7. How the heads appear
 #
 # While the model was trained, its loss was measured every 20 steps, on words that are new and on words that have come

@@ -1,0 +1,51 @@
+"""What students read between the exercises: where a notebook begins and ends, one idea a cell, and every term once."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS
+
+LONGEST = 270  # words of a cell; the first one, with the list of exercises, may have more
+BOLD = re.compile(r"\*\*([^*]+)\*\*")
+
+
+def texts(assignment):
+    """The Markdown cells that are not a written answer, in order."""
+    cells = nbformat.read(assignment.notebook, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "markdown" and "nbgrader" not in cell.metadata]
+
+
+def terms():
+    """Each term of the page, and the assignment that it names."""
+    rows = re.findall(
+        r"^\| ([^|]+) \| (a\d) \|", (ROOT / "docs" / "terms.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return [(term, assignment) for names, assignment in rows for term in names.split(", ")]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+def test_a_notebook_says_what_it_takes_and_what_one_can_do_after_it(assignment):
+    first, *_, last = texts(assignment)
+    assert re.search(
+        r"\*\*Time:\*\* about \d+ minutes.*\*\*Difficulty:\*\* [●○]{3}.*\*\*Builds on:\*\* \w", first, re.DOTALL
+    )
+    assert "**What you can do now.**" in last
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+def test_a_cell_holds_one_idea(assignment):
+    for text in texts(assignment)[1:]:
+        assert len(text.split()) <= LONGEST, text
+        assert not re.search(r"\n#+ ", text), text
+
+
+def test_each_term_is_bold_once_and_where_the_page_says():
+    assert len(terms()) > 15
+    bold = [(word.lower(), a.name[:2]) for a in ASSIGNMENTS for text in texts(a) for word in BOLD.findall(text)]
+    for term, assignment in terms():
+        assert [where for word, where in bold if word == term.lower()] == [assignment], term
