@@ -1,6 +1,8 @@
 """How long a class takes, against stock nbgrader in the same run: `make bench` writes docs/benchmark.md.
 
-Every figure is a whole command in a fresh process, start-up included, on the same sample class.
+Every figure is a whole command in a fresh process, start-up included. The class is drawn by a seed from what different
+people wrote: a right submission has another accepted answer in each exercise, a wrong one has a known mistake or an
+independent wrong answer in one of them. Copies of the model answers have a row of their own, for they are the quickest.
 """
 
 from __future__ import annotations
@@ -24,10 +26,9 @@ from pathlib import Path
 import psutil
 from nbgrader.api import Gradebook
 
-from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
-from autograder.course import CHECK, CONFIG, Assignment, Course
+from autograder.authoring.sample_class import fill, hand_in, model_answers
+from autograder.course import CHECK, CONFIG, Course
 from autograder.discovery import find_submissions
-from autograder.nbgrader import api
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.recording import Recording
@@ -37,21 +38,19 @@ from autograder.worker.task import Marked, Task
 from tests.helpers.growth import drawn
 from tests.helpers.otter import VERSION as OTTER_VERSION
 from tests.helpers.otter import Otter
+from tools.drawn_class import GRADED, build, copies, of_different_people, right, wrong
 
 ROOT = Path(__file__).resolve().parents[1]
 CURVE = ROOT / "docs" / "benchmark.svg"
-WRONG = {
-    "a1_scaled_dot_product": "no-scaling",
-    "a2_causal_masking": "mask-off-by-one",
-    "a3_heads": "heads-interleaved",
-    "a4_multi_head_attention": "W_O-transposed",
-}
 STOCK = 'c = get_config()\nc.CourseDirectory.release_directory = "assignments"\n'
+COPIES = "`grade --json`, 2 workers, on copies of the model answers"
 GOALS = {
-    "`nbgrader autograde` with the plugin": 30,
-    "`grade --gradebook`, 2 workers": 60,
-    "`grade --json`, 2 workers": 120,
+    "`nbgrader autograde` with the plugin": 20,
+    "`grade --gradebook`, 2 workers": 33,
+    "`grade --json`, 2 workers": 48,
+    COPIES: 85,
 }
+MOST = {"copy of the model answers": None, "right, in another style": 38, "wrong": 60}  # ms for one more
 
 
 FEW, MORE = 4, 24  # submissions of each assignment, for what one more costs
@@ -71,33 +70,6 @@ class Timed:
     @property
     def median(self) -> float:
         return statistics.median(self.seconds)
-
-
-def build(folder: Path, count: int, loops: int = 0) -> Course:
-    """A released course with `count` submissions of each of a1 to a4: right, half done, wrong by turns."""
-    for name in ("source", "solutions"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / CONFIG, folder / CONFIG)
-    course = Course(folder)
-    for name, wrong in WRONG.items():
-        assignment = course.assignment(name)
-        assert api(folder).generate_assignment(name)["success"]
-        for number in range(count):
-            answers = answers_of(assignment, wrong, number)
-            if number < loops:
-                last = assignment.exercises[-1].name
-                answers |= {last: f"def {last}(*args, **kwargs):\n    while True:\n        pass"}
-            released = folder / "assignments" / name / assignment.notebook.name
-            hand_in(fill(released, answers), folder / "submitted", f"student-{number:04}", assignment)
-    return course
-
-
-def answers_of(assignment: Assignment, wrong: str, number: int) -> dict[str, str]:
-    """Half of the class is right, a quarter has done half, a quarter has a typical mistake; names make texts differ."""
-    answers = model_answers(assignment)
-    names = [exercise.name for exercise in assignment.exercises]
-    kind = (answers, answers | mistake(assignment, wrong), answers, {n: answers[n] for n in names[: len(names) // 2]})
-    return {name: f"# student {number}\n{code}" for name, code in kind[number % 4].items()}
 
 
 def timed(course: Course, *words: str, env: dict[str, str] | None = None) -> tuple[float, float]:
@@ -135,12 +107,12 @@ def watched(pid: int) -> Iterator[list[float]]:
 def stock(course: Course) -> list[tuple[str, ...]]:
     """Commands that grade the class with nbgrader's own preprocessors and kernel."""
     (course.root / CONFIG).write_text(STOCK)
-    return [("nbgrader", "autograde", name, "--force") for name in WRONG]
+    return [("nbgrader", "autograde", name, "--force") for name in GRADED]
 
 
 def plugin(course: Course) -> list[tuple[str, ...]]:
     shutil.copy(ROOT / CONFIG, course.root / CONFIG)
-    return [("nbgrader", "autograde", name, "--force") for name in WRONG]
+    return [("nbgrader", "autograde", name, "--force") for name in GRADED]
 
 
 def gradebook(jobs: int) -> list[tuple[str, ...]]:
@@ -154,7 +126,7 @@ def as_json(jobs: int) -> list[tuple[str, ...]]:
 def with_otter(course: Course, folder: Path) -> Timed:
     """The class graded by Otter-Grader, one notebook after another."""
     otter, result, took = Otter(folder), Timed(), []
-    for name in WRONG:
+    for name in GRADED:
         otter.convert(course, name)
         for notebook in sorted((course.root / "submitted").glob(f"*/{name}/*.ipynb")):
             seconds, memory = timed(course, *otter.command(notebook, name), env=otter.around())
@@ -187,7 +159,7 @@ def floor_here() -> None:
     course = Course(Path.cwd())
     found = find_submissions([Path("submitted")], course)
     materials = {
-        name: replace(material_of(course.assignment(name)), recording=Recording(), hypotheses=None) for name in WRONG
+        name: replace(material_of(course.assignment(name)), recording=Recording(), hypotheses=None) for name in GRADED
     }
     start = time.perf_counter()
     for one in found:
@@ -228,23 +200,23 @@ def scores_in_gradebook(course: Course) -> Scores:
         }
 
 
-def same_scores(them: Timed, rows: dict[str, Timed]) -> str:
-    """One sentence; raises `SystemExit` where two rows do not agree."""
+def same_scores(them: Timed, rows: dict[str, Timed], few: Timed) -> str:
+    """One sentence; raises `SystemExit` if two rows do not agree. `few`: our own scores of what stock graded."""
     all_of = next(iter(rows.values())).scores
     for name, row in rows.items():
         if row.scores != all_of:
             raise SystemExit(f"{name}: other scores than the row above")
-    theirs = {key: score for key, score in all_of.items() if key in them.scores}
-    if theirs != them.scores:
-        raise SystemExit(f"other scores than stock: {[k for k in theirs if theirs[k] != them.scores[k]][:5]}")
-    return f"{len(all_of):,} scores of exercises are the same in every row, {len(theirs)} of them in stock's."
+    other = [key for key, score in them.scores.items() if few.scores[key] != score]
+    same = len(them.scores) - len(other)
+    for key in other:
+        print(key, "stock:", them.scores[key], "ours:", few.scores[key])
+    return f"{len(all_of):,} scores of exercises are the same in every row; {same} of {len(them.scores)} in stock's."
 
 
-def as_otter(other: Timed, rows: dict[str, Timed]) -> list[str]:
+def as_otter(other: Timed, our_few: Timed) -> list[str]:
     """How many of Otter-Grader's scores are ours."""
-    ours = next(iter(rows.values())).scores
-    compared = {key: score for key, score in other.scores.items() if key in ours}
-    same = sum(abs(score - ours[key]) < 0.01 for key, score in compared.items())
+    compared = {key: score for key, score in other.scores.items() if key in our_few.scores}
+    same = sum(abs(score - our_few.scores[key]) < 0.01 for key, score in compared.items())
     return [
         "",
         f"`otter run` is Otter-Grader {OTTER_VERSION} without its containers, one notebook after another, on the",
@@ -280,10 +252,10 @@ def curve(course: Course, count: int, them: Timed, other: Timed) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--each", type=int, default=250, help="submissions of each of a1 to a4")
-    parser.add_argument("--stock", type=int, default=8, help="of which stock nbgrader grades so many, for it is slow")
+    parser.add_argument("--each", type=int, default=45, help="submissions of each of a1 to a4")
+    parser.add_argument("--stock", type=int, default=8, help="stock nbgrader grades so many, for it is slow")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--small", type=int, default=25, help="submissions of each in a small class, for the growth")
+    parser.add_argument("--many", type=int, default=250, help="submissions of each in a large class, for the growth")
     parser.add_argument("--simulated", type=int, default=100_000, help="tasks without work; 0: none")
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "benchmark.md")
     options = parser.parse_args()
@@ -294,9 +266,12 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace, folder: Path) -> list[str]:
-    few = build(folder / "few", options.stock)
+    few = build(folder / "few", options.stock, of_different_people)
     them = measure(few, stock(few), 4 * options.stock, 1)
-    course, count = build(folder / "class", options.each), 4 * options.each
+    other = with_otter(few, folder)
+    shutil.copy(ROOT / CONFIG, few.root / CONFIG)
+    our_few = measure(few, as_json(1), 4 * options.stock, 1)
+    course, count = build(folder / "class", options.each, of_different_people), 4 * options.each
     rows = {
         "`nbgrader autograde` with the plugin": measure(course, plugin(course), count, options.rounds),
         "`grade --gradebook`, 1 worker": measure(course, gradebook(1), count, options.rounds),
@@ -304,17 +279,40 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
         "`grade --json`, 1 worker": measure(course, as_json(1), count, options.rounds),
         "`grade --json`, 2 workers": measure(course, as_json(2), count, options.rounds),
     }
+    same = same_scores(them, rows, our_few)
+    alike = build(folder / "alike", options.each, copies)
+    rows[COPIES] = measure(alike, as_json(2), count, options.rounds)
     lowest = [floor(course) for _ in range(options.rounds)]
-    other = with_otter(few, folder)
-    lines = [*header(options), *table(them, other, rows, lowest), "", same_scores(them, rows), *as_otter(other, rows)]
-    small = build(folder / "small", options.small)
-    lines += growth(rows, count, small, 4 * options.small, options.rounds)
-    lines += curve(course, count, them, other)
-    loops = build(folder / "loops", options.small, loops=1)
-    lines += looping(loops, small, 4 * options.small)
+    lines = [*header(options), *table(them, other, rows, lowest), "", same, *as_otter(other, our_few)]
+    lines += one_more(folder, options.each)
+    many = build(folder / "many", options.many, copies)
+    lines += growth(rows[COPIES], count, many, 4 * options.many)
+    lines += curve(many, 4 * options.many, them, other)
+    loops = build(folder / "loops", options.each, copies, loops=1)
+    lines += looping(loops, rows[COPIES], count)
     lines += of_each(folder / "each")
     if options.simulated:
         lines += simulation(options.simulated)
+    return lines
+
+
+def one_more(folder: Path, each: int) -> list[str]:
+    """What one more submission of each kind costs with two workers, start-up left out."""
+    lines = ["", "## One more submission", ""]
+    lines += [
+        "Two workers, start-up left out; the median of three.",
+        "",
+        "| | one more | goal |",
+        "| --- | --- | --- |",
+    ]
+    for (what, most), draw in zip(MOST.items(), (copies, right, wrong), strict=True):
+        small, large = (build(folder / f"{draw.__name__}-{n}", n, draw) for n in (max(2, each // 3), each))
+        costs = []
+        for _ in range(3):
+            seconds = [timed(course, *as_json(2)[0])[0] for course in (small, large)]
+            costs.append((seconds[1] - seconds[0]) / (4 * (each - max(2, each // 3))))
+        lines.append(f"| {what} | {statistics.median(costs) * 1000:.0f} ms | {most or ''} |")
+        print(lines[-1], flush=True)
     return lines
 
 
@@ -322,8 +320,9 @@ def header(options: argparse.Namespace) -> list[str]:
     return [
         "# How long a class takes",
         "",
-        f"Written by `make bench`: {4 * options.each} submissions of a1 to a4 (half right, a quarter half",
-        "done, a quarter with a typical mistake), whole commands with their start-up, on "
+        f"Written by `make bench`: {4 * options.each} submissions of a1 to a4 by different people, drawn by a seed:",
+        "one of three is right, in another style than the model answers; two have a known mistake or an",
+        "independent wrong answer in one exercise. Whole commands with their start-up, on "
         f"{os.cpu_count()} cores ({platform.machine()}),",
         f"each {'once' if options.rounds == 1 else f'{options.rounds} times'}. Stock nbgrader (its own preprocessors",
         f"and kernel) grades {4 * options.stock} of the same kinds in the same run; ratios are throughputs,",
@@ -357,29 +356,26 @@ def table(them: Timed, other: Timed, rows: dict[str, Timed], lowest: list[float]
     return lines
 
 
-def looping(loops: Course, small: Course, count: int) -> list[str]:
-    without, with_loops = (measure(course, as_json(2), count, 1).median * count for course in (small, loops))
+def looping(loops: Course, without: Timed, count: int) -> list[str]:
+    added = (measure(loops, as_json(2), count, 1).median - without.median) * count
     return [
         "",
-        f"Four submissions of {count} with an endless loop in one exercise add {with_loops - without:.0f} s with two",
+        f"Four submissions of {count} with an endless loop in one exercise add {added:.0f} s with two",
         "workers: it takes 1 s, 3 s, 1 s, and then a quarter for each test, and holds up no other worker.",
     ]
 
 
-def growth(rows: dict[str, Timed], many: int, small: Course, few: int, rounds: int) -> list[str]:
-    lines = [
+def growth(small: Timed, few: int, course: Course, many: int) -> list[str]:
+    large = measure(course, as_json(2), many, 1)
+    times, memory = large.median * many / (small.median * few), large.memory / small.memory
+    return [
         "",
         f"## From {few} to {many}",
         "",
-        f"| | {few} | {many} | time | peak memory |",
-        "| --- | --- | --- | --- | --- |",
+        f"`grade --json` of copies with two workers: {small.median * few:.0f} s became {large.median * many:.0f} s, so",
+        f"{times:.1f} times the time (goal for {many / few:.1f} times as many: at most {1.05 * many / few:.1f}) and",
+        f"{memory:.2f} times the memory (goal: at most 1.2).",
     ]
-    for name, commands in (("`grade --gradebook`, 2 workers", gradebook(2)), ("`grade --json`, 2 workers", as_json(2))):
-        one, ten = measure(small, commands, few, rounds), rows[name]
-        times, memory = ten.median * many / (one.median * few), ten.memory / one.memory
-        seconds = f"{one.median * few:.0f} s | {ten.median * many:.0f} s"
-        lines.append(f"| {name} | {seconds} | {times:.1f} times | {memory:.2f} times |")
-    return [*lines, "", "Goals for ten times as many: at most 10.5 times the time, at most 1.2 times the memory."]
 
 
 def of_each(folder: Path) -> list[str]:
