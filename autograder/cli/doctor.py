@@ -24,10 +24,10 @@ from autograder.cli import doctor_installed, doctor_trial
 from autograder.cli.condition import GOOD, LESS, UNSAFE, Condition
 from autograder.course import Course
 from autograder.errors import MachineError
-from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK
 from autograder.sandbox.backends.places import open_to_all, shown_with
 from autograder.sandbox.limits import MIB
+from autograder.sandbox.linux import landlock
 from autograder.sandbox.supervisor import cgroup, launch
 from autograder.sandbox.supervisor.users import Reserved
 

@@ -35,10 +35,10 @@ from autograder.messages import Ended, FromJudge, Opened, Order, Setting
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.protocol.messages import Preparation
-from autograder.sandbox.sandboxed import isolation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import landlock
 from autograder.sandbox.backends import LANDLOCK
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import landlock
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.supervisor import users
 from autograder.sandbox.supervisor.launch import ENVIRONMENT

@@ -22,9 +22,9 @@ import pytest
 
 from autograder.content import imported_once
 from autograder.judge.exercise_calls import read
-from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, PROCESS, PROMISES
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import landlock
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Instance, Kind
 from autograder.sandbox.protocol.messages import Policy
@@ -585,7 +585,7 @@ def test_no_system_calls_that_only_an_attack_needs(sandbox):
             import subprocess
             return subprocess.run(["sh", "-c", "echo hello"], capture_output=True, text=True).stdout
     """
-    from autograder.sandbox.sandboxed import seccomp
+    from autograder.sandbox.linux import seccomp
 
     column = seccomp.MACHINES[os.uname().machine][0]
     calls = sandbox.backend.students(Policy(sandbox.kind, abi=landlock.abi())).filter().refused

@@ -20,6 +20,7 @@ from typing import NoReturn, Protocol
 from autograder.sandbox.backends import BACKENDS, Judges, Students, confined
 from autograder.sandbox.backends.base import Child
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
 from autograder.sandbox.protocol.messages import (
@@ -34,7 +35,6 @@ from autograder.sandbox.protocol.messages import (
     StartServer,
     ToServer,
 )
-from autograder.sandbox.sandboxed import isolation
 
 
 class ChildModule(Protocol):

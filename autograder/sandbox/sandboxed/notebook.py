@@ -25,10 +25,11 @@ import msgspec
 
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.sandboxed import isolation, removal, seccomp
+from autograder.sandbox.sandboxed import removal
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
