@@ -29,7 +29,8 @@ from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
 from autograder.judge.display_cells import DisplayCell, display_cells
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.messages import Ended, FromJudge, Opened, Order, Setting
 from autograder.report import CellResult, Verdict

@@ -12,7 +12,8 @@ import pytest
 
 from autograder.course import Exercise
 from autograder.diagnosis.fingerprints import fingerprint_of
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.sandbox.protocol import values
 from autograder.sandbox.protocol.calls import Reply
 from autograder.sandbox.protocol.frames import WireError
