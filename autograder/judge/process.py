@@ -210,8 +210,3 @@ class Judge:
             said = content.saved_model_policy(self._course.folder)
             extra = said(order.model, ready.plan, ready.reference)
         return Verdict(results, cells, extra)
-
-
-# What the fork server asks a child's module for.
-here = Judge()
-warm_up, prepare, serve = here.warm_up, here.prepare, here.serve

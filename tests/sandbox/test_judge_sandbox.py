@@ -19,7 +19,7 @@ from autograder.worker.worker import Judges
 from tests.conftest import ROOT, copy_course
 
 pytestmark = pytest.mark.slow
-CHILD = "tests.helpers.probing_judge"
+CHILD = "tests.helpers.probing_judge:Judge"
 TESTS = Path(__file__).resolve().parents[1]
 PYTHON = (Path(sys.base_prefix).resolve(), *Path(sys.base_prefix).resolve().parents)
 REFUSED = {"PermissionError", "OSError", "BlockingIOError"}
