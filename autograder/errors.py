@@ -60,7 +60,14 @@ class SubmissionError(AutograderError):
 
 
 class MachineError(AutograderError):
-    """The machine could not run a submission; trying again, or elsewhere, may help."""
+    """The machine could not run a submission; trying again, or elsewhere, may help.
+
+    found: what is wrong; remedy: what helps, if that is known
+    """
+
+    def __init__(self, found: str = "", remedy: str = "") -> None:
+        super().__init__(f"{found}; {remedy}" if remedy else found)
+        self.found, self.remedy = found, remedy
 
 
 class UnfitMachine(MachineError):

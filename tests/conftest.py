@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from autograder.course import CONFIG, Course
-from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP
+from autograder.sandbox.linux import landlock
 from tests.helpers import browser
 from tests.helpers.sandboxes import Sandbox
 

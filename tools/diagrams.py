@@ -153,7 +153,7 @@ PACKAGES = {
     "reading": "bytes, JSON in bounds",
     "text": "what is safe to show",
     "png": "pictures as PNG",
-    "sandbox": "running untrusted code: sandboxed side, supervisor side, backends, protocol",
+    "sandbox": "running untrusted code: both sides, protocol, backends, calls of Linux",
     "errors": "errors, and who has to act",
 }
 

@@ -2,8 +2,8 @@
 
     python -m tools.every_submission FOLDER
 
-Each is the model answers of its assignment with one exercise replaced. What has no text of its own is left out, such as
-a mistake that a set of mutants makes.
+Each is the model answers of its assignment with one exercise replaced. A known mistake that a set of mutants makes has
+no text of its own, and is left out.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ KINDS = "mistake", "right", "wrong"
 def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
     """A student's name, the exercise, and its code."""
     entries = [
-        [(one.exercise, one.code) for one in read_catalogue(assignment.mistakes)],
-        [(one.exercise, one.code) for one in accepted_submissions(assignment)],
-        [(one.exercise, one.code) for one in wrong_answers_of(assignment)],
+        [(one.exercise, _text(one.code, one.exercise)) for one in read_catalogue(assignment.mistakes)],
+        [(one.exercise, _text(one.code, one.exercise)) for one in accepted_submissions(assignment)],
+        [(one.exercise, one.text) for one in wrong_answers_of(assignment)],
     ]
     for kind, found in zip(KINDS, entries, strict=True):
-        for number, (exercise, code) in enumerate(found):
-            if text := _text(code, exercise):
+        for number, (exercise, text) in enumerate(found):
+            if text:
                 yield f"{assignment.name[:2]}-{kind}-{number}", exercise, text
 
 

@@ -12,7 +12,8 @@ from autograder import content
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.judge.process import material_of
 from autograder.report import ExerciseResult
 from autograder.testing.local import Here

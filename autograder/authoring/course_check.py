@@ -23,7 +23,8 @@ from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.report import ExerciseResult, Report
 from autograder.sandbox.supervisor.fork_server import isolates
 from autograder.submission import NotebookFile, code_cells

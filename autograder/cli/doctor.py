@@ -24,10 +24,10 @@ from autograder.cli import doctor_installed, doctor_trial
 from autograder.cli.condition import GOOD, LESS, UNSAFE, Condition
 from autograder.course import Course
 from autograder.errors import MachineError
-from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK
 from autograder.sandbox.backends.places import open_to_all, shown_with
 from autograder.sandbox.limits import MIB
+from autograder.sandbox.linux import landlock
 from autograder.sandbox.supervisor import cgroup, launch
 from autograder.sandbox.supervisor.users import Reserved
 
@@ -104,8 +104,7 @@ def _in_reach(course: Course | None) -> Iterator[Condition]:
 def _limits() -> Iterator[Condition]:
     too_low = launch.why_too_little()
     if too_low:
-        found, _, remedy = too_low.partition("; ")
-        yield Condition("limits", UNSAFE, found, "no submission could run", remedy)
+        yield Condition("limits", UNSAFE, too_low.found, "no submission could run", too_low.remedy)
     else:
         yield Condition("limits", GOOD, "high enough", "a submission's own limits hold")
     group = cgroup.create()
@@ -128,8 +127,7 @@ def _user() -> Condition:
     try:
         Reserved().release()
     except MachineError as error:
-        found, _, remedy = str(error).partition("; ")
-        return Condition("user", UNSAFE, found, "no submission could run", remedy)
+        return Condition("user", UNSAFE, error.found, "no submission could run", error.remedy)
     return Condition("user", GOOD, "root", "each process that forks student code or judges has a user of its own")
 
 

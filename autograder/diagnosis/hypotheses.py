@@ -18,7 +18,7 @@ import numpy as np
 from autograder.diagnosis.catalogue import Catalogue, Mistake
 from autograder.diagnosis.fingerprints import Fingerprints, digest, fingerprint_of, on_any_machine
 from autograder.sandbox.protocol.calls import Answer, Call, NoAnswer, Reply, answer_bytes, answer_of
-from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.protocol.objects import Other
 from autograder.sandbox.sandboxed.perform import perform
 from autograder.testing.comparing import arrays
 from autograder.testing.local import answering, quiet

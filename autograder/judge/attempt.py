@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from autograder.course import Exercise
 from autograder.judge.answers import (
     ExerciseCalls,
     First,
@@ -20,10 +21,12 @@ from autograder.judge.answers import (
 )
 from autograder.judge.exercise_calls import read
 from autograder.judge.format_errors import MISSING, FormatError, format_error, put_right
+from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.judge.picture import draw
 from autograder.report import Picture
 from autograder.sandbox.protocol.calls import Answer, Call, Reply
+from autograder.testing.callbacks import Questions
 from autograder.testing.comparing import same_answer
 from autograder.testing.example import Example
 from autograder.testing.expect import Mismatch
@@ -34,6 +37,7 @@ from autograder.testing.student import (
     Forbidden,
     Missing,
     NotStarted,
+    ParameterNames,
     Recorded,
     Stopped,
     Student,
@@ -93,16 +97,19 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Tests:
-    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand."""
+    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand.
+
+    student: the fixture, for what answers its calls
+    """
 
     __test__ = False
 
     suite: Suite
     tests: Sequence[Test]
-    student: Callable[[Callable[[Call], Answer]], Student]  # the fixture, for what answers its calls
-    reference: Student | None = None
-    recording: Recording = field(default_factory=Recording)
-    example: Example | None = None
+    student: Callable[[Callable[[Call], Answer]], Student]
+    reference: Student | None
+    recording: Recording
+    example: Example | None
 
 
 @dataclass(frozen=True)
@@ -121,11 +128,15 @@ class Judged:
     forbidden: Forbidden | None = None
 
 
-def attempt(tests: Tests, exercise: ExerciseCalls) -> Attempt:
-    """Judge one exercise as `exercise` answers, with whatever stands behind names there."""
-    with contextlib.closing(exercise):
+def attempt(
+    material: Material, names: Names, which: Exercise, words: ParameterNames, substituted: tuple[str, ...] = ()
+) -> Attempt:
+    """Judge one exercise as `names` answer, with the reference behind the names in `substituted`."""
+    tests = _tests_of(material, which.name, words)
+    questions = Questions(material.reference, substituted, tests.recording.asked_with)
+    with contextlib.closing(names.begin(questions)) as exercise:
         # Before anything else is asked: what it draws can then show no hidden test's input.
-        picture = draw(exercise, tests.example, tests.tests[0].exercise) if tests.example and tests.tests else None
+        picture = draw(exercise, tests.example, which.name) if tests.example and tests.tests else None
         planned = ask_planned(exercise, tests.recording, tests.tests)
         judged = list(_judge_tests(tests, exercise, planned))
         passed = {one.outcome.test: one.first for one in judged if one.outcome.error is None and one.first}
@@ -144,6 +155,18 @@ def attempt(tests: Tests, exercise: ExerciseCalls) -> Attempt:
         non_deterministic,
     )
     return found if found.started else replace(found, picture=None)
+
+
+def _tests_of(material: Material, exercise: str, words: ParameterNames) -> Tests:
+    recording, reference = material.recording, material.reference
+    return Tests(
+        material.suite,
+        [test for test in material.suite.tests if test.exercise == exercise],
+        lambda answers: Student(answers, words),
+        Student(recording.answering(reference), words) if reference else None,
+        recording,
+        material.examples.get(exercise),
+    )
 
 
 def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:
@@ -169,7 +192,8 @@ def _judge_tests(tests: Tests, exercise: ExerciseCalls, planned: Planned) -> Ite
             words = as_written(call, names_of(tests.student(answers)))
             yield Judged(Outcome(test, as_exception(call.name, stub), words), [Recorded(call, stub)])
         else:
-            run = _run(tests, test, answers)
+            student = tests.student(answers)
+            run = Run(tests.suite.run(test, student, tests.reference), student.calls)
             outcome, meant, so_far = _deducted_once(tests, run, answers, so_far)
             yield Judged(outcome, run.calls, meant, answers.first, answers.reply, answers.forbidden)
 
@@ -231,12 +255,6 @@ def _deducted_once(
 def _costs_this_test(found: FormatError, test: Test, so_far: Deducted) -> bool:
     """The first test that meets a format error fails for it, and more of them as far as its share goes."""
     return so_far.lost == 0 or so_far.has_room(test.weight, found.share)
-
-
-def _run(tests: Tests, test: Test, answers: TestsAnswers) -> Run:
-    answers.begin()
-    student = tests.student(answers)
-    return Run(tests.suite.run(test, student, tests.reference), student.calls)
 
 
 def _run_put_right(tests: Tests, test: Test, answers: TestsAnswers, lends: bool = False) -> Run:

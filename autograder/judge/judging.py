@@ -4,41 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.course import Exercise
-from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import Kind, of_shown
-from autograder.judge.attempt import Attempt, Names, Tests, attempt
+from autograder.judge.attempt import Attempt, Names, attempt
+from autograder.judge.material import Material
 from autograder.judge.results import as_result
 from autograder.report import Cause, ExerciseResult
 from autograder.testing.callbacks import Questions, parameter_names
-from autograder.testing.example import Example
 from autograder.testing.expect import Mismatch
-from autograder.testing.recording import Recording
-from autograder.testing.session import Suite
-from autograder.testing.student import Missing, NotStarted, Student
-
-
-@dataclass(frozen=True)
-class Material:
-    """What an assignment is judged with.
-
-    suite: hidden, or visible; reference: the solution's names, empty if there is none here
-    prerequisites: names that are brought from an earlier assignment and judged nowhere here
-    examples: what to draw, by exercise
-    relations: what the course adds to how wrong answers may stand to right ones
-    """
-
-    suite: Suite
-    reference: Mapping[str, Any] = field(default_factory=dict)
-    recording: Recording = field(default_factory=Recording)
-    hypotheses: Hypotheses | None = None
-    prerequisites: tuple[str, ...] = ()
-    examples: Mapping[str, Example] = field(default_factory=dict)
-    relations: Sequence[Kind] = ()
+from autograder.testing.student import Missing, NotStarted
 
 
 def judge(
@@ -53,7 +30,7 @@ def judge(
     signatures: names whose parameters messages speak of; the reference's if not given
     """
     words = functools.partial(parameter_names, material.reference if signatures is None else signatures)
-    own = [_attempt(material, names, exercise, words, ()) for exercise in exercises]
+    own = [attempt(material, names, exercise, words) for exercise in exercises]
     results: list[ExerciseResult] = []
     for exercise, first in zip(exercises, own, strict=True):
         lost = tuple(result.name for result in results if result.score < result.max_score)
@@ -79,24 +56,11 @@ def _followed_through(
         if best.full or uses.isdisjoint(name for name in more if name in material.reference):
             continue
         names.renew()
-        followed = _attempt(material, names, exercise, words, tuple(n for n in substituted if n in material.reference))
+        followed = attempt(material, names, exercise, words, tuple(n for n in substituted if n in material.reference))
         as_good = followed.earned > best.earned or (followed.earned == best.earned and not followed.same_answers(best))
         if followed.asked and as_good:
             best = followed
     return best
-
-
-def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, substituted: tuple[str, ...]) -> Attempt:
-    recording, reference = material.recording, material.reference
-    tests = Tests(
-        material.suite,
-        [test for test in material.suite.tests if test.exercise == exercise.name],
-        lambda answers: Student(answers, words),
-        Student(recording.answering(reference), words) if reference else None,
-        recording,
-        material.examples.get(exercise.name),
-    )
-    return attempt(tests, names.begin(Questions(reference, substituted, recording.asked_with)))
 
 
 def _of_shown(wrong: Sequence[BaseException], of_course: Sequence[Kind]) -> Diagnosis | None:

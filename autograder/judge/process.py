@@ -29,16 +29,17 @@ from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
 from autograder.judge.display_cells import DisplayCell, display_cells
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.messages import Ended, FromJudge, Opened, Order, Setting
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending
 from autograder.sandbox.protocol.messages import Preparation
-from autograder.sandbox.sandboxed import isolation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
@@ -209,8 +210,3 @@ class Judge:
             said = content.saved_model_policy(self._course.folder)
             extra = said(order.model, ready.plan, ready.reference)
         return Verdict(results, cells, extra)
-
-
-# What the fork server asks a child's module for.
-here = Judge()
-warm_up, prepare, serve = here.warm_up, here.prepare, here.serve

@@ -37,7 +37,7 @@ stops.
 
 In the code, `sandboxed.zygote` forks fork servers, `sandboxed.fork_server` is a fork server,
 `sandboxed.notebook` runs the cells. `backends` says which right is given up where, and in which
-order. `sandboxed.isolation` and `sandboxed.seccomp` ask the kernel for it. `supervisor` starts and
+order. `linux.isolation` and `linux.seccomp` ask the kernel for it. `supervisor` starts and
 ends processes, and `limits` has the numbers.
 
 There are two backends. bubblewrap gives namespaces: users, mounts, processes and a network of one's

@@ -14,7 +14,8 @@ from autograder.content import Visible, course_relations, settings_of, visible_a
 from autograder.course import Exercise
 from autograder.errors import MachineError
 from autograder.judge.attempt import Names
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.report import ExerciseResult
 from autograder.reports.html import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Reply

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.calls import Answer, Failure, NoAnswer, Reply
-from autograder.sandbox.protocol.objects import Record, Table
-from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.protocol.objects import Other, Record, Table
 
 # Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
 # is kept in float32. Two mistakes differ by 0.01 or more.
@@ -34,7 +33,8 @@ def same_answer(one: Answer, other: Answer) -> bool:
 def same_value(one: Any, other: Any) -> bool:
     """Are two values that came across the sandbox's boundary equal, to rounding?"""
     if isinstance(one, Other) or isinstance(other, Other):
-        return isinstance(one, Other) and isinstance(other, Other) and one.type_name == other.type_name
+        both = isinstance(one, Other) and isinstance(other, Other)
+        return both and (one.form, one.type_name) == (other.form, other.type_name)
     if hasattr(one, "dtype") and hasattr(other, "dtype"):
         return _equal_arrays(one, other)
     if type(one) is not type(other):

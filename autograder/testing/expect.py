@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograder.report import Message
-from autograder.sandbox.protocol.objects import Record, Table
-from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.protocol.objects import Form, Other, Record, Table
 from autograder.testing.student import Missing, NotStarted, Stopped, StudentError
 
 # Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
@@ -83,7 +82,7 @@ def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
 
 def _unlike(got: Any, wanted: str) -> str:
     """How what came back stands to what was wanted."""
-    is_one = isinstance(got, Other) and got.type_name.startswith(("array of ", "tensor of "))
+    is_one = isinstance(got, Other) and got.form in (Form.ARRAY, Form.TENSOR)
     return "which holds no plain numbers" if is_one else f"not {wanted}"
 
 
@@ -112,7 +111,7 @@ def kind_of(got: Any) -> str:
     if got is None:
         return "None (is there a `return`?)"
     if isinstance(got, Other):
-        return _kind_of_other(got.type_name)
+        return _kind_of_other(got)
     if isinstance(got, np.ndarray):
         return f"an array of shape {got.shape}"
     if hasattr(got, "detach"):
@@ -131,13 +130,18 @@ def _kind_as_cause(got: Any) -> str:
     return re.sub(r"\d+", "", kind_of(got))
 
 
-def _kind_of_other(name: str) -> str:
-    """What did not cross the sandbox's boundary: the name of a type, or already words (`array of complex128`)."""
-    if name.startswith("array of "):
-        return f"an {name}"
-    if name.startswith("tensor of "):
-        return f"a {name}"
-    return name if name.startswith("something ") else f"something of type {name}"
+def _kind_of_other(got: Other) -> str:
+    """What did not cross the sandbox's boundary."""
+    match got.form:
+        case Form.TYPE:
+            return f"something of type {got.type_name}"
+        case Form.ARRAY:
+            return f"an array of {got.type_name}"
+        case Form.TENSOR:
+            return f"a tensor of {got.type_name}"
+        case Form.TOO_LARGE:
+            return f"{got.form.value}, {got.type_name}"
+    return str(got.form.value)
 
 
 def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the result") -> None:

@@ -13,10 +13,11 @@ from typing import Any
 
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.sandbox.sandboxed.perform import perform
-from autograder.sandbox.sandboxed.removal import NOT_HERE, QUESTION
+from autograder.sandbox.sandboxed.removal import NOT_HERE
 from autograder.testing import callback_cost
 
 MAX_ITEMS = 2**20  # of what no test may call: it is answered from shapes that multiply to no more
+MAX_NAME = 60  # characters
 MAX_SIZES = 3  # numbers in a list that says how far to go along each axis, such as a stride
 TOO_LATE = "is answered once more for the same inputs only; this is about a self-check, not a mark"
 REFUSED = "is not to be called here: writing it is the exercise"
@@ -42,7 +43,7 @@ def answered_in(what: Mapping[str, Any]) -> dict[str, Answered]:
 
 def name_in(question: Call) -> str | None:
     """Which ready-made function a question asks for; None if it asks for something else."""
-    return question.name.removeprefix(QUESTION)[:60] if question.name.startswith(QUESTION) else None
+    return question.name[:MAX_NAME] if question.forbidden else None
 
 
 def answer_in_cell(question: Call, answered: Mapping[str, Answered]) -> Reply | Failure:

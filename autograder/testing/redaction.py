@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.protocol.objects import Record
-from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.protocol.objects import Form, Other, Record
 from autograder.sandbox.sandboxed.perform import KINDS
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
@@ -23,11 +22,8 @@ MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 # have 20 MB, in ten million lines, and a table of those would take a gigabyte.
 MAX_QUOTED = 1_000_000
 UNNAMED = "function"
-# What does not cross the sandbox's boundary, in words of the kit's own: `array of complex128`.
-KNOWN = re.compile(
-    r"(sparse\w* )?(array|tensor) of (torch\.)?[a-z]+\d{0,3}|(array|tensor) of \d+ MB|something nested too deeply"
-    r"|something of too many objects|something that holds itself|something too large, a (set|DataFrame) of \d+( x \d+)?"
-)
+# What an `Other` says that is more than its type's name, in words of the kit's own: `complex128`, `17 MB`.
+KNOWN = re.compile(r"((torch\.)?[a-z]+\d{0,3}( \(sparse\w*\))?|\d+ MB|a (set|DataFrame) of \d+( x \d+)?)?")
 TYPES = frozenset(
     ("function", "method", "generator", "module", "type", "set", "frozenset", "complex", "range", "bytes", "object",
      "DataFrame", "Series")
@@ -113,9 +109,8 @@ def _named(value: Any, asked: bool, depth: int = 0) -> Any:
     """A value in which the names of types that did not cross the sandbox's boundary are the kit's own, or cut."""
     if isinstance(value, Other):
         name = value.type_name
-        if KNOWN.fullmatch(name) or name in TYPES:
-            return value
-        return Other(_type_name(name, asked))
+        is_known = name in TYPES if value.form is Form.TYPE else KNOWN.fullmatch(name)
+        return value if is_known else Other(_type_name(name, asked))
     if isinstance(value, Record):
         fields = {key: _named(item, asked, depth + 1) for key, item in value.fields.items()} if depth < DEPTH else {}
         return Record(_type_name(value.type_name, asked), value.fields | fields)

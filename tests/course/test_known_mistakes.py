@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import numpy as np
@@ -17,7 +16,7 @@ from tests.helpers.in_process import ASSIGNMENTS, callers_of, judged_elsewhere, 
 
 CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.mistakes)]
 EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
-SOME = int(os.environ.get("SOME", "8"))  # of an exercise's mistakes, or a few more; 1000: all
+SOME = 8  # of an exercise's mistakes, or a few more
 of_each_exercise = pytest.mark.parametrize(
     ("assignment", "exercise"), EXERCISES, ids=[f"{a.name}-{e.name}" for a, e in EXERCISES]
 )

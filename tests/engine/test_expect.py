@@ -8,7 +8,7 @@ import torch
 
 from attention_course.hidden.inputs import normal, tensor
 from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
-from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.protocol.objects import Form, Other
 from autograder.testing import expect
 from autograder.testing.local import answering
 from autograder.testing.student import (
@@ -82,9 +82,10 @@ def test_fail_adds_the_next_step():
         (np.float64(1), "a value of type float64"),
         ({}, "a value of type dict"),
         (Other("matrix"), "something of type matrix"),
-        (Other("array of complex128"), "an array of complex128"),
-        (Other("tensor of torch.bfloat16"), "a tensor of torch.bfloat16"),
-        (Other("something nested too deeply"), "something nested too deeply"),
+        (Other("complex128", Form.ARRAY), "an array of complex128"),
+        (Other("torch.bfloat16", Form.TENSOR), "a tensor of torch.bfloat16"),
+        (Other("a set of 2000", Form.TOO_LARGE), "something too large, a set of 2000"),
+        (Other("", Form.TOO_DEEP), "something nested too deeply"),
     ],
 )
 def test_kinds_in_words(value, words):
@@ -97,7 +98,7 @@ def test_array():
     assert said(expect.array, None) == "gave back None (is there a `return`?), not a NumPy array."
     assert said(expect.array, [1.0, 2.0], HINT) == f"gave back a list of 2 values, not a NumPy array. {HINT}"
     said_of_complex = "gave back an array of complex128, which holds no plain numbers."
-    assert said(expect.array, Other("array of complex128")) == said_of_complex
+    assert said(expect.array, Other("complex128", Form.ARRAY)) == said_of_complex
     assert said(expect.array, torch.ones(2)) == "gave back a tensor of shape (2,), not a NumPy array."
     assert said(expect.array, None, what="output") == "output is None (is there a `return`?), not a NumPy array."
 

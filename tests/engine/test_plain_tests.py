@@ -15,7 +15,8 @@ from autograder.authoring.new_course import begin_course
 from autograder.authoring.new_exercise import add_exercise
 from autograder.content import Visible
 from autograder.course import Course
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.submission import grade_id
 from autograder.testing.local import Here, answering
 from autograder.testing.session import Suite

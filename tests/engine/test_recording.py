@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.course import Exercise
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.testing.local import Here
 from autograder.testing.recording import record
 from autograder.testing.session import Suite

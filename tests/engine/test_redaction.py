@@ -12,7 +12,8 @@ import pytest
 
 from autograder.authoring.sample_class import fill, hand_in
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
-from autograder.sandbox.protocol.values import Other
+from autograder.sandbox.protocol.objects import Form, Other
+from autograder.testing.expect import kind_of
 from autograder.testing.redaction import MAX_QUOTED, coarse, redacted
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
@@ -79,21 +80,26 @@ def test_an_untouched_stub_stays_one(asked):
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("form", "name", "shown"),
     [
-        ("array of complex128", "array of complex128"),
-        ("tensor of torch.bfloat16", "tensor of torch.bfloat16"),
-        ("sparse_csr tensor of torch.float32", "sparse_csr tensor of torch.float32"),
-        ("array of 17 MB", "array of 17 MB"),
-        ("generator", "generator"),
-        ("DataFrame", "DataFrame"),
-        ("secret_123456", "secret_120000"),
-        ("secret 5", "object"),
+        ("array", "complex128", "an array of complex128"),
+        ("array", "secret 5", "something of type object"),
+        ("tensor", "torch.bfloat16", "a tensor of torch.bfloat16"),
+        ("tensor", "torch.float32 (sparse_csr)", "a tensor of torch.float32 (sparse_csr)"),
+        ("array", "17 MB", "an array of 17 MB"),
+        ("something too large", "a DataFrame of 9 x 30000", "something too large, a DataFrame of 9 x 30000"),
+        ("something too large", "secret 5", "something of type object"),
+        ("something nested too deeply", "", "something nested too deeply"),
+        ("something nested too deeply", "secret 5", "something of type object"),
+        ("type", "generator", "something of type generator"),
+        ("type", "DataFrame", "something of type DataFrame"),
+        ("type", "secret_123456", "something of type secret_120000"),
+        ("type", "secret 5", "something of type object"),
     ],
 )
-def test_names_of_types(name, shown):
-    (inner,) = redacted(Reply((Other(name),)), CELLS, asked=False).value
-    assert inner.type_name == shown
+def test_names_of_types(form, name, shown):
+    (inner,) = redacted(Reply((Other(name, Form(form)),)), CELLS, asked=False).value
+    assert kind_of(inner) == shown
 
 
 def test_names_of_types_once_the_reference_has_answered():

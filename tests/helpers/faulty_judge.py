@@ -11,29 +11,27 @@ from typing import Any
 
 import msgspec
 
-from autograder.judge import process as real
-from autograder.judge.process import prepare, warm_up
+from autograder.judge import process
 from autograder.messages import Order
 from autograder.sandbox.protocol import frames
 
-__all__ = ["prepare", "serve", "warm_up"]
 HUGE = 2**64 - 1
 
 
-def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
-    task = frames.receive(sock)
-    fault = re.search(r'FAULT = "(.*)"', "\n".join(task["cells"]))
-    if fault is None:
-        frames.send(sock, {"verdict": judged(sock, task)})
-    elif fault[1] in ENDS:
-        ENDS[fault[1]](sock)
-    else:
-        frames.send(sock, SAYS[fault[1]](copy.deepcopy(judged(sock, task))))
+class Judge(process.Judge):
+    def serve(self, sock: socket.socket, limits: Any, sandbox: Any) -> None:
+        task = frames.receive(sock)
+        fault = re.search(r'FAULT = "(.*)"', "\n".join(task["cells"]))
+        if fault is None:
+            frames.send(sock, {"verdict": self.judged(sock, task)})
+        elif fault[1] in ENDS:
+            ENDS[fault[1]](sock)
+        else:
+            frames.send(sock, SAYS[fault[1]](copy.deepcopy(self.judged(sock, task))))
 
-
-def judged(sock, task):
-    """An honest verdict, as data whose lists can be changed."""
-    return frames.parse(frames.body(msgspec.to_builtins(real.here.verdict(sock, msgspec.convert(task, Order)))))
+    def judged(self, sock, task):
+        """An honest verdict, as data whose lists can be changed."""
+        return frames.parse(frames.body(msgspec.to_builtins(self.verdict(sock, msgspec.convert(task, Order)))))
 
 
 def allocate(sock):

@@ -13,7 +13,8 @@ import pytest
 
 from autograder.course import Assignment, Course, Exercise
 from autograder.diagnosis.catalogue import Mistake
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.judge.process import material_of
 from autograder.report import ExerciseResult
 from autograder.testing.local import Here

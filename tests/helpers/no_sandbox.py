@@ -9,8 +9,8 @@ import socket
 from typing import Any
 
 from autograder.sandbox.backends.bubblewrap import StudentsInNamespaces
+from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.sandboxed import isolation, seccomp
 
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2

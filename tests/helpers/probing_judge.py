@@ -17,7 +17,6 @@ from typing import Any
 
 from autograder.sandbox.protocol import frames
 
-__all__ = ["prepare", "serve", "warm_up"]
 libc = ctypes.CDLL(None, use_errno=True)
 LEFT = "left-by-a-judge"
 
@@ -25,22 +24,21 @@ LEFT = "left-by-a-judge"
 MOUNTS = set[str]()
 
 
-def warm_up(setting: dict[str, Any]) -> None:
-    """The fork server still sees what is mounted where."""
-    with open("/proc/self/mounts") as mounts:
-        MOUNTS.update(line.split()[1] for line in mounts)
+class Judge:
+    def warm_up(self, setting: dict[str, Any]) -> None:
+        """The fork server still sees what is mounted where."""
+        with open("/proc/self/mounts") as mounts:
+            MOUNTS.update(line.split()[1] for line in mounts)
 
+    def prepare(self, preparation: Any) -> None: ...
 
-def prepare(preparation: Any) -> None: ...
-
-
-def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
-    order = frames.receive(sock)
-    try:
-        got = TRIES[order["what"]](sock, *order["args"])
-    except BaseException as error:
-        got = type(error).__name__
-    frames.send(sock, {"got": got})
+    def serve(self, sock: socket.socket, limits: Any, sandbox: Any) -> None:
+        order = frames.receive(sock)
+        try:
+            got = TRIES[order["what"]](sock, *order["args"])
+        except BaseException as error:
+            got = type(error).__name__
+        frames.send(sock, {"got": got})
 
 
 def system_call(number: int, *args: Any) -> str:

@@ -1,28 +1,32 @@
 """Wrong implementations that nobody wrote for the catalogue, and what a teacher would call each.
 
-`tests/course/wrong_answers/` has a file an assignment, and `..._second.py` to `..._fifth.py` for what other people
-wrote later. An entry is a function or class as a student would write it:
+`tests/course/wrong_answers/` has a file an assignment. An entry is a cell as a student would write it, in the notebook
+whose other cells are the model answers:
 
-    @wrong("root of the length", "scale-by-length", "a-constant-factor")
+    # %% root of the length
+    # accepted: scale-by-length, a-constant-factor
+    # form: yes
+    # author: 2
     def attention_scores(Q, K): ...
 
-First its own name, then the causes that a teacher would accept as right words for it; `one+other` where both have to be
-told. `form=True` marks slips of form (dtype, kind, layout, inputs changed), the others are about understanding.
-
-Entries are in two halves, by a hash of their name. One half may be looked at when causes are added; the other was not
-looked at until its figures were taken.
+After its own name come the causes that a teacher would accept as right words for it; `one+other` where both have to be
+told. `form: yes` marks slips of form (dtype, kind, layout, inputs changed), the others are about understanding. Six
+people wrote them, none of whom had seen the catalogue; an entry without `author` is of the first. The exercise is what
+the cell defines last.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
+import ast
+import functools
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.content import load
 from autograder.course import Assignment
+from autograder.diagnosis.catalogue import read_catalogue
 
 # Names that say the same: those on the left were thought of for the independent wrong answers, before there were
 # others.
@@ -66,61 +70,68 @@ SAME = [
     "angle-rounded angles-rounded angles-of-whole-numbers integer-division",
 ]
 FOLDER = Path(__file__).parents[1] / "course" / "wrong_answers"
+HEADER = re.compile(r"# (accepted|form|author): (.*)\n")
 
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """One wrong implementation."""
+    """One wrong implementation.
+
+    accepted: sets of causes; each set is right words for it
+    text: the cell, as a student hands it in
+    """
 
     name: str
     exercise: str
     accepted: frozenset[frozenset[str]]
     form: bool
-    code: Any
-
-    @property
-    def is_open(self) -> bool:
-        """Is it in the half that may be looked at?"""
-        return hashlib.sha256(f"{self.exercise}/{self.name}".encode()).digest()[0] % 2 == 0
+    author: int
+    text: str
 
     def is_right(self, name: str) -> bool:
         """Are these words a teacher's?"""
-        return any({_word(one) for one in name.split("+")} == {_word(one) for one in given} for given in self.accepted)
+        return _words(name.split("+")) in self.accepted
+
+    def code(self, assignment: Assignment) -> Any:
+        """What the cell defines, among the model answers to the other exercises."""
+        names = dict(vars(assignment.reference()))
+        exec(compile(self.text, f"<{self.name}>", "exec"), names)
+        return names[self.exercise]
 
 
+def wrong_answers_of(assignment: Assignment) -> list[WrongAnswer]:
+    """What is in the assignment's file."""
+    text = (FOLDER / f"{assignment.name}.py").read_text(encoding="utf-8")
+    return [_read(cell) for cell in re.split("^# %% ", text, flags=re.MULTILINE)[1:]]
+
+
+def telling(assignment: Assignment) -> Iterator[WrongAnswer]:
+    """Those that tell what nothing else does: the first of an exercise with these accepted causes, if none of them is a
+    known mistake of the exercise, which is judged and named by itself. If an exercise has none, its first entry.
+    """
+    catalogue, answers = read_catalogue(assignment.mistakes), wrong_answers_of(assignment)
+    for exercise in assignment.exercises:
+        known = {_words([mistake.name]) for mistake in catalogue.of(exercise.name)}
+        mine = [one for one in answers if one.exercise == exercise.name]
+        first = {one.accepted: one for one in reversed(mine) if known.isdisjoint(one.accepted)}
+        yield from first.values() or mine[:1]
+
+
+def _read(cell: str) -> WrongAnswer:
+    name, _, rest = cell.partition("\n")
+    header = {}
+    while line := HEADER.match(rest):
+        header[line[1]], rest = line[2], rest[line.end() :]
+    accepted = frozenset(_words(one.split("+")) for one in header["accepted"].split(", "))
+    exercise = ast.parse(rest).body[-1].name
+    return WrongAnswer(name, exercise, accepted, "form" in header, int(header.get("author", 1)), rest)
+
+
+def _words(names: list[str]) -> frozenset[str]:
+    return frozenset(_word(name) for name in names)
+
+
+@functools.cache
 def _word(name: str) -> str:
     """The first of the names that say the same."""
     return next((line.split()[0] for line in SAME if name in line.split()), name)
-
-
-class WrongAnswers(list[WrongAnswer]):
-    """The entries of one file. Used as a decorator."""
-
-    def __call__(self, name: str, *accepted: str, form: bool = False) -> Callable[[Any], Any]:
-        """Enter the decorated function or class."""
-
-        def enter(code: Any) -> Any:
-            causes = frozenset(frozenset(one.split("+")) for one in accepted)
-            self.append(WrongAnswer(name, code.__name__, causes, form, code))
-            return code
-
-        return enter
-
-    def edited(
-        self, source: str, name: str, accepted: str, *changes: tuple[str, str], form: bool = False, **more: Any
-    ) -> None:
-        """Enter what `source` defines last, with some of its text replaced. `accepted`: causes, by blanks."""
-        for old, new in changes:
-            assert old in source, old
-            source = source.replace(old, new)
-        names = dict(more)
-        exec(source, names)
-        self(name, *accepted.split(), form=form)(list(names.values())[-1])
-
-
-def wrong_answers_of(assignment: Assignment) -> WrongAnswers:
-    """What is in the assignment's files."""
-    found = WrongAnswers()
-    for path in sorted(FOLDER.glob(f"{assignment.name}*.py")):
-        found += load(path).wrong
-    return found

@@ -16,9 +16,9 @@ from autograder.cli.condition import GOOD, LESS, UNSAFE
 from autograder.cli.main import app
 from autograder.cli.options import SandboxKind, warn
 from autograder.course import Course, course_at
-from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, places
 from autograder.sandbox.backends import landlock as landlock_backend
+from autograder.sandbox.linux import landlock
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.supervisor import cgroup, launch
 from tests.conftest import ROOT

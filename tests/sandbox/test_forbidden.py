@@ -17,7 +17,7 @@ from autograder.content import sandbox_setting
 from autograder.course import Course
 from autograder.judge.display_cells import display_cells
 from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.sandbox.sandboxed.removal import QUESTION, _empty
+from autograder.sandbox.sandboxed.removal import _empty
 from autograder.sandbox.sandboxed.shell import student_package
 from autograder.testing.forbidden import answer_in_cell, answered_in
 from tests.conftest import ROOT
@@ -128,7 +128,7 @@ def test_convolution_is_answered_for_as_long_as_it_costs_little(args, small):
     answered = answered_in(sandbox_setting()["forbidden"])
     name = "conv2d" if args[0].ndim == 4 else "conv1d"
     answer = answer_in_cell(
-        Call(QUESTION + name, [torch.from_numpy(a) if hasattr(a, "shape") else a for a in args]), answered
+        Call(name, [torch.from_numpy(a) if hasattr(a, "shape") else a for a in args], forbidden=True), answered
     )
     assert isinstance(answer, Reply) == small, answer
 

@@ -14,9 +14,9 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.sandbox import landlock
 from autograder.sandbox.backends import BUBBLEWRAP, LANDLOCK, PROCESS
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import landlock
 from autograder.sandbox.supervisor.fork_server import ForkServer
 from autograder.sandbox.supervisor.zygote import Zygote
 from tests.conftest import ROOT

@@ -43,7 +43,7 @@ def marked(tmp_path_factory, sandbox):
         tasks.append(Task(f"honest-{number}", assignment.name, version, answers))
     printed = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker, "JUDGES", faulty_judge.__name__)
+        patch.setattr(worker, "JUDGES", f"{faulty_judge.__name__}:Judge")
         patch.setattr(worker, "Zygote", Sees)
         patch.setattr(worker, "GRACE_SECONDS", 2.0)
         patch.setattr(worker, "Limits", functools.partial(Limits, submission_seconds=10.0))

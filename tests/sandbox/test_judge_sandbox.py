@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import landlock
 from autograder.sandbox.backends import LANDLOCK
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import landlock
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.supervisor import users
 from autograder.sandbox.supervisor.launch import ENVIRONMENT
@@ -19,7 +19,7 @@ from autograder.worker.worker import Judges
 from tests.conftest import ROOT, copy_course
 
 pytestmark = pytest.mark.slow
-CHILD = "tests.helpers.probing_judge"
+CHILD = "tests.helpers.probing_judge:Judge"
 TESTS = Path(__file__).resolve().parents[1]
 PYTHON = (Path(sys.base_prefix).resolve(), *Path(sys.base_prefix).resolve().parents)
 REFUSED = {"PermissionError", "OSError", "BlockingIOError"}

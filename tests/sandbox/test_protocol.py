@@ -29,6 +29,7 @@ from autograder.sandbox.protocol.calls import (
 from autograder.sandbox.protocol.objects import Record, Table
 from autograder.sandbox.sandboxed.perform import describe
 from autograder.testing.comparing import same_value
+from autograder.testing.expect import kind_of
 from tests.helpers.messages import anything
 
 plain = st.recursive(
@@ -257,10 +258,10 @@ def test_what_is_too_deep_or_too_large_is_named_and_not_sent():
     inner = values.decode(values.encode(deep))
     while isinstance(inner, list):
         (inner,) = inner
-    assert inner.type_name == "something nested too deeply"
+    assert kind_of(inner) == "something nested too deeply"
     large = np.broadcast_to(np.float64(0), (values.MAX_ARRAY // 8 + 1,))
-    assert values.decode(values.encode(large)).type_name == "array of 16 MB"
-    assert repr(values.decode(["other", "set"])) == "a value of type set"
+    assert kind_of(values.decode(values.encode(large))) == "an array of 16 MB"
+    assert repr(values.decode(["other", ["type", "set"]])) == "a value of type set"
     assert values.decode(["dict", [[["list", []], 1]]]) == {"(list)": 1}
 
 

@@ -35,8 +35,8 @@ import pytest
 from autograder.authoring.sample_class import mistake, model_answers
 from autograder.course import Course
 from autograder.judge.notebook import CUT
-from autograder.sandbox import landlock
 from autograder.sandbox.limits import MIB, Limits
+from autograder.sandbox.linux import landlock
 from autograder.submission import ModelFile
 from tests.conftest import ROOT
 from tests.helpers.sandboxes import Marker, Sandbox

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.sandbox import landlock
+from autograder.sandbox.linux import landlock
 from tests.helpers.calls import Lost, ask, define
 from tests.helpers.sandboxes import Marker, Sandbox
 

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.sandboxed import isolation
+from autograder.sandbox.linux import isolation
 from tests.conftest import ROOT
 from tests.helpers.calls import BACKENDS, ask, define, slowly
 

@@ -12,7 +12,8 @@ import pytest
 
 from autograder.course import Exercise
 from autograder.diagnosis.fingerprints import fingerprint_of
-from autograder.judge.judging import Material, judge
+from autograder.judge.judging import judge
+from autograder.judge.material import Material
 from autograder.sandbox.protocol import values
 from autograder.sandbox.protocol.calls import Reply
 from autograder.sandbox.protocol.frames import WireError
@@ -76,7 +77,7 @@ def test_a_set_has_the_same_bytes_however_it_was_made():
 
 
 def test_a_set_that_is_too_large_or_holds_what_cannot_be_in_one_is_named():
-    assert over(set(range(values.MAX_SET + 1))).type_name == "something too large, a set of 1025"
+    assert kind_of(over(set(range(values.MAX_SET + 1)))) == "something too large, a set of 1025"
     assert over({Colour.RED}).type_name == "set"
 
 
@@ -118,7 +119,7 @@ def test_a_tree_with_links_to_parents_comes_without_them():
     Node("leaf", root)
     found = over(root)
     assert found.children[0].name == "leaf"
-    assert found.children[0].parent.type_name == "something that holds itself"
+    assert kind_of(found.children[0].parent) == "something that holds itself"
 
 
 def test_objects_that_all_know_each_other_take_no_time():
@@ -128,7 +129,7 @@ def test_objects_that_all_know_each_other_take_no_time():
     started = time.process_time()
     over(everybody)
     assert time.process_time() - started < 2
-    assert over(SimpleNamespace(**{f"a{n}": n for n in range(65)})).type_name == "something of too many objects"
+    assert kind_of(over(SimpleNamespace(**{f"a{n}": n for n in range(65)}))) == "something of too many objects"
 
 
 def test_words_of_a_students_class_are_cut_and_dropped_once_the_reference_has_answered():
@@ -173,8 +174,8 @@ def test_a_frame_backed_by_arrow_comes_as_its_columns_too():
 
 def test_a_frame_that_is_too_large_is_named():
     pandas = pytest.importorskip("pandas")
-    assert over(pandas.DataFrame({"w": ["a"] * 30_000})).type_name == "something too large, a DataFrame of 30000 x 1"
-    assert over(pandas.DataFrame(np.zeros((1, 300)))).type_name == "something too large, a DataFrame of 1 x 300"
+    assert kind_of(over(pandas.DataFrame({"w": ["a"] * 30_000}))) == "something too large, a DataFrame of 30000 x 1"
+    assert kind_of(over(pandas.DataFrame(np.zeros((1, 300))))) == "something too large, a DataFrame of 1 x 300"
     assert over(pandas.DataFrame([[1, 2]], columns=["a", "a"])).type_name == "DataFrame"
 
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
-from autograder.sandbox import landlock
 from autograder.sandbox.backends.promises import PROMISES, Promise
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation, landlock, seccomp
+from autograder.sandbox.linux.exercises import InOwnGroup
 from autograder.sandbox.protocol.messages import Policy
-from autograder.sandbox.sandboxed import isolation, seccomp
-from autograder.sandbox.sandboxed.exercises import InOwnGroup
 
 SEEN = "student code cannot read suites, marks or other students' work"
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from autograder.sandbox import landlock
 from autograder.sandbox.backends.base import Backend, Confined, Judges, Students
 from autograder.sandbox.backends.places import (
     ENVIRONMENT_INSIDE,
@@ -28,9 +27,9 @@ from autograder.sandbox.backends.places import (
     with_its_name,
 )
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation, landlock
+from autograder.sandbox.linux.exercises import Alone
 from autograder.sandbox.protocol.messages import Policy
-from autograder.sandbox.sandboxed import isolation
-from autograder.sandbox.sandboxed.exercises import Alone
 
 # To give fork servers namespaces of their own; to give root up; to read a course that only its owner may read; to end
 # fork servers.

@@ -25,13 +25,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-from autograder.sandbox import landlock
 from autograder.sandbox.backends.base import Backend, Child, Judges, Students
 from autograder.sandbox.backends.places import KIT, SYSTEM, open_to_all, python_places
 from autograder.sandbox.backends.process import plain_python, remove_scratch
+from autograder.sandbox.linux import isolation, landlock, scratch_watch, seccomp
+from autograder.sandbox.linux.exercises import ByDescriptor, InOwnGroup, InScope
 from autograder.sandbox.protocol.messages import Policy
-from autograder.sandbox.sandboxed import isolation, scratch_watch, seccomp
-from autograder.sandbox.sandboxed.exercises import ByDescriptor, InOwnGroup, InScope
 
 BECOME_ANOTHER = {0, 6, 7}  # capabilities: CHOWN, SETGID, SETUID
 READ_ALL = {1, 2}  # DAC_OVERRIDE, DAC_READ_SEARCH

@@ -82,6 +82,7 @@ class Call:
     steps: for a class, methods called one after the other on its object; the value is what the last one gives. For a
         module, methods called before it is
     memory: how many bytes may be held at once, beside the arguments; None: as many as the sandbox has
+    forbidden: is it a function that the sandbox was emptied of (see `sandboxed.removal`)? The name is that function's
     """
 
     name: str
@@ -93,6 +94,7 @@ class Call:
     lenient: bool = False
     steps: Sequence[Step] = ()
     memory: int | None = None
+    forbidden: bool = False
 
     def given(self) -> list[Any]:
         """Every argument, the constructor's and those of steps among them."""
@@ -113,6 +115,7 @@ class Call:
             self.lenient,
             [_Step(step.method, encode(list(step.args))) for step in self.steps],
             self.memory,
+            self.forbidden,
         )
         return frames.body(_CallMessage(packed))
 
@@ -212,6 +215,7 @@ class _Call(_Fields):
     lenient: bool
     steps: list[_Step]
     memory: int | None
+    forbidden: bool
 
 
 class _CallMessage(msgspec.Struct):
@@ -258,6 +262,7 @@ def call_of(body: bytes) -> Call:
             one.lenient,
             [Step(step.method, _decoded(step.args, list)) for step in one.steps],
             one.memory,
+            one.forbidden,
         )
 
 

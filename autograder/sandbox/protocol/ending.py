@@ -1,7 +1,7 @@
 """How a process of a submission ended, and whether the student's code or the machine ended it.
 
 A mark may be lowered only if the end is the student's: the code's own exit, a signal of its own, a limit that it met.
-`sandboxed.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, by which the kernel short of memory, its
+`linux.seccomp` keeps student code from sending itself SIGKILL or SIGTERM, by which the kernel short of memory, its
 helpers and people end processes. So these two signals are the machine's, unless the submission's own memory limit was
 met.
 """

@@ -48,7 +48,7 @@ class Policy(Message, frozen=True):
 class StartServer(Message, frozen=True, tag="start"):
     """Fork a fork server: its control socket comes along, and files of the control group that it joins.
 
-    child: module of what it forks; setting: what that module is told
+    child: module and class of what it forks; setting: what that is told
     """
 
     number: int

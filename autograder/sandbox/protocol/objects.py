@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +27,31 @@ PLAIN = tuple(map(np.dtype, ("bool", "float32", "float64", "int8", "int16", "int
 
 class NoField(AttributeError):
     """An object or a table that came back has nothing of a name that a suite asks for."""
+
+
+class Form(Enum):
+    """What does not cross the sandbox's boundary, and what its `Other` then says."""
+
+    TYPE = "type"  # of such a type: the type's name
+    ARRAY = "array"  # numbers of such a kind, or too many: their dtype, or their size
+    TENSOR = "tensor"
+    TOO_LARGE = "something too large"  # what it is
+    TOO_DEEP = "something nested too deeply"  # nothing more, as those below
+    TOO_MANY = "something of too many objects"
+    ENDLESS = "something that holds itself"
+
+
+FORMS = [form.value for form in Form]
+
+
+class Other:
+    """A value that does not cross the sandbox's boundary; only the name of its type does, or what its form says."""
+
+    def __init__(self, type_name: str, form: Form = Form.TYPE) -> None:
+        self.type_name, self.form = type_name[:NAME], form
+
+    def __repr__(self) -> str:
+        return f"a value of type {self.type_name}" if self.form is Form.TYPE else self.form.value
 
 
 class Record:

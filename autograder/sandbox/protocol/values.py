@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.protocol.frames import MAX_ITEMS, WireError
-from autograder.sandbox.protocol.objects import NAME, Record, Table, is_field, of_pandas, public
+from autograder.sandbox.protocol.objects import FORMS, NAME, Form, Other, Record, Table, is_field, of_pandas, public
 
 DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 BY_NAME = {name: np.dtype(name) for name in DTYPES}
@@ -30,16 +30,6 @@ MAX_FIELDS = 64  # of an object
 MAX_OBJECTS = 1000  # in one value; a tree with links to its parents is read along every path
 MAX_COLUMNS = 256
 MAX_CELLS = 20_000  # of all columns of a table that are no arrays
-
-
-class Other:
-    """A value that does not cross the sandbox's boundary; only the name of its type does."""
-
-    def __init__(self, type_name: str) -> None:
-        self.type_name = type_name[:NAME]
-
-    def __repr__(self) -> str:
-        return f"a value of type {self.type_name}"
 
 
 class Handle:
@@ -65,7 +55,7 @@ def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
     """`value` as tagged lists; what has no tag becomes an `Other` with its type's name."""
     kind = type(value)
     if depth > MAX_DEPTH:
-        return ["other", "something nested too deeply"]
+        return _other(Form.TOO_DEEP)
     if kind is np.ndarray:
         return _encode_array("array", value)
     if value is None or kind in (bool, float, str) or (kind is int and -(2**63) <= value < 2**63):
@@ -93,12 +83,16 @@ def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
     return _encode_object(value, depth, objects)
 
 
+def _other(form: Form, type_name: str = "") -> list[Any]:
+    return ["other", [form.value, type_name]]
+
+
 def _encode_set(value: Any, depth: int, objects: _Objects) -> list[Any]:
     if len(value) > MAX_SET:
-        return ["other", f"something too large, a set of {len(value)}"]
+        return _other(Form.TOO_LARGE, f"a set of {len(value)}")
     members = [encode(item, depth + 1, objects) for item in value]
     if not all(map(_is_member, members)):
-        return ["other", type(value).__name__]
+        return _other(Form.TYPE, type(value).__name__)
     return [type(value).__name__, sorted(members, key=repr)]  # the same set, the same bytes
 
 
@@ -116,11 +110,11 @@ def _encode_object(value: Any, depth: int, objects: _Objects) -> list[Any]:
     name = value.type_name if type(value) is Record else type(value).__name__
     found = {} if type(value) is Other else public(value)
     if not (found or type(value) is Record) or not name.isidentifier():
-        return ["other", name]
+        return _other(Form.TYPE, name)
     if objects.left <= 0 or len(found) > MAX_FIELDS:
-        return ["other", "something of too many objects"]
+        return _other(Form.TOO_MANY)
     if id(value) in objects.open:
-        return ["other", "something that holds itself"]
+        return _other(Form.ENDLESS)
     objects.left -= 1
     objects.open.add(id(value))
     fields = [[key, encode(item, depth + 1, objects)] for key, item in found.items()]
@@ -133,11 +127,11 @@ def _encode_object(value: Any, depth: int, objects: _Objects) -> list[Any]:
 
 def _encode_table(table: Table | None) -> list[Any]:
     if table is None:
-        return ["other", "DataFrame"]
+        return _other(Form.TYPE, "DataFrame")
     parts = [*table.columns.values(), *([] if table.index is None else [table.index])]
     cells = sum(len(part) for part in parts if not isinstance(part, np.ndarray))
     if len(parts) > MAX_COLUMNS or cells > MAX_CELLS or any(getattr(part, "nbytes", 0) > MAX_ARRAY for part in parts):
-        return ["other", f"something too large, a DataFrame of {len(table)} x {len(table.columns)}"]
+        return _other(Form.TOO_LARGE, f"a DataFrame of {len(table)} x {len(table.columns)}")
     return ["table", [list(table.columns), [encode(part) for part in table.columns.values()], encode(table.index)]]
 
 
@@ -156,15 +150,16 @@ def _array_fields(array: np.ndarray) -> list[Any]:
 
 def _encode_array(tag: str, array: np.ndarray) -> list[Any]:
     if array.dtype not in NAMES:
-        return ["other", f"{tag} of {array.dtype}"]
+        return _other(Form(tag), str(array.dtype))
     if array.nbytes > MAX_ARRAY:
-        return ["other", f"{tag} of {array.nbytes >> 20} MB"]
+        return _other(Form(tag), f"{array.nbytes >> 20} MB")
     return [tag, *_array_fields(array)]
 
 
 def _encode_tensor(tensor: Any) -> list[Any]:
     if not _is_plain(tensor.layout, tensor.dtype):
-        return ["other", f"{str(tensor.layout).removeprefix('torch.')} tensor of {tensor.dtype}"]
+        layout = str(tensor.layout).removeprefix("torch.")
+        return _other(Form.TENSOR, f"{tensor.dtype}" + (f" ({layout})" if layout != "strided" else ""))
     return _encode_array("tensor", tensor.detach().cpu().numpy())
 
 
@@ -194,8 +189,8 @@ def decode(data: Any, depth: int = 0) -> Any:
         return array if tag == "array" else array[()] if tag == "scalar" else _tensor(array)
     if len(fields) != 1:
         raise WireError("a tagged value has one field")
-    if tag == "other" and type(fields[0]) is str:
-        return Other(fields[0])
+    if tag == "other":
+        return _decode_other(fields[0])
     if tag == "handle":
         return _decode_handle(fields[0], depth)
     if tag in ("list", "tuple", "dict"):
@@ -207,6 +202,12 @@ def decode(data: Any, depth: int = 0) -> Any:
     if tag == "table":
         return _decode_table(fields[0], depth)
     raise WireError("an unknown tag")
+
+
+def _decode_other(fields: Any) -> Other:
+    if type(fields) is not list or len(fields) != 2 or fields[0] not in FORMS or type(fields[1]) is not str:
+        raise WireError("not what is left out")
+    return Other(fields[1], Form(fields[0]))
 
 
 def _decode_handle(fields: Any, depth: int) -> Handle:

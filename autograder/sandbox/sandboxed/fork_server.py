@@ -1,7 +1,7 @@
 """A process in the sandbox that forks a child for each submission, and runs nobody's code itself.
 
 The zygote forks it (`sandboxed.zygote`). There are two kinds of fork server, which differ in the child (a
-`GuestModule`): one for student code (`sandboxed.notebook`), one for judges (`judge.process`). The control socket brings
+`Children`): one for student code (`sandboxed.notebook`), one for judges (`judge.process`). The control socket brings
 messages of `protocol.messages`; with `Open` comes the descriptor that the child will talk on. Messages travel on
 sockets of their own, so what anybody prints disturbs nothing. Which rights are given up, and when, is in
 `sandbox.backends`.
@@ -20,6 +20,7 @@ from typing import NoReturn, Protocol
 from autograder.sandbox.backends import BACKENDS, Judges, Students, confined
 from autograder.sandbox.backends.base import Child
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
 from autograder.sandbox.protocol.messages import (
@@ -34,11 +35,10 @@ from autograder.sandbox.protocol.messages import (
     StartServer,
     ToServer,
 )
-from autograder.sandbox.sandboxed import isolation
 
 
-class ChildModule(Protocol):
-    """What a fork server's module has."""
+class Children(Protocol):
+    """What a fork server keeps for its children, and each child starts with."""
 
     def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed | None:
         """Import what every child needs, once; the files that no child may read."""
@@ -57,7 +57,8 @@ def main(descriptor: int, body: bytes) -> None:
     """
     order = frames.parse(body, StartServer)
     control, sandbox = socket.socket(fileno=descriptor), confined(order.policy)
-    child: ChildModule = importlib.import_module(order.child)  # type: ignore[assignment]
+    module, _, name = order.child.partition(":")
+    child: Children = getattr(importlib.import_module(module), name)()
     sandbox.before_imports()
     removed = child.warm_up(order.setting)
     isolation.gather_pages()
@@ -69,7 +70,7 @@ def main(descriptor: int, body: bytes) -> None:
 class _ForkServer:
     """Forks children, says how they ended, and clears them away."""
 
-    def __init__(self, control: socket.socket, child: ChildModule, sandbox: Students | Judges) -> None:
+    def __init__(self, control: socket.socket, child: Children, sandbox: Students | Judges) -> None:
         self._control, self._child_module, self._sandbox = control, child, sandbox
         self._children: dict[int, Child] = {}
 

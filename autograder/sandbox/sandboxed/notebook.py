@@ -11,6 +11,7 @@ submission cannot get past is in `isolation`, what it finds in `shell`.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import io
 import os
@@ -18,17 +19,18 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import msgspec
 
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.linux import isolation, seccomp
 from autograder.sandbox.protocol import frames, messages
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply, answer_bytes, answer_of, call_of
 from autograder.sandbox.protocol.ending import MACHINE_SHORT, Ending, ending_of
-from autograder.sandbox.sandboxed import isolation, removal, seccomp
+from autograder.sandbox.sandboxed import removal
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
@@ -37,35 +39,41 @@ from autograder.sandbox.sandboxed.shell import Bounded, run_cell, student_packag
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
-_shell: Any = None
-_where_watched: dict[str, messages.Forbidden] = {}
-_packages: tuple[str, ...] = ()  # the course's, from which a notebook imports as from this one
 
 
-def warm_up(setting: Mapping[str, object]) -> isolation.Removed:
-    """Import what every submission needs, once, and make the shell that its cells will run in."""
-    global _shell, _where_watched, _packages
-    known = msgspec.convert(setting, messages.Setting)
-    _shell, removed = warm_shell(known)
-    _where_watched, _packages = known.forbidden.where_watched, (known.package,)
-    return removed
+class Notebooks:
+    """What the students' fork server keeps, and each notebook starts with.
 
+    shell: what cells run in; where_watched: what goes with some suites alone, by the name that they watch
+    packages: the course's, from which a notebook imports as from this one
+    """
 
-def prepare(preparation: messages.Preparation) -> None:
-    """A notebook needs nothing more."""
+    def __init__(self) -> None:
+        self.shell: Any = None
+        self.where_watched: Mapping[str, messages.Forbidden] = {}
+        self.packages: tuple[str, ...] = ()
 
+    def warm_up(self, setting: Mapping[str, object]) -> isolation.Removed:
+        """Import what every submission needs, once, and make the shell that its cells will run in."""
+        known = msgspec.convert(setting, messages.Setting)
+        self.shell, removed = warm_shell(known)
+        self.where_watched, self.packages = known.forbidden.where_watched, (known.package,)
+        return removed
 
-def serve(sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
-    """Run cells and fork exercises, as the other side asks."""
-    assert isinstance(sandbox, Students)
-    _State(sock, limits, sandbox).serve()
+    def prepare(self, preparation: messages.Preparation) -> None:
+        """A notebook needs nothing more."""
+
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Students | Judges) -> None:
+        """Run cells and fork exercises, as the other side asks."""
+        assert isinstance(sandbox, Students)
+        _State(self, sock, limits, sandbox).serve()
 
 
 class _State:
     """Runs the cells once, then forks for each exercise."""
 
-    def __init__(self, sock: socket.socket, limits: Limits, sandbox: Students) -> None:
-        self.sock = sock
+    def __init__(self, kept: Notebooks, sock: socket.socket, limits: Limits, sandbox: Students) -> None:
+        self.kept, self.shell, self.sock = kept, kept.shell, sock
         self.exercises = sandbox.exercises()
         self.printed = Bounded(int(limits.printed_characters))
 
@@ -74,9 +82,9 @@ class _State:
         gc.set_threshold(*COLLECT)
         sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
         sys.stdin = io.StringIO()
-        for name in ("autograder", *_packages):
+        for name in ("autograder", *self.kept.packages):
             sys.modules[name] = student_package(name)
-        removal.answered_by(lambda question: _ask(self.sock, question))
+        removal.asked.ask = functools.partial(_ask, self.sock)
         frames.send(self.sock, messages.Ready())
         while True:
             message, descriptors = frames.receive_with_descriptors(self.sock, messages.ToNotebook)
@@ -86,13 +94,13 @@ class _State:
         match message:
             case messages.Without():
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
-                for name in set(message.watched) & set(_where_watched):
-                    removal.take_away(_where_watched[name])
+                for name in set(message.watched) & set(self.kept.where_watched):
+                    removal.take_away(self.kept.where_watched[name])
             case messages.LookUp():
                 frames.send(self.sock, messages.Names(tuple(looked_up(message.sources))))
             case messages.LookUses():
                 # What an exercise's code looks up tells the judge whether an earlier mistake could matter there.
-                found = names_used(_shell.user_ns, message.name, message.known)
+                found = names_used(self.shell.user_ns, message.name, message.known)
                 frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
             case messages.RunCell():
                 frames.send(self.sock, self._run_cell(message.source, message.seconds))
@@ -109,12 +117,12 @@ class _State:
         signal.signal(signal.SIGALRM, _interrupt)
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
-            error = run_cell(_shell, source)
+            error = run_cell(self.shell, source)
         except BaseException as escaped:
             error = escaped
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        failure = b"" if error is None else answer_bytes(describe(error, _shell.user_ns))
+        failure = b"" if error is None else answer_bytes(describe(error, self.shell.user_ns))
         return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
 
     def _fork_exercise(self, descriptor: int, message: messages.Exercise) -> None:
@@ -135,7 +143,7 @@ class _State:
             self.exercises.in_child()
             seccomp.keep_from_ending_itself()
             self.sock.close()
-            _Exercise(socket.socket(fileno=descriptor), self.printed, message).serve()
+            _Exercise(self.shell.user_ns, socket.socket(fileno=descriptor), self.printed, message).serve()
             code = 0
         except (OSError, frames.Exhausted):
             code = MACHINE_SHORT
@@ -167,8 +175,10 @@ def _interrupt(signum: int, frame: Any) -> None:
 class _Exercise:
     """Answers the calls of one exercise."""
 
-    def __init__(self, sock: socket.socket, printed: Bounded, exercise: messages.Exercise) -> None:
-        self.sock, self.printed, self.exercise = sock, printed, exercise
+    def __init__(
+        self, names: MutableMapping[str, Any], sock: socket.socket, printed: Bounded, exercise: messages.Exercise
+    ) -> None:
+        self.names, self.sock, self.printed, self.exercise = names, sock, printed, exercise
 
     def serve(self) -> None:
         gc.freeze()  # what the cells have made stays
@@ -191,10 +201,10 @@ class _Exercise:
             flush()
             return _ask(self.sock, question)
 
-        removal.answered_by(ask)
+        removal.asked.ask = ask
         for body in calls:
             self.printed.clear()
-            answer = perform(_shell.user_ns, call_of(body), ask, self.exercise.substituted, self.exercise.watched)
+            answer = perform(self.names, call_of(body), ask, self.exercise.substituted, self.exercise.watched)
             waiting += frames.framed(_sendable(answer))
             if time.monotonic() - since > PATIENCE:
                 flush()

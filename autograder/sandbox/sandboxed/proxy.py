@@ -73,10 +73,10 @@ def _function(name: str, order: Sequence[str], ask: Ask, own: Own | None, in_tor
 
 
 def ask_for(name: str, order: Sequence[str], ask: Ask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The trusted side's answer to a call of `name`; raises `RuntimeError` if it refuses."""
+    """The trusted side's answer to a call of a function that was taken away; raises `RuntimeError` if it refuses."""
     placed, rest = _by_place(args, kwargs, order)
     try:
-        return _value(ask, Call(name, placed, rest))
+        return _value(ask, Call(name, placed, rest, forbidden=True))
     except Refused as refused:
         raise RuntimeError(str(refused)) from None
 

@@ -31,7 +31,6 @@ from autograder.sandbox.protocol.calls import Ask, Call, Failure
 from autograder.sandbox.protocol.messages import Forbidden
 from autograder.sandbox.sandboxed.proxy import ask_for
 
-QUESTION = "ready-made "  # how the name in such a question begins
 KEYS = (
     "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional",
     "CompositeImplicitAutogradNestedTensor", "CPU", "AutogradCPU", "NestedTensorCPU", "QuantizedCPU", "AutocastCPU",
@@ -39,13 +38,29 @@ KEYS = (
 )  # fmt: skip
 NOT_HERE = "is answered for plain, small inputs only while a notebook is graded; this is about a self-check, not a mark"
 
-_ask: Ask | None = None
+
+class Asked:
+    """What stands in the place of a forbidden function calls this one, which asks the trusted side.
+
+    ask: takes questions there; None until a notebook has somebody to ask
+    """
+
+    def __init__(self) -> None:
+        self.ask: Ask | None = None
+
+    def __call__(self, name: str, order: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The trusted side's answer to a call; raises `RuntimeError` if it refuses."""
+        if self.ask is None:
+            raise RuntimeError(f"the ready-made {name} {NOT_HERE}")
+        try:
+            return ask_for(name, order, self.ask, args, kwargs)
+        except Exception:
+            # Some arguments cannot be sent (a batched tensor inside vmap). That it was called is said all the same.
+            answer = self.ask(Call(name, forbidden=True))
+            raise RuntimeError(answer.text if isinstance(answer, Failure) else NOT_HERE) from None
 
 
-def answered_by(ask: Ask) -> None:
-    """From now on `ask` takes questions to the trusted side."""
-    global _ask
-    _ask = ask
+asked = Asked()  # by this name emptied sources import it
 
 
 def take_away(what: Forbidden) -> None:
@@ -144,15 +159,3 @@ def _empty(function: Any, name: str) -> None:
     exec(compile(text, "<ready-made>", "exec"), made)  # noqa: S102
     function.__defaults__ = function.__kwdefaults__ = None
     function.__code__ = made["around"](*function.__code__.co_freevars).__code__
-
-
-def asked(name: str, order: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The trusted side's answer to a call; raises `RuntimeError` if it refuses."""
-    if _ask is None:
-        raise RuntimeError(f"the ready-made {name} {NOT_HERE}")
-    try:
-        return ask_for(QUESTION + name, order, _ask, args, kwargs)
-    except Exception:
-        # Some arguments cannot be sent (a batched tensor inside vmap). That it was called is said all the same.
-        answer = _ask(Call(QUESTION + name))
-        raise RuntimeError(answer.text if isinstance(answer, Failure) else NOT_HERE) from None

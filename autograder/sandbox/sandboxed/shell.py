@@ -12,8 +12,9 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol.messages import Setting
-from autograder.sandbox.sandboxed import isolation, removal
+from autograder.sandbox.sandboxed import removal
 
 
 def warm_shell(setting: Setting) -> tuple[Any, isolation.Removed]:

@@ -21,9 +21,9 @@ import sys
 from collections.abc import Sequence
 
 from autograder.sandbox.backends import BACKENDS, Backend, confined
+from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.messages import StartServer, ToZygote
-from autograder.sandbox.sandboxed import isolation
 
 
 def main(descriptor: int, backend: str, modules: Sequence[str]) -> None:

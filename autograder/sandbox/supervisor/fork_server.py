@@ -42,8 +42,8 @@ ATTEMPTS = 2  # a fork server that was lost is started again once
 OWN_PROCESSES = 4  # the fork server, and room for one that ends
 LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # it is ended, and the next one started
 
-STUDENTS = "autograder.sandbox.sandboxed.notebook"
-JUDGES = "autograder.judge.process"
+STUDENTS = "autograder.sandbox.sandboxed.notebook:Notebooks"
+JUDGES = "autograder.judge.process:Judge"
 
 
 def isolates(kind: str) -> tuple[Backend, str | None]:
@@ -56,7 +56,7 @@ def isolates(kind: str) -> tuple[Backend, str | None]:
     if sys.platform != "linux":
         raise MachineError("notebooks are run on Linux alone, or in a container; in JupyterLab, check(...) works here")
     if too_low := launch.why_too_little():
-        raise MachineError(too_low)
+        raise too_low
     return launch.chosen(kind)
 
 
@@ -77,7 +77,7 @@ def what_is_unsafe(kind: str, root: Path) -> str | None:
 class ForkServer:
     """A fork server of a zygote, forked when it is needed, and again if it was lost. Threads may share it.
 
-    child: module of what it forks; setting: what that module is told, plain data
+    child: module and class of what it forks; setting: what that is told, plain data
     judges: may it see the course? If not, it is for students' code, and limits hold for all of it together
     """
 

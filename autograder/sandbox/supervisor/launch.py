@@ -112,7 +112,7 @@ def chosen(kind: str) -> tuple[Backend, str | None]:
     return PROCESS, ", and ".join(reasons)
 
 
-def why_too_little() -> str | None:
+def why_too_little() -> MachineError | None:
     """None if this process may use what grading takes, else what it lacks and how to get it.
 
     Less than a submission's own limits is fine: the lower limit then holds.
@@ -122,8 +122,8 @@ def why_too_little() -> str | None:
         # Root may start as many processes as it likes, whatever its limit.
         if allowed != resource.RLIM_INFINITY and allowed < least and (option != "-u" or os.getuid()):
             unit = 1024 if option in _KIB else 1
-            return (
-                f"{what} is limited to {allowed // unit} here, and grading needs {least // unit}; "
-                f"raise it with `ulimit {option} {least // unit}`, then run this again"
+            return MachineError(
+                f"{what} is limited to {allowed // unit} here, and grading needs {least // unit}",
+                f"raise it with `ulimit {option} {least // unit}`, then run this again",
             )
     return None

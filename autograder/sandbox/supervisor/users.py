@@ -34,8 +34,8 @@ class Reserved:
                 self.number = number
                 return
         raise MachineError(
-            f"no user is free among {CANDIDATES[0]} to {CANDIDATES[-1]}, and root runs no student code; "
-            "start the grader as an ordinary user, or give its container these users"
+            f"no user is free among {CANDIDATES[0]} to {CANDIDATES[-1]}, and root runs no student code",
+            "start the grader as an ordinary user, or give its container these users",
         )
 
     def _lock(self, number: int) -> bool:

@@ -66,7 +66,7 @@ class Zygote:
     ) -> tuple[int, socket.socket]:
         """Have it fork a fork server as soon as it can: the fork server's number and control socket.
 
-        child: module of what the fork server forks; judges: may it see the course?
+        child: module and class of what the fork server forks; judges: may it see the course?
         files: descriptors of a control group's files, which it joins
         Raises `MachineError` if it cannot be started.
         """

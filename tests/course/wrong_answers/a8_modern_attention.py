@@ -1,20 +1,89 @@
-import math
+# %% the other way
+# accepted: turned-backwards
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    out = np.empty_like(x)
+    for i in range(0, d, 2):
+        theta = positions * base ** (-i / d)
+        c, s = np.cos(theta), np.sin(theta)
+        out[..., i] = x[..., i] * c + x[..., i + 1] * s
+        out[..., i + 1] = -x[..., i] * s + x[..., i + 1] * c
+    return out
 
-import numpy as np
-import torch
-import torch.nn as nn
-import torch.nn.functional as F
+# %% twice the exponent
+# accepted: exponent-doubled
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    out = np.empty_like(x)
+    for i in range(0, d, 2):
+        theta = positions * base ** (-2 * i / d)
+        c, s = np.cos(theta), np.sin(theta)
+        out[..., i] = x[..., i] * c - x[..., i + 1] * s
+        out[..., i + 1] = x[..., i] * s + x[..., i + 1] * c
+    return out
 
-from tests.helpers.wrong_answers import WrongAnswers
+# %% half the exponent
+# accepted: exponent-without-the-2
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    out = np.empty_like(x)
+    for i in range(0, d, 2):
+        theta = positions * base ** (-i / (2 * d))
+        c, s = np.cos(theta), np.sin(theta)
+        out[..., i] = x[..., i] * c - x[..., i + 1] * s
+        out[..., i + 1] = x[..., i] * s + x[..., i + 1] * c
+    return out
 
-wrong = WrongAnswers()
-edit = wrong.edited
+# %% from one
+# accepted: positions-from-1
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    out = np.empty_like(x)
+    for i in range(0, d, 2):
+        theta = (positions + 1) * base ** (-i / d)
+        c, s = np.cos(theta), np.sin(theta)
+        out[..., i] = x[..., i] * c - x[..., i + 1] * s
+        out[..., i + 1] = x[..., i] * s + x[..., i + 1] * c
+    return out
 
-# ---------------------------------------------------------------- rotate
+# %% counts for itself
+# accepted: positions-ignored
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    out = np.empty_like(x)
+    for i in range(0, d, 2):
+        theta = np.arange(len(positions)) * base ** (-i / d)
+        c, s = np.cos(theta), np.sin(theta)
+        out[..., i] = x[..., i] * c - x[..., i + 1] * s
+        out[..., i + 1] = x[..., i] * s + x[..., i + 1] * c
+    return out
 
-ROTATE = """
-import numpy as np
+# %% one minus too few
+# accepted: no-minus
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    out = np.empty_like(x)
+    for i in range(0, d, 2):
+        theta = positions * base ** (-i / d)
+        c, s = np.cos(theta), np.sin(theta)
+        out[..., i] = x[..., i] * c + x[..., i + 1] * s
+        out[..., i + 1] = x[..., i] * s + x[..., i + 1] * c
+    return out
 
+# %% sines first
+# accepted: sine-and-cosine-swapped
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    out = np.empty_like(x)
+    for i in range(0, d, 2):
+        theta = positions * base ** (-i / d)
+        s, c = np.cos(theta), np.sin(theta)
+        out[..., i] = x[..., i] * c - x[..., i + 1] * s
+        out[..., i + 1] = x[..., i] * s + x[..., i + 1] * c
+    return out
+
+# %% its own first
+# accepted: written-over-too-soon
 def rotate(x, positions, base=10000.0):
     d = x.shape[-1]
     out = np.empty_like(x)
@@ -22,31 +91,23 @@ def rotate(x, positions, base=10000.0):
         theta = positions * base ** (-i / d)
         c, s = np.cos(theta), np.sin(theta)
         out[..., i] = x[..., i] * c - x[..., i + 1] * s
+        out[..., i + 1] = out[..., i] * s + x[..., i + 1] * c
+    return out
+
+# %% in degrees
+# accepted: degrees
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    out = np.empty_like(x)
+    for i in range(0, d, 2):
+        theta = positions * base ** (-i / d)
+        c, s = np.cos(np.radians(theta)), np.sin(np.radians(theta))
+        out[..., i] = x[..., i] * c - x[..., i + 1] * s
         out[..., i + 1] = x[..., i] * s + x[..., i + 1] * c
     return out
-"""
-edit(ROTATE, "the other way", "turned-backwards", ("c - x", "c + x"), ("x[..., i] * s + x", "-x[..., i] * s + x"))
-edit(ROTATE, "twice the exponent", "exponent-doubled", ("-i / d", "-2 * i / d"))
-edit(ROTATE, "half the exponent", "exponent-without-the-2", ("-i / d", "-i / (2 * d)"))
-edit(ROTATE, "from one", "positions-from-1", ("positions * base", "(positions + 1) * base"))
-edit(ROTATE, "counts for itself", "positions-ignored", ("positions * base", "np.arange(len(positions)) * base"))
-edit(ROTATE, "one minus too few", "no-minus", ("c - x", "c + x"))
-edit(
-    ROTATE,
-    "sines first",
-    "sine-and-cosine-swapped",
-    ("c, s = np.cos(theta), np.sin(theta)", "s, c = np.cos(theta), np.sin(theta)"),
-)
-edit(ROTATE, "its own first", "written-over-too-soon", ("= x[..., i] * s", "= out[..., i] * s"))
-edit(
-    ROTATE,
-    "in degrees",
-    "degrees",
-    ("np.cos(theta), np.sin(theta)", "np.cos(np.radians(theta)), np.sin(np.radians(theta))"),
-)
 
-
-@wrong("as in a famous library", "pairs-in-halves")
+# %% as in a famous library
+# accepted: pairs-in-halves
 def rotate(x, positions, base=10000.0):
     half = x.shape[-1] // 2
     freqs = 1.0 / base ** (np.arange(half) / half)
@@ -54,12 +115,344 @@ def rotate(x, positions, base=10000.0):
     turned = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
     return (x * np.cos(emb) + turned * np.sin(emb)).astype(x.dtype)
 
+# %% rotate_half
+# accepted: pairs-in-halves
+def rotate_half(x):
+    a, b = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
+    return np.concatenate((-b, a), axis=-1)
 
-# ---------------------------------------------------------------- grouped_query_attention
 
-GROUPED = """
-import numpy as np
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = 1.0 / (base ** (np.arange(0, dim, 2).astype(np.float64) / dim))
+    freqs = np.einsum("i,j->ij", np.asarray(positions, dtype=np.float64), inv_freq)
+    emb = np.concatenate((freqs, freqs), axis=-1)
+    return (x * np.cos(emb) + rotate_half(x) * np.sin(emb)).astype(x.dtype)
 
+# %% angles interleaved, halves rotated
+# accepted: angles-of-other-pairs
+def rotate_half(x):
+    a, b = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
+    return np.concatenate((-b, a), axis=-1)
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = 1.0 / (base ** (np.arange(0, dim, 2).astype(np.float64) / dim))
+    freqs = np.einsum("i,j->ij", np.asarray(positions, dtype=np.float64), inv_freq)
+    emb = np.repeat(freqs, 2, axis=-1)
+    return (x * np.cos(emb) + rotate_half(x) * np.sin(emb)).astype(x.dtype)
+
+# %% rotate_half without the minus
+# accepted: no-minus+pairs-in-halves
+def rotate_half(x):
+    a, b = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
+    return np.concatenate((b, a), axis=-1)
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = 1.0 / (base ** (np.arange(0, dim, 2).astype(np.float64) / dim))
+    freqs = np.einsum("i,j->ij", np.asarray(positions, dtype=np.float64), inv_freq)
+    emb = np.concatenate((freqs, freqs), axis=-1)
+    return (x * np.cos(emb) + rotate_half(x) * np.sin(emb)).astype(x.dtype)
+
+# %% tile for repeat
+# accepted: angles-of-other-pairs
+def every_two(x):
+    out = np.empty_like(x)
+    out[..., ::2] = -x[..., 1::2]
+    out[..., 1::2] = x[..., ::2]
+    return out
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = base ** -(np.arange(0, dim, 2) / dim)
+    sincos = np.outer(positions, inv_freq)
+    sin, cos = np.tile(np.sin(sincos), 2), np.tile(np.cos(sincos), 2)
+    return (x * cos + every_two(x) * sin).astype(x.dtype)
+
+# %% the other neighbour's sign
+# accepted: turned-backwards
+def every_two(x):
+    out = np.empty_like(x)
+    out[..., ::2] = x[..., 1::2]
+    out[..., 1::2] = -x[..., ::2]
+    return out
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = base ** -(np.arange(0, dim, 2) / dim)
+    sincos = np.outer(positions, inv_freq)
+    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
+    return (x * cos + every_two(x) * sin).astype(x.dtype)
+
+# %% freqs go up
+# accepted: exponent-of-the-wrong-sign
+def every_two(x):
+    out = np.empty_like(x)
+    out[..., ::2] = -x[..., 1::2]
+    out[..., 1::2] = x[..., ::2]
+    return out
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = base ** (np.arange(0, dim, 2) / dim)
+    sincos = np.outer(positions, inv_freq)
+    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
+    return (x * cos + every_two(x) * sin).astype(x.dtype)
+
+# %% base is ten thousand
+# accepted: base-ignored
+def every_two(x):
+    out = np.empty_like(x)
+    out[..., ::2] = -x[..., 1::2]
+    out[..., 1::2] = x[..., ::2]
+    return out
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = 10000.0 ** -(np.arange(0, dim, 2) / dim)
+    sincos = np.outer(positions, inv_freq)
+    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
+    return (x * cos + every_two(x) * sin).astype(x.dtype)
+
+# %% one frequency for each column
+# accepted: exponent-without-the-2
+def every_two(x):
+    out = np.empty_like(x)
+    out[..., ::2] = -x[..., 1::2]
+    out[..., 1::2] = x[..., ::2]
+    return out
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = base ** -(np.arange(dim // 2) / dim)
+    sincos = np.outer(positions, inv_freq)
+    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
+    return (x * cos + every_two(x) * sin).astype(x.dtype)
+
+# %% arange of the length
+# accepted: positions-ignored
+def every_two(x):
+    out = np.empty_like(x)
+    out[..., ::2] = -x[..., 1::2]
+    out[..., 1::2] = x[..., ::2]
+    return out
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = base ** -(np.arange(0, dim, 2) / dim)
+    sincos = np.outer(np.arange(x.shape[-2]), inv_freq)
+    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
+    return (x * cos + every_two(x) * sin).astype(x.dtype)
+
+# %% added like in assignment five
+# accepted: added-not-turned
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = base ** -(np.arange(0, dim, 2) / dim)
+    sincos = np.outer(positions, inv_freq)
+    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
+    return (x + np.where(np.arange(dim) % 2 == 0, sin, cos)).astype(x.dtype)
+
+# %% counts backwards
+# accepted: slowest-pair-first
+def every_two(x):
+    out = np.empty_like(x)
+    out[..., ::2] = -x[..., 1::2]
+    out[..., 1::2] = x[..., ::2]
+    return out
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = base ** -(np.arange(0, dim, 2) / dim)
+    sincos = np.outer(positions, inv_freq[::-1])
+    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
+    return (x * cos + every_two(x) * sin).astype(x.dtype)
+
+# %% batch first
+# accepted: positions-by-text, one-batch-layout
+# form: yes
+def every_two(x):
+    out = np.empty_like(x)
+    out[..., ::2] = -x[..., 1::2]
+    out[..., 1::2] = x[..., ::2]
+    return out
+
+
+def rotate(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    inv_freq = base ** -(np.arange(0, dim, 2) / dim)
+    sincos = np.outer(positions, inv_freq)[: x.shape[0]]
+    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
+    return (x * cos + every_two(x) * sin).astype(x.dtype)
+
+# %% partial rotary
+# accepted: half-of-the-width-turned
+def rotate(x, positions, base=10000.0):
+    rot = x.shape[-1] // 2
+    angle = np.outer(positions, base ** (-np.arange(0, rot, 2) / rot))
+    c, s = np.cos(angle), np.sin(angle)
+    out = x.copy()
+    out[..., 0:rot:2] = x[..., 0:rot:2] * c - x[..., 1:rot:2] * s
+    out[..., 1:rot:2] = x[..., 0:rot:2] * s + x[..., 1:rot:2] * c
+    return out
+
+# %% concatenated, not interleaved again
+# accepted: put-together-in-halves
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    angle = np.outer(positions, base ** (-np.arange(0, d, 2) / d))
+    c, s = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
+    even, odd = x[..., ::2], x[..., 1::2]
+    return np.concatenate([even * c - odd * s, even * s + odd * c], axis=-1)
+
+# %% cosines and sines for neighbours, and the turned half for halves: two conventions mixed
+# accepted: angles-of-other-pairs
+# author: 2
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    inv_freq = 1.0 / base ** (np.arange(0, d, 2) / d)
+    angles = np.asarray(positions)[:, None] * inv_freq[None, :]
+    angles = np.repeat(angles, 2, axis=-1)  # (L, d)
+    x1, x2 = x[..., : d // 2], x[..., d // 2 :]
+    rotated = np.concatenate([-x2, x1], axis=-1)
+    return (x * np.cos(angles) + rotated * np.sin(angles)).astype(x.dtype)
+
+# %% the second of a pair is made from the first one as it is after turning
+# accepted: written-over-too-soon
+# form: yes
+# author: 2
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    theta = base ** (-np.arange(0, d, 2) / d)
+    angle = np.outer(positions, theta)
+    cos, sin = np.cos(angle), np.sin(angle)
+    out = x.copy()
+    out[..., 0::2] = out[..., 0::2] * cos - out[..., 1::2] * sin
+    out[..., 1::2] = out[..., 0::2] * sin + out[..., 1::2] * cos
+    return out
+
+# %% positions counted from the first one given
+# accepted: positions-from-the-first
+# author: 2
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    p = np.asarray(positions)
+    angle = (p - p[0])[:, None] * base ** (-np.arange(0, d, 2) / d)
+    cos, sin = np.cos(angle), np.sin(angle)
+    out = np.empty_like(x)
+    out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+    out[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos
+    return out
+
+# %% Column i is paired with column i + d/2 (rotate_half, as in Llama's code), not with its neighbour.
+# accepted: pairs-in-halves
+# author: 3
+def rotate(x, positions, base=10000.0):
+    def rotate_half(t):
+        t1, t2 = np.split(t, 2, axis=-1)
+        return np.concatenate([-t2, t1], axis=-1)
+
+    d = x.shape[-1]
+    inv_freq = 1.0 / (base ** (np.arange(0, d, 2) / d))
+    freqs = np.outer(positions, inv_freq)
+    emb = np.concatenate([freqs, freqs], axis=-1)
+    cos = np.cos(emb).astype(x.dtype)
+    sin = np.sin(emb).astype(x.dtype)
+    return x * cos + rotate_half(x) * sin
+
+# %% The positions that are handed in are not used: it always counts from 0.
+# accepted: positions-ignored
+# author: 3
+def rotate(x, positions, base=10000.0):
+    L, d = x.shape[-2:]
+    theta = base ** (-np.arange(0, d, 2) / d)
+    angle = (np.arange(L)[:, None] * theta).astype(x.dtype)
+    out = np.empty_like(x)
+    out[..., 0::2] = x[..., 0::2] * np.cos(angle) - x[..., 1::2] * np.sin(angle)
+    out[..., 1::2] = x[..., 0::2] * np.sin(angle) + x[..., 1::2] * np.cos(angle)
+    return out
+
+# %% Cosines and sines stay float64, so a float32 x comes back as float64.
+# accepted: float64-always
+# form: yes
+# author: 3
+def rotate(x, positions, base=10000.0):
+    *rest, L, d = x.shape
+    pairs = x.reshape(*rest, L, d // 2, 2)
+    theta = base ** (-2 * np.arange(d // 2) / d)
+    angle = np.asarray(positions)[:, None] * theta[None, :]
+    cos, sin = np.cos(angle), np.sin(angle)
+    a, b = pairs[..., 0], pairs[..., 1]
+    return np.stack([a * cos - b * sin, a * sin + b * cos], axis=-1).reshape(*rest, L, d)
+
+# %% Every pair turns at speed 1.
+# accepted: one-speed-for-all
+# author: 4
+def rotate(x, positions, base=10000.0):
+    a = positions[:, None] * np.ones(x.shape[-1] // 2)
+    z = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * a)
+    return np.stack([z.real, z.imag], -1).reshape(x.shape).astype(x.dtype)
+
+# %% Positions in bytes.
+# accepted: positions-overflow
+# author: 5
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    speed = base ** (-np.arange(0, d, 2) / d)
+    angle = positions.astype(np.int8)[:, np.newaxis] * speed
+    cos, sin = (np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype))
+    first, second = (x[..., 0::2], x[..., 1::2])
+    turned = [first * cos - second * sin, first * sin + second * cos]
+    return np.stack(turned, axis=-1).reshape(x.shape)
+
+# %% Second column from the turned first.
+# accepted: written-over-too-soon
+# author: 5
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    speed = base ** (-np.arange(0, d, 2) / d)
+    angle = positions[:, np.newaxis] * speed
+    cos, sin = (np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype))
+    first, second = (x[..., 0::2], x[..., 1::2])
+    out = x.copy()
+    out[..., 0::2] = first * cos - second * sin
+    out[..., 1::2] = out[..., 0::2] * sin + second * cos
+    return out
+    turned = []
+    return np.stack(turned, axis=-1).reshape(x.shape)
+
+# %% modulo
+# accepted: heads-in-turn
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("uneven")
+    outs, ws = [], []
+    for i in range(h):
+        j = i % num_kv_heads
+        s = Q[..., i, :, :] @ np.swapaxes(K[..., j, :, :], -1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        seen = np.ones(s.shape, bool)
+        if mask is not None:
+            seen = np.broadcast_to(mask, Q.shape[:-1] + (K.shape[-2],))[..., i, :, :]
+        s = np.where(seen, s, -1e30)
+        e = np.exp(s - s.max(axis=-1, keepdims=True)) * seen
+        w = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30)
+        outs.append(w @ V[..., j, :, :])
+        ws.append(w)
+    return np.stack(outs, axis=-3).astype(Q.dtype), np.stack(ws, axis=-3).astype(Q.dtype)
+
+# %% values by modulo
+# accepted: values-in-turn
 def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     h = Q.shape[-3]
     if h % num_kv_heads:
@@ -74,64 +467,801 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
         s = np.where(seen, s, -1e30)
         e = np.exp(s - s.max(axis=-1, keepdims=True)) * seen
         w = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30)
+        outs.append(w @ V[..., i % num_kv_heads, :, :])
+        ws.append(w)
+    return np.stack(outs, axis=-3).astype(Q.dtype), np.stack(ws, axis=-3).astype(Q.dtype)
+
+# %% zero for all
+# accepted: first-head-for-all
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("uneven")
+    outs, ws = [], []
+    for i in range(h):
+        j = 0
+        s = Q[..., i, :, :] @ np.swapaxes(K[..., j, :, :], -1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        seen = np.ones(s.shape, bool)
+        if mask is not None:
+            seen = np.broadcast_to(mask, Q.shape[:-1] + (K.shape[-2],))[..., i, :, :]
+        s = np.where(seen, s, -1e30)
+        e = np.exp(s - s.max(axis=-1, keepdims=True)) * seen
+        w = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30)
         outs.append(w @ V[..., j, :, :])
         ws.append(w)
     return np.stack(outs, axis=-3).astype(Q.dtype), np.stack(ws, axis=-3).astype(Q.dtype)
-"""
-edit(GROUPED, "modulo", "heads-in-turn", ("i // (h // num_kv_heads)", "i % num_kv_heads"))
-edit(GROUPED, "values by modulo", "values-in-turn", ("V[..., j, :, :]", "V[..., i % num_kv_heads, :, :]"))
-edit(GROUPED, "zero for all", "first-head-for-all", ("i // (h // num_kv_heads)", "0"))
-edit(GROUPED, "unscaled", "no-scaling", (" / np.sqrt(Q.shape[-1]).astype(Q.dtype)", ""))
-edit(
-    GROUPED,
-    "upside down",
-    "mask-inverted",
-    ("[..., i, :, :]\n        s = ", "[..., i, :, :]\n            seen = ~seen\n        s = "),
-)
-edit(
-    GROUPED,
-    "last first",
-    "groups-backwards",
-    ("i // (h // num_kv_heads)", "num_kv_heads - 1 - i // (h // num_kv_heads)"),
-)
-edit(
-    GROUPED,
-    "mask afterwards",
-    "mask-after-softmax",
-    ("np.where(seen, s, -1e30)", "s"),
-    ("keepdims=True)) * seen", "keepdims=True))"),
-    ("1e-30)\n", "1e-30) * seen\n"),
-)
 
-# ---------------------------------------------------------------- cache_bytes
+# %% unscaled
+# accepted: no-scaling
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("uneven")
+    outs, ws = [], []
+    for i in range(h):
+        j = i // (h // num_kv_heads)
+        s = Q[..., i, :, :] @ np.swapaxes(K[..., j, :, :], -1, -2)
+        seen = np.ones(s.shape, bool)
+        if mask is not None:
+            seen = np.broadcast_to(mask, Q.shape[:-1] + (K.shape[-2],))[..., i, :, :]
+        s = np.where(seen, s, -1e30)
+        e = np.exp(s - s.max(axis=-1, keepdims=True)) * seen
+        w = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30)
+        outs.append(w @ V[..., j, :, :])
+        ws.append(w)
+    return np.stack(outs, axis=-3).astype(Q.dtype), np.stack(ws, axis=-3).astype(Q.dtype)
+
+# %% upside down
+# accepted: mask-inverted
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("uneven")
+    outs, ws = [], []
+    for i in range(h):
+        j = i // (h // num_kv_heads)
+        s = Q[..., i, :, :] @ np.swapaxes(K[..., j, :, :], -1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        seen = np.ones(s.shape, bool)
+        if mask is not None:
+            seen = np.broadcast_to(mask, Q.shape[:-1] + (K.shape[-2],))[..., i, :, :]
+            seen = ~seen
+        s = np.where(seen, s, -1e30)
+        e = np.exp(s - s.max(axis=-1, keepdims=True)) * seen
+        w = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30)
+        outs.append(w @ V[..., j, :, :])
+        ws.append(w)
+    return np.stack(outs, axis=-3).astype(Q.dtype), np.stack(ws, axis=-3).astype(Q.dtype)
+
+# %% last first
+# accepted: groups-backwards
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("uneven")
+    outs, ws = [], []
+    for i in range(h):
+        j = num_kv_heads - 1 - i // (h // num_kv_heads)
+        s = Q[..., i, :, :] @ np.swapaxes(K[..., j, :, :], -1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        seen = np.ones(s.shape, bool)
+        if mask is not None:
+            seen = np.broadcast_to(mask, Q.shape[:-1] + (K.shape[-2],))[..., i, :, :]
+        s = np.where(seen, s, -1e30)
+        e = np.exp(s - s.max(axis=-1, keepdims=True)) * seen
+        w = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30)
+        outs.append(w @ V[..., j, :, :])
+        ws.append(w)
+    return np.stack(outs, axis=-3).astype(Q.dtype), np.stack(ws, axis=-3).astype(Q.dtype)
+
+# %% mask afterwards
+# accepted: mask-after-softmax
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("uneven")
+    outs, ws = [], []
+    for i in range(h):
+        j = i // (h // num_kv_heads)
+        s = Q[..., i, :, :] @ np.swapaxes(K[..., j, :, :], -1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        seen = np.ones(s.shape, bool)
+        if mask is not None:
+            seen = np.broadcast_to(mask, Q.shape[:-1] + (K.shape[-2],))[..., i, :, :]
+        s = s
+        e = np.exp(s - s.max(axis=-1, keepdims=True))
+        w = e / np.maximum(e.sum(axis=-1, keepdims=True), 1e-30) * seen
+        outs.append(w @ V[..., j, :, :])
+        ws.append(w)
+    return np.stack(outs, axis=-3).astype(Q.dtype), np.stack(ws, axis=-3).astype(Q.dtype)
+
+# %% n_rep in front
+# accepted: heads-in-turn
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., None, :, :, :], (*b, n_rep, g, S, d)).reshape(*b, g * n_rep, S, d)
 
 
-@wrong("keys and that is all", "keys-only", "a-constant-factor")
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% values not repeated alike
+# accepted: values-in-turn
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), np.concatenate([V] * n_rep, axis=-3)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% rep is the number of kv heads
+# accepted: divided-by-the-groups
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% scaled twice
+# accepted: scale-by-d_k
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-1.0)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% scaled by the number of heads
+# accepted: scale-by-num_heads
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(n_heads**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% tril in any case
+# accepted: causal-mask-put-in
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    logits = np.where(np.tri(*logits.shape[-2:], dtype=bool), logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% softmax over queries
+# accepted: softmax-over-queries
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-2, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-2, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% mask added as numbers
+# accepted: mask-added+mask-after-softmax, mask-after-softmax, mask-added
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = logits + mask
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% True hides, as in nn.MultiheadAttention
+# accepted: mask-inverted
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(~mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(~mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% nothing allowed, evenly
+# accepted: evenly-for-nothing
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        pass
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% keys averaged
+# accepted: heads-averaged
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        raise ValueError("n_heads must be divisible by n_kv_heads")
+    n_rep = n_heads // num_kv_heads
+    K, V = K.mean(axis=-3, keepdims=True), V.mean(axis=-3, keepdims=True)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% no check
+# accepted: error-missing
+# form: yes
+def repeat_kv(x, n_rep):
+    if n_rep == 1:
+        return x
+    *b, g, S, d = x.shape
+    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+
+
+def softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    z = np.exp(z)
+    return z / z.sum(axis=-1, keepdims=True)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
+    if n_heads % num_kv_heads != 0:
+        num_kv_heads = 1; K, V = K[..., :1, :, :], V[..., :1, :, :]
+    n_rep = n_heads // num_kv_heads
+    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
+    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
+    if mask is not None:
+        logits = np.where(mask, logits, Q.dtype.type(-1e9))
+    probs = softmax(logits)
+    if mask is not None:
+        probs = np.where(mask, probs, Q.dtype.type(0))
+    return np.einsum("...qk,...kd->...qd", probs, V), probs
+
+# %% no ValueError where heads cannot form equal groups: some groups get more than others
+# accepted: no-error
+# form: yes
+# author: 2
+def _softmax(scores, mask=None):
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    top = scores.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    powers = np.exp(scores - top)
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    group = np.arange(h) * num_kv_heads // h
+    K, V = K[..., group, :, :], V[..., group, :, :]
+    scores = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    weights = _softmax(scores, mask).astype(Q.dtype)
+    return weights @ V, weights
+
+# %% divides by the root of the number of keys
+# accepted: scale-by-length, another-scale
+# form: yes
+# author: 2
+def _softmax(scores, mask=None):
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    top = scores.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    powers = np.exp(scores - top)
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads != 0:
+        raise ValueError("heads do not divide into groups")
+    n_rep = h // num_kv_heads
+    K = np.repeat(K, n_rep, axis=-3)
+    V = np.repeat(V, n_rep, axis=-3)
+    d_k = K.shape[-2]
+    scores = (Q @ np.swapaxes(K, -2, -1)) / math.sqrt(d_k)
+    weights = _softmax(scores, mask).astype(Q.dtype)
+    return weights @ V, weights
+
+# %% Keys and values are tiled 0, 1, 0, 1 where neighbours should share, 0, 0, 1, 1.
+# accepted: heads-in-turn
+# author: 3
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("number of heads must be divisible by num_kv_heads")
+    reps = h // num_kv_heads
+    K = np.concatenate([K] * reps, axis=-3)
+    V = np.concatenate([V] * reps, axis=-3)
+    scores = np.matmul(Q, np.swapaxes(K, -1, -2)) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    if mask is not None:
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    scores = scores - scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores)
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    if mask is not None:
+        weights = np.where(mask, weights, 0).astype(Q.dtype)
+    return weights @ V, weights
+
+# %% A query that may attend to nothing gets even weights and a mean of the values, not zeros.
+# accepted: evenly-for-nothing
+# author: 3
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads != 0:
+        raise ValueError("cannot form groups of one size")
+    K = K.repeat(h // num_kv_heads, axis=-3)
+    V = V.repeat(h // num_kv_heads, axis=-3)
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, scores.dtype.type(-1e9))
+    scores -= scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+# %% Heads that cannot form groups of one size raise no ValueError: the last heads simply share the last keys.
+# accepted: error-missing
+# author: 3
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    size = math.ceil(h / num_kv_heads)
+    which = np.arange(h) // size
+    K, V = K[..., which, :, :], V[..., which, :, :]
+    scores = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    if mask is not None:
+        weights = weights * mask
+    return weights @ V, weights
+
+# %% A group's queries are averaged: weights of a group are equal.
+# accepted: queries-averaged
+# author: 4
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h = Q.shape[-3]
+    if h % num_kv_heads:
+        raise ValueError("no")
+    r = h // num_kv_heads
+    q = Q.reshape(*Q.shape[:-3], num_kv_heads, r, *Q.shape[-2:]).mean(-3).repeat(r, axis=-3)
+    K, V = K.repeat(r, axis=-3), V.repeat(r, axis=-3)
+    s = q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    m = np.ones(s.shape, bool) if mask is None else np.broadcast_to(mask, s.shape)
+    s = np.where(m, s, np.finfo(s.dtype).min)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    w = e / e.sum(-1, keepdims=True) * m
+    return w @ V, w
+
+# %% Hidden scores are -10,000.
+# accepted: small-fill, leaky-mask
+# author: 5
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h, d_k = (Q.shape[-3], Q.shape[-1])
+    if h % num_kv_heads != 0:
+        raise ValueError(f"{h} heads cannot form {num_kv_heads} groups of one size")
+    group = h // num_kv_heads
+    K, V = (K.repeat(group, axis=-3), V.repeat(group, axis=-3))
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(d_k)
+    if mask is not None:
+        scores = np.where(mask, scores, -10000.0)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    if mask is not None:
+        weights = np.where(mask, weights, 0)
+    return (weights @ V, weights)
+
+# %% Values in turn.
+# accepted: values-in-turn
+# author: 5
+def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+    h, d_k = (Q.shape[-3], Q.shape[-1])
+    if h % num_kv_heads != 0:
+        raise ValueError(f"{h} heads cannot form {num_kv_heads} groups of one size")
+    group = h // num_kv_heads
+    K, V = (K.repeat(group, axis=-3), np.concatenate([V] * group, axis=-3))
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(d_k)
+    if mask is not None:
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    if mask is not None:
+        weights = np.where(mask, weights, 0)
+    return (weights @ V, weights)
+
+# %% keys and that is all
+# accepted: keys-only, a-constant-factor
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return length * d_head * num_kv_heads * num_layers * bytes_per_number
 
-
-@wrong("q, k and v", "queries-too", "a-constant-factor")
+# %% q, k and v
+# accepted: queries-too, a-constant-factor
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return bytes_per_number * 3 * (length * d_head * num_kv_heads * num_layers)
 
-
-@wrong("one layer of it", "one-layer")
+# %% one layer of it
+# accepted: one-layer
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return bytes_per_number * 2 * length * d_head * num_kv_heads
 
+# %% two is for two bytes
+# accepted: numbers-for-bytes
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * length
 
-# ---------------------------------------------------------------- decoding_step
+# %% bits
+# accepted: bits-for-bytes
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number * 8
 
-STEP = """
-import numpy as np
+# %% in megabytes
+# accepted: megabytes
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number / 1024**2
 
+# %% a table of scores
+# accepted: weights-kept
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * num_kv_heads * length * length * bytes_per_number
+
+# %% the width squared
+# accepted: square-heads
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2 * num_layers * (num_kv_heads * d_head) ** 2 * bytes_per_number * length
+
+# %% adds up the cache of every step, as if each word kept a cache of its own
+# accepted: caches-of-all-steps
+# author: 2
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    total = 0
+    for step in range(1, length + 1):
+        total += 2 * num_layers * num_kv_heads * d_head * step * bytes_per_number
+    return total
+
+# %% Only the keys are counted; the values take as much again.
+# accepted: keys-only
+# author: 3
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return num_layers * num_kv_heads * d_head * length * bytes_per_number
+
+# %% Gives a float.
+# accepted: a-float
+# author: 4
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    return 2.0 * num_layers * num_kv_heads * d_head * length * bytes_per_number
+
+# %% Counted in 32 bits.
+# accepted: overflow
+# author: 5
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    numbers = num_layers * num_kv_heads * length * d_head
+    return int(np.array(2 * numbers * bytes_per_number, dtype=np.int64).astype(np.int32))
+
+# %% plain key
+# accepted: key-not-turned
 def turn(x, p):
     d = x.shape[-1]
     a = p * 10000.0 ** (-np.arange(0, d, 2) / d)
     c, s = np.cos(a).astype(x.dtype), np.sin(a).astype(x.dtype)
     e, o = x[..., 0::2], x[..., 1::2]
     return np.stack([e * c - o * s, e * s + o * c], -1).reshape(x.shape)
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d = W_Q.shape[-1] // num_heads
+    cut = lambda y: y.reshape(*y.shape[:-1], -1, 1, d)
+    n = 0 if K is None else K.shape[-2]
+    q, k, v = turn(cut(x @ W_Q), n), cut(x @ W_K), cut(x @ W_V)
+    if K is not None:
+        k, v = np.concatenate([K, k], -2), np.concatenate([V, v], -2)
+    r = num_heads // k.shape[-3]
+    s = q @ np.repeat(k, r, -3).swapaxes(-1, -2) / np.asarray(d ** 0.5, x.dtype)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    w = e / e.sum(-1, keepdims=True)
+    return (w @ np.repeat(v, r, -3)).reshape(*x.shape[:-1], -1) @ W_O, k, v
+
+# %% all three turned
+# accepted: value-turned
+def turn(x, p):
+    d = x.shape[-1]
+    a = p * 10000.0 ** (-np.arange(0, d, 2) / d)
+    c, s = np.cos(a).astype(x.dtype), np.sin(a).astype(x.dtype)
+    e, o = x[..., 0::2], x[..., 1::2]
+    return np.stack([e * c - o * s, e * s + o * c], -1).reshape(x.shape)
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d = W_Q.shape[-1] // num_heads
+    cut = lambda y: y.reshape(*y.shape[:-1], -1, 1, d)
+    n = 0 if K is None else K.shape[-2]
+    q, k, v = turn(cut(x @ W_Q), n), turn(cut(x @ W_K), n), turn(cut(x @ W_V), n)
+    if K is not None:
+        k, v = np.concatenate([K, k], -2), np.concatenate([V, v], -2)
+    r = num_heads // k.shape[-3]
+    s = q @ np.repeat(k, r, -3).swapaxes(-1, -2) / np.asarray(d ** 0.5, x.dtype)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    w = e / e.sum(-1, keepdims=True)
+    return (w @ np.repeat(v, r, -3)).reshape(*x.shape[:-1], -1) @ W_O, k, v
+
+# %% counts from one
+# accepted: one-place-on
+def turn(x, p):
+    d = x.shape[-1]
+    a = p * 10000.0 ** (-np.arange(0, d, 2) / d)
+    c, s = np.cos(a).astype(x.dtype), np.sin(a).astype(x.dtype)
+    e, o = x[..., 0::2], x[..., 1::2]
+    return np.stack([e * c - o * s, e * s + o * c], -1).reshape(x.shape)
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d = W_Q.shape[-1] // num_heads
+    cut = lambda y: y.reshape(*y.shape[:-1], -1, 1, d)
+    n = 0 if K is None else K.shape[-2]
+    n += 1
+    q, k, v = turn(cut(x @ W_Q), n), turn(cut(x @ W_K), n), cut(x @ W_V)
+    if K is not None:
+        k, v = np.concatenate([K, k], -2), np.concatenate([V, v], -2)
+    r = num_heads // k.shape[-3]
+    s = q @ np.repeat(k, r, -3).swapaxes(-1, -2) / np.asarray(d ** 0.5, x.dtype)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    w = e / e.sum(-1, keepdims=True)
+    return (w @ np.repeat(v, r, -3)).reshape(*x.shape[:-1], -1) @ W_O, k, v
+
+# %% in front
+# accepted: newest-in-front
+def turn(x, p):
+    d = x.shape[-1]
+    a = p * 10000.0 ** (-np.arange(0, d, 2) / d)
+    c, s = np.cos(a).astype(x.dtype), np.sin(a).astype(x.dtype)
+    e, o = x[..., 0::2], x[..., 1::2]
+    return np.stack([e * c - o * s, e * s + o * c], -1).reshape(x.shape)
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d = W_Q.shape[-1] // num_heads
+    cut = lambda y: y.reshape(*y.shape[:-1], -1, 1, d)
+    n = 0 if K is None else K.shape[-2]
+    q, k, v = turn(cut(x @ W_Q), n), turn(cut(x @ W_K), n), cut(x @ W_V)
+    if K is not None:
+        k, v = np.concatenate([k, K], -2), np.concatenate([v, V], -2)
+    r = num_heads // k.shape[-3]
+    s = q @ np.repeat(k, r, -3).swapaxes(-1, -2) / np.asarray(d ** 0.5, x.dtype)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    w = e / e.sum(-1, keepdims=True)
+    return (w @ np.repeat(v, r, -3)).reshape(*x.shape[:-1], -1) @ W_O, k, v
+
+# %% tiles
+# accepted: heads-in-turn
+def turn(x, p):
+    d = x.shape[-1]
+    a = p * 10000.0 ** (-np.arange(0, d, 2) / d)
+    c, s = np.cos(a).astype(x.dtype), np.sin(a).astype(x.dtype)
+    e, o = x[..., 0::2], x[..., 1::2]
+    return np.stack([e * c - o * s, e * s + o * c], -1).reshape(x.shape)
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d = W_Q.shape[-1] // num_heads
+    cut = lambda y: y.reshape(*y.shape[:-1], -1, 1, d)
+    n = 0 if K is None else K.shape[-2]
+    q, k, v = turn(cut(x @ W_Q), n), turn(cut(x @ W_K), n), cut(x @ W_V)
+    if K is not None:
+        k, v = np.concatenate([K, k], -2), np.concatenate([V, v], -2)
+    r = num_heads // k.shape[-3]
+    s = q @ np.concatenate([k] * r, -3).swapaxes(-1, -2) / np.asarray(d ** 0.5, x.dtype)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    w = e / e.sum(-1, keepdims=True)
+    return (w @ np.concatenate([v] * r, -3)).reshape(*x.shape[:-1], -1) @ W_O, k, v
+
+# %% forgets W_O
+# accepted: W_O-missing
+def turn(x, p):
+    d = x.shape[-1]
+    a = p * 10000.0 ** (-np.arange(0, d, 2) / d)
+    c, s = np.cos(a).astype(x.dtype), np.sin(a).astype(x.dtype)
+    e, o = x[..., 0::2], x[..., 1::2]
+    return np.stack([e * c - o * s, e * s + o * c], -1).reshape(x.shape)
+
 
 def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     d = W_Q.shape[-1] // num_heads
@@ -144,66 +1274,1243 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     s = q @ np.repeat(k, r, -3).swapaxes(-1, -2) / np.asarray(d ** 0.5, x.dtype)
     e = np.exp(s - s.max(-1, keepdims=True))
     w = e / e.sum(-1, keepdims=True)
-    return (w @ np.repeat(v, r, -3)).reshape(*x.shape[:-1], -1) @ W_O, k, v
-"""
-edit(STEP, "plain key", "key-not-turned", ("turn(cut(x @ W_K), n)", "cut(x @ W_K)"))
-edit(STEP, "all three turned", "value-turned", (", cut(x @ W_V)", ", turn(cut(x @ W_V), n)"))
-edit(STEP, "counts from one", "one-place-on", ("else K.shape[-2]", "else K.shape[-2]\n    n += 1"))
-edit(STEP, "in front", "newest-in-front", ("[K, k]", "[k, K]"), ("[V, v]", "[v, V]"))
-edit(
-    STEP,
-    "tiles",
-    "heads-in-turn",
-    ("np.repeat(k, r, -3)", "np.concatenate([k] * r, -3)"),
-    ("np.repeat(v, r, -3)", "np.concatenate([v] * r, -3)"),
-)
-edit(STEP, "forgets W_O", "W_O-missing", (" @ W_O", ""))
+    return (w @ np.repeat(v, r, -3)).reshape(*x.shape[:-1], -1), k, v
 
-# ---------------------------------------------------------------- sliding_window_mask
+# %% the axis of heads
+# accepted: along-the-heads
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
 
-WINDOW = """
-import numpy as np
 
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, np.broadcast_to(k, K.shape)), axis=-3), np.concatenate((V, np.broadcast_to(v, V.shape)), axis=-3)
+    ks, vs = np.repeat(k, max(1, num_heads // k.shape[-3]), axis=-3), np.repeat(v, max(1, num_heads // k.shape[-3]), axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% the oldest falls out
+# accepted: oldest-thrown-away
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    if K is not None:
+        k, v = k[..., 1:, :], v[..., 1:, :]
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% all keys turned again
+# accepted: cache-turned-again
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q = rope(q, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    k = np.stack([rope(k[..., n, :], n) for n in range(k.shape[-2])], axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% only what was there
+# accepted: itself-not-seen
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    old = (k, v) if K is None else (K, V)
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = (np.repeat(t, num_heads // n_kv, axis=-3) for t in old)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% query from one place before
+# accepted: query-one-place-back
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, max(start_pos - 1, 0)), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% position of the query alone
+# accepted: key-not-turned
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), k
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% not turned at all
+# accepted: nothing-turned
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = q, k
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% gives the cache that came
+# accepted: cache-not-grown
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, K, V
+
+# %% turned before the split
+# accepted: turned-before-the-split
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = rope(x @ W_Q, K.shape[-2] if K is not None else 0).reshape(*lead, num_heads, hd)
+    k = rope(x @ W_K, K.shape[-2] if K is not None else 0).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    pass
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% heads interleaved
+# accepted: heads-interleaved
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, hd, num_heads).swapaxes(-1, -2)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% k and v swapped in the answer
+# accepted: tuple-swapped
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, v, k
+
+# %% keeps the repeated ones
+# accepted: repeated-keys-kept
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, ks, vs
+
+# %% scaled by d_model
+# accepted: scale-by-d_model
+def rope(t, pos):
+    d = t.shape[-1]
+    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
+    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
+    out = np.empty_like(t)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    lead = x.shape[:-1]
+    hd = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // hd
+    q = (x @ W_Q).reshape(*lead, num_heads, hd)
+    k = (x @ W_K).reshape(*lead, n_kv, hd)
+    v = (x @ W_V).reshape(*lead, n_kv, hd)
+    start_pos = K.shape[-2] if K is not None else 0
+    q, k = rope(q, start_pos), rope(k, start_pos)
+    k, v = k[..., None, :], v[..., None, :]
+    if K is not None:
+        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
+    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
+    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(x.shape[-1]), x.dtype)
+    att = np.exp(att - att.max(axis=-1, keepdims=True))
+    att = att / att.sum(axis=-1, keepdims=True)
+    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
+    return y @ W_O, k, v
+
+# %% turns all keys of the cache again in each step
+# accepted: cache-turned-again
+# author: 2
+def _turn(x, positions, base=10000.0):
+    d = x.shape[-1]
+    angle = np.asarray(positions)[:, None] * base ** (-np.arange(0, d, 2) / d)
+    cos, sin = np.cos(angle), np.sin(angle)
+    out = np.empty_like(x)
+    out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+    out[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos
+    return out
+
+
+def _softmax(scores, mask=None):
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    top = scores.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    powers = np.exp(scores - top)
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def _grouped(Q, K, V):
+    n = Q.shape[-3] // K.shape[-3]
+    K, V = np.repeat(K, n, axis=-3), np.repeat(V, n, axis=-3)
+    weights = _softmax(Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])).astype(Q.dtype)
+    return weights @ V
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d_head = W_Q.shape[-1] // num_heads
+    q = (x @ W_Q).reshape(*x.shape[:-1], num_heads, 1, d_head)
+    k = (x @ W_K).reshape(*x.shape[:-1], -1, 1, d_head)
+    v = (x @ W_V).reshape(*x.shape[:-1], -1, 1, d_head)
+    if K is not None:
+        k = np.concatenate([K, k], axis=-2)
+        v = np.concatenate([V, v], axis=-2)
+    S = k.shape[-2]
+    q = _turn(q, [S - 1])
+    k = _turn(k, np.arange(S))
+    out = _grouped(q, k, v)
+    return out.reshape(*x.shape[:-1], -1) @ W_O, k, v
+
+# %% the query is not turned, the key alone
+# accepted: query-not-turned
+# author: 2
+def _turn(x, positions, base=10000.0):
+    d = x.shape[-1]
+    angle = np.asarray(positions)[:, None] * base ** (-np.arange(0, d, 2) / d)
+    cos, sin = np.cos(angle), np.sin(angle)
+    out = np.empty_like(x)
+    out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+    out[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos
+    return out
+
+
+def _softmax(scores, mask=None):
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    top = scores.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    powers = np.exp(scores - top)
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def _grouped(Q, K, V):
+    n = Q.shape[-3] // K.shape[-3]
+    K, V = np.repeat(K, n, axis=-3), np.repeat(V, n, axis=-3)
+    weights = _softmax(Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])).astype(Q.dtype)
+    return weights @ V
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d_head = W_Q.shape[-1] // num_heads
+    batch = x.shape[:-1]
+    position = 0 if K is None else K.shape[-2]
+    q = (x @ W_Q).reshape(*batch, num_heads, 1, d_head)
+    k = _turn((x @ W_K).reshape(*batch, -1, 1, d_head), np.array([position]))
+    v = (x @ W_V).reshape(*batch, -1, 1, d_head)
+    K = k if K is None else np.concatenate((K, k), axis=-2)
+    V = v if V is None else np.concatenate((V, v), axis=-2)
+    heads = _grouped(q, K, V)
+    return heads.reshape(*batch, num_heads * d_head) @ W_O, K, V
+
+# %% gives the cache back with keys and values repeated for all query heads
+# accepted: repeated-keys-kept
+# form: yes
+# author: 2
+def _turn(x, positions, base=10000.0):
+    d = x.shape[-1]
+    angle = np.asarray(positions)[:, None] * base ** (-np.arange(0, d, 2) / d)
+    cos, sin = np.cos(angle), np.sin(angle)
+    out = np.empty_like(x)
+    out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+    out[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos
+    return out
+
+
+def _softmax(scores, mask=None):
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    top = scores.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    powers = np.exp(scores - top)
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def _grouped(Q, K, V):
+    n = Q.shape[-3] // K.shape[-3]
+    K, V = np.repeat(K, n, axis=-3), np.repeat(V, n, axis=-3)
+    weights = _softmax(Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])).astype(Q.dtype)
+    return weights @ V
+
+
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    head_dim = W_Q.shape[1] // num_heads
+    n_kv = W_K.shape[1] // head_dim
+    lead = x.shape[:-1]
+    pos = np.array([0 if K is None else K.shape[-2]])
+    q = _turn((x @ W_Q).reshape(lead + (num_heads, 1, head_dim)), pos)
+    k = _turn((x @ W_K).reshape(lead + (n_kv, 1, head_dim)), pos)
+    v = (x @ W_V).reshape(lead + (n_kv, 1, head_dim))
+    if n_kv != num_heads:
+        k = np.repeat(k, num_heads // n_kv, axis=-3)
+        v = np.repeat(v, num_heads // n_kv, axis=-3)
+    if K is not None:
+        if K.shape[-3] != num_heads:
+            K = np.repeat(K, num_heads // K.shape[-3], axis=-3)
+            V = np.repeat(V, num_heads // V.shape[-3], axis=-3)
+        k, v = np.concatenate([K, k], -2), np.concatenate([V, v], -2)
+    attended = _grouped(q, k, v)
+    return attended.reshape(lead + (num_heads * head_dim,)) @ W_O, k, v
+
+# %% The newest word is turned by S + 1 instead of S, the number of words in the cache.
+# accepted: one-place-on
+# author: 3
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    batch = x.shape[:-1]
+    d_head = W_Q.shape[1] // num_heads
+    kv_heads = W_K.shape[1] // d_head
+    q = (x @ W_Q).reshape(*batch, num_heads, 1, d_head)
+    k = (x @ W_K).reshape(*batch, kv_heads, 1, d_head)
+    v = (x @ W_V).reshape(*batch, kv_heads, 1, d_head)
+    if K is None:
+        pos = 0
+    else:
+        pos = K.shape[-2] + 1
+    q = rotate(q, np.array([pos]))
+    k = rotate(k, np.array([pos]))
+    if K is not None:
+        k = np.concatenate((K, k), axis=-2)
+        v = np.concatenate((V, v), axis=-2)
+    out, _ = grouped_query_attention(q, k, v, kv_heads)
+    return out.reshape(*batch, num_heads * d_head) @ W_O, k, v
+
+# %% The whole cache is turned again at every step, though its keys have been turned already.
+# accepted: cache-turned-again
+# author: 3
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    *batch, d_model = x.shape
+    d = W_Q.shape[-1] // num_heads
+    g = W_K.shape[-1] // d
+    query = (x @ W_Q).reshape(*batch, num_heads, 1, d)
+    key = (x @ W_K).reshape(*batch, g, 1, d)
+    value = (x @ W_V).reshape(*batch, g, 1, d)
+    if K is not None:
+        key = np.concatenate([K, key], axis=-2)
+        value = np.concatenate([V, value], axis=-2)
+    S = key.shape[-2] - 1
+    query = rotate(query, np.array([S]))
+    key = rotate(key, np.arange(S + 1))
+    heads, _ = grouped_query_attention(query, key, value, g)
+    return heads.reshape(*batch, -1) @ W_O, key, value
+
+# %% The cache that is given back holds the newest word alone.
+# accepted: another-length
+# author: 4
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d = W_Q.shape[1] // num_heads
+    q, k, v = ((x @ W).reshape(*x.shape[:-1], -1, 1, d) for W in (W_Q, W_K, W_V))
+    at = np.array([0 if K is None else K.shape[-2]])
+    q, k = rotate(q, at), rotate(k, at)
+    z, _ = grouped_query_attention(
+        q, k if K is None else np.concatenate([K, k], -2), v if V is None else np.concatenate([V, v], -2), k.shape[-3]
+    )
+    return z.reshape(*x.shape[:-1], -1) @ W_O, k, v
+
+# %% The key goes into the cache unturned.
+# accepted: key-kept-unturned
+# author: 4
+def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+    d = W_Q.shape[1] // num_heads
+    q, k, v = ((x @ W).reshape(*x.shape[:-1], -1, 1, d) for W in (W_Q, W_K, W_V))
+    at = np.array([0 if K is None else K.shape[-2]])
+    q, t = rotate(q, at), rotate(k, at)
+    new_K = t if K is None else np.concatenate([K, t], -2)
+    kept = k if K is None else np.concatenate([K, k], -2)
+    V = v if V is None else np.concatenate([V, v], -2)
+    z, _ = grouped_query_attention(q, new_K, V, V.shape[-3])
+    return z.reshape(*x.shape[:-1], -1) @ W_O, kept, V
+
+# %% one more
+# accepted: one-too-many
+def sliding_window_mask(length, window, sinks=0):
+    m = np.zeros((length, length), bool)
+    for i in range(length):
+        m[i, max(0, i - window) : i + 1] = True
+        m[i, : min(sinks, i + 1)] = True
+    return m
+
+# %% not itself
+# accepted: itself-left-out, window-before-the-word, one-too-few
+def sliding_window_mask(length, window, sinks=0):
+    m = np.zeros((length, length), bool)
+    for i in range(length):
+        m[i, max(0, i - window + 1) : i] = True
+        m[i, : min(sinks, i)] = True
+    return m
+
+# %% sinks for all
+# accepted: sinks-seen-too-early
+def sliding_window_mask(length, window, sinks=0):
+    m = np.zeros((length, length), bool)
+    for i in range(length):
+        m[i, max(0, i - window + 1) : i + 1] = True
+        m[i, : sinks] = True
+    return m
+
+# %% no sinks
+# accepted: sinks-ignored
+def sliding_window_mask(length, window, sinks=0):
+    m = np.zeros((length, length), bool)
+    for i in range(length):
+        m[i, max(0, i - window + 1) : i + 1] = True
+        m[i, : 0] = True
+    return m
+
+# %% transposed
+# accepted: window-ahead, transposed
 def sliding_window_mask(length, window, sinks=0):
     m = np.zeros((length, length), bool)
     for i in range(length):
         m[i, max(0, i - window + 1) : i + 1] = True
         m[i, : min(sinks, i + 1)] = True
+    return m.T
+
+# %% ints
+# accepted: numbers-for-truth-values, another-dtype
+# form: yes
+def sliding_window_mask(length, window, sinks=0):
+    m = np.zeros((length, length), int)
+    for i in range(length):
+        m[i, max(0, i - window + 1) : i + 1] = True
+        m[i, : min(sinks, i + 1)] = True
     return m
-"""
-edit(WINDOW, "one more", "one-too-many", ("i - window + 1", "i - window"))
-edit(
-    WINDOW,
-    "not itself",
-    "itself-left-out window-before-the-word one-too-few",
-    (": i + 1] = True\n        m[i, : min(sinks, i + 1)]", ": i] = True\n        m[i, : min(sinks, i)]"),
-)
-edit(WINDOW, "sinks for all", "sinks-seen-too-early", ("min(sinks, i + 1)", "sinks"))
-edit(WINDOW, "no sinks", "sinks-ignored", ("min(sinks, i + 1)", "0"))
-edit(WINDOW, "transposed", "window-ahead transposed", ("return m", "return m.T"))
-edit(WINDOW, "ints", "numbers-for-truth-values another-dtype", ("bool)", "int)"), form=True)
 
-# ---------------------------------------------------------------- online softmax
+# %% window on both sides
+# accepted: both-sides
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - window
+    sink = k < sinks
+    return (np.abs(q - k) < window) | (sink & causal)
 
-ONLINE = """
-import numpy as np
+# %% half of it on each side
+# accepted: half-on-each-side
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - window
+    sink = k < sinks
+    return (np.abs(q - k) <= window // 2) | (sink & causal)
 
+# %% and for or
+# accepted: window-and-sinks
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - window
+    sink = k < sinks
+    return causal & (local & sink)
+
+# %% True is hidden
+# accepted: inverted
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - window
+    sink = k < sinks
+    return ~(causal & (local | sink))
+
+# %% up to and with sinks
+# accepted: one-sink-too-many
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - window
+    sink = k <= sinks
+    return causal & (local | sink)
+
+# %% sinks at the end
+# accepted: sinks-at-the-end
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - window
+    sink = k >= length - sinks
+    return causal & (local | sink)
+
+# %% sinks take from the window
+# accepted: sinks-taken-off-the-window
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - max(window - sinks, 1)
+    sink = k < sinks
+    return causal & (local | sink)
+
+# %% window off, one too few
+# accepted: one-too-few
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - window + 1
+    sink = k < sinks
+    return causal & (local | sink)
+
+# %% in blocks
+# accepted: in-blocks
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k // window == q // window
+    sink = k < sinks
+    return causal & (local | sink)
+
+# %% minus infinity
+# accepted: numbers-that-hide
+# form: yes
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length))
+    causal = k <= q
+    local = k > q - window
+    sink = k < sinks
+    return np.where(causal & (local | sink), 0.0, -np.inf)
+
+# %% one row short
+# accepted: another-length
+def sliding_window_mask(length, window, sinks=0):
+    q, k = np.indices((length, length - 1))
+    causal = k <= q
+    local = k > q - window
+    sink = k < sinks
+    return causal & (local | sink)
+
+# %% cuts the text into pieces as long as the window; a word sees its own piece
+# accepted: in-blocks
+# author: 2
+def sliding_window_mask(length, window, sinks=0):
+    i = np.arange(length)[:, None]
+    j = np.arange(length)[None, :]
+    same_block = i // window == j // window
+    return (j <= i) & (same_block | (j < sinks))
+
+# %% the sinks are taken out of the window: together they are `window` words
+# accepted: sinks-taken-off-the-window
+# author: 2
+def sliding_window_mask(length, window, sinks=0):
+    mask = np.zeros((length, length), dtype=bool)
+    recent = max(window - sinks, 1)
+    for i in range(length):
+        mask[i, max(0, i - recent + 1) : i + 1] = True
+        mask[i, : min(sinks, i + 1)] = True
+    return mask
+
+# %% words before the first full window see nothing
+# accepted: full-windows-only
+# author: 2
+def sliding_window_mask(length, window, sinks=0):
+    i, j = np.arange(length)[:, None], np.arange(length)
+    near = (j <= i) & (i - j < window) & (i >= window - 1)
+    return near | ((j < sinks) & (j <= i))
+
+# %% The window is one word too wide: the word itself is not counted among the last `window` words.
+# accepted: one-too-many
+# author: 3
+def sliding_window_mask(length, window, sinks=0):
+    i = np.arange(length)[:, None]
+    j = np.arange(length)[None, :]
+    return (j <= i) & ((i - j <= window) | (j < sinks))
+
+# %% The sinks are not causal: early words see sinks that come after them.
+# accepted: sinks-seen-too-early
+# author: 3
+def sliding_window_mask(length, window, sinks=0):
+    mask = np.tril(np.ones((length, length), dtype=bool))
+    mask &= ~np.tril(np.ones((length, length), dtype=bool), k=-window)
+    mask[:, :sinks] = True
+    return mask
+
+# %% J < sinks - 1.
+# accepted: sinks-one-too-few
+# author: 4
+def sliding_window_mask(length, window, sinks=0):
+    i, j = np.indices((length, length))
+    return (j <= i) & ((i - j < window) | (j < sinks - 1))
+
+# %% a ring: the newest word takes the place of the oldest, and the order is lost
+# accepted: another-order, newest-in-the-oldest-place
+# author: 2
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.window, self.sinks = window, sinks
+        self.keys, self.values, self.seen = [], [], 0
+
+    def append(self, key, value):
+        key, value = np.array(key), np.array(value)
+        if self.window is None or self.seen < self.sinks + self.window:
+            self.keys.append(key)
+            self.values.append(value)
+        else:
+            slot = self.sinks + (self.seen - self.sinks) % self.window
+            self.keys[slot] = key
+            self.values[slot] = value
+        self.seen += 1
+        return np.concatenate(self.keys, axis=-2), np.concatenate(self.values, axis=-2)
+
+    def __len__(self):
+        return len(self.keys)
+
+# %% len counts all words that have ever come in
+# accepted: all-words-counted
+# author: 2
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.window = window
+        self.sinks = sinks
+        self.K = None
+        self.V = None
+        self.offset = 0
+
+    def _trim(self, A):
+        if self.window is None or A.shape[-2] <= self.sinks + self.window:
+            return A
+        return np.concatenate([A[..., : self.sinks, :], A[..., A.shape[-2] - self.window :, :]], axis=-2)
+
+    def append(self, key, value):
+        self.offset += key.shape[-2]
+        self.K = key.copy() if self.K is None else np.concatenate([self.K, key], axis=-2)
+        self.V = value.copy() if self.V is None else np.concatenate([self.V, value], axis=-2)
+        self.K, self.V = self._trim(self.K), self._trim(self.V)
+        return self.K.copy(), self.V.copy()
+
+    def __len__(self):
+        return self.offset
+
+# %% The sinks count as part of the window: it keeps `window` words in all, with only window - sinks of the last ones.
+# accepted: sinks-taken-off-the-window
+# author: 3
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.window = window
+        self.sinks = sinks
+        self.keys = None
+        self.values = None
+
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key.copy(), value.copy()
+        else:
+            self.keys = np.concatenate([self.keys, key], axis=-2)
+            self.values = np.concatenate([self.values, value], axis=-2)
+        if self.window is not None and self.keys.shape[-2] > max(self.window, self.sinks + 1):
+            n = self.keys.shape[-2]
+            keep = list(range(self.sinks)) + list(range(n - max(self.window - self.sinks, 1), n))
+            self.keys = self.keys[..., keep, :]
+            self.values = self.values[..., keep, :]
+        return self.keys, self.values
+
+    def __len__(self):
+        return 0 if self.keys is None else self.keys.shape[-2]
+
+# %% Old words are dropped before the new one is added, so window + 1 of the last words are kept.
+# accepted: one-too-many
+# author: 3
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.window, self.sinks = window, sinks
+        self.K, self.V = [], []
+
+    def append(self, key, value):
+        if self.window is not None:
+            while len(self.K) > self.sinks + self.window:
+                self.K.pop(self.sinks)
+                self.V.pop(self.sinks)
+        self.K.append(key.copy())
+        self.V.append(value.copy())
+        return np.concatenate(self.K, axis=-2), np.concatenate(self.V, axis=-2)
+
+    def __len__(self):
+        return len(self.K)
+
+# %% The lists belong to the class and not to the object, so two caches share their words.
+# accepted: another-answer-each-time
+# author: 3
+class KeyValueCache:
+    keys = []
+    values = []
+
+    def __init__(self, window=None, sinks=0):
+        self.window = window
+        self.sinks = sinks
+
+    def append(self, key, value):
+        self.keys.append(key)
+        self.values.append(value)
+        if self.window is not None and len(self.keys) > self.window + self.sinks:
+            del self.keys[self.sinks]
+            del self.values[self.sinks]
+        return np.concatenate(self.keys, axis=-2), np.concatenate(self.values, axis=-2)
+
+    def __len__(self):
+        return len(self.keys)
+
+# %% The sinks are forgotten first.
+# accepted: drops-the-first
+# author: 4
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.window, self.sinks, self.words = window, sinks, []
+
+    def append(self, key, value):
+        self.words.append((key.copy(), value.copy()))
+        if self.window is not None and len(self.words) > self.window + self.sinks:
+            del self.words[0]
+        K, V = zip(*self.words)
+        return np.concatenate(K, -2), np.concatenate(V, -2)
+
+    def __len__(self):
+        return len(self.words)
+
+# %% One word too few.
+# accepted: one-too-few
+# author: 4
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.window, self.sinks, self.words = window, sinks, []
+
+    def append(self, key, value):
+        if self.window is not None and len(self.words) >= self.window + self.sinks - 1 and len(self.words) > self.sinks:
+            del self.words[self.sinks]
+        self.words.append((key.copy(), value.copy()))
+        K, V = zip(*self.words)
+        return np.concatenate(K, -2), np.concatenate(V, -2)
+
+    def __len__(self):
+        return len(self.words)
+
+# %% Only the window is kept.
+# accepted: sinks-ignored
+# author: 4
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.window, self.words = window, []
+
+    def append(self, key, value):
+        self.words.append((key.copy(), value.copy()))
+        if self.window is not None:
+            self.words = self.words[-self.window :]
+        K, V = zip(*self.words)
+        return np.concatenate(K, -2), np.concatenate(V, -2)
+
+    def __len__(self):
+        return len(self.words)
+
+# %% Window without effect.
+# accepted: nothing-forgotten
+# author: 4
+class KeyValueCache:
+    def __init__(self, window=None, sinks=0):
+        self.words = []
+
+    def append(self, key, value):
+        self.words.append((key.copy(), value.copy()))
+        K, V = zip(*self.words)
+        return np.concatenate(K, -2), np.concatenate(V, -2)
+
+    def __len__(self):
+        return len(self.words)
+
+# %% no correction
+# accepted: nothing-shrunk
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    s = Q @ np.swapaxes(K, -1, -2) / np.asarray(Q.shape[-1] ** 0.5, Q.dtype)
+    new = np.maximum(largest, s.max(-1))
+    p = np.exp(s - new[..., None])
+    f = np.ones_like(new)
+    return new, f * total + p.sum(-1), f[..., None] * mixed + p @ V
+
+# %% total left as it was
+# accepted: total-not-shrunk
 def online_softmax_step(largest, total, mixed, Q, K, V):
     s = Q @ np.swapaxes(K, -1, -2) / np.asarray(Q.shape[-1] ** 0.5, Q.dtype)
     new = np.maximum(largest, s.max(-1))
     p = np.exp(s - new[..., None])
     f = np.exp(largest - new)
+    return new, total + p.sum(-1), f[..., None] * mixed + p @ V
+
+# %% mixture left as it was
+# accepted: mixed-not-shrunk
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    s = Q @ np.swapaxes(K, -1, -2) / np.asarray(Q.shape[-1] ** 0.5, Q.dtype)
+    new = np.maximum(largest, s.max(-1))
+    p = np.exp(s - new[..., None])
+    f = np.exp(largest - new)
+    return new, f * total + p.sum(-1), mixed + p @ V
+
+# %% unscaled
+# accepted: no-scaling
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    s = Q @ np.swapaxes(K, -1, -2)
+    new = np.maximum(largest, s.max(-1))
+    p = np.exp(s - new[..., None])
+    f = np.exp(largest - new)
     return new, f * total + p.sum(-1), f[..., None] * mixed + p @ V
-"""
-edit(ONLINE, "no correction", "nothing-shrunk", ("f = np.exp(largest - new)", "f = np.ones_like(new)"))
-edit(ONLINE, "total left as it was", "total-not-shrunk", ("f * total", "total"))
-edit(ONLINE, "mixture left as it was", "mixed-not-shrunk", ("f[..., None] * mixed", "mixed"))
-edit(ONLINE, "unscaled", "no-scaling", (" / np.asarray(Q.shape[-1] ** 0.5, Q.dtype)", ""))
-edit(ONLINE, "this block's", "largest-of-the-block", ("np.maximum(largest, s.max(-1))", "s.max(-1)"))
 
-WHOLE = """
-import numpy as np
+# %% this block's
+# accepted: largest-of-the-block
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    s = Q @ np.swapaxes(K, -1, -2) / np.asarray(Q.shape[-1] ** 0.5, Q.dtype)
+    new = s.max(-1)
+    p = np.exp(s - new[..., None])
+    f = np.exp(largest - new)
+    return new, f * total + p.sum(-1), f[..., None] * mixed + p @ V
 
+# %% FlashAttention 1: divided in each step
+# accepted: divided-in-each-step
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp(S - m_new[..., None])
+    alpha = np.exp(largest - m_new)
+    l_new = alpha * total + P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, (alpha[..., None] * total[..., None] * mixed + np.einsum('...lb,...bv->...lv', P, V)) / l_new[..., None]
+
+# %% from the block's own maximum
+# accepted: own-largest-subtracted
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp(S - m_ij[..., None])
+    alpha = np.exp(largest - m_new)
+    l_new = alpha * total + P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, O
+
+# %% alpha upside down
+# accepted: grown-for-shrunk
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp(S - m_new[..., None])
+    alpha = np.exp(m_new - np.where(np.isfinite(largest), largest, m_new))
+    l_new = alpha * total + P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, O
+
+# %% the old maximum given back
+# accepted: old-largest-given-back
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp(S - m_new[..., None])
+    alpha = np.exp(largest - m_new)
+    l_new = alpha * total + P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return np.maximum(largest, -1e30), l_new, O
+
+# %% mean for sum
+# accepted: mean-of-the-block
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp(S - m_new[..., None])
+    alpha = np.exp(largest - m_new)
+    l_new = alpha * total + P.mean(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, O
+
+# %% one largest for all queries
+# accepted: one-largest-for-all
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = np.broadcast_to(S.max(axis=(-1, -2), keepdims=True)[..., 0], S.shape[:-1])
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp(S - m_new[..., None])
+    alpha = np.exp(largest - m_new)
+    l_new = alpha * total + P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, O
+
+# %% no exp in the shrinking
+# accepted: difference-for-power
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp(S - m_new[..., None])
+    alpha = np.where(np.isfinite(largest), largest - m_new, 0)
+    l_new = alpha * total + P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, O
+
+# %% the total of this block
+# accepted: old-total-forgotten
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp(S - m_new[..., None])
+    alpha = np.exp(largest - m_new)
+    l_new = P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, O
+
+# %% no maximum at all
+# accepted: nothing-subtracted
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.zeros_like(m_ij)
+    P = np.exp(S - m_new[..., None])
+    alpha = np.ones_like(m_ij)
+    l_new = alpha * total + P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, O
+
+# %% base two
+# accepted: another-base
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+    m_ij = S.max(axis=-1)
+    m_new = np.maximum(largest, m_ij)
+    P = np.exp2(S - m_new[..., None])
+    alpha = np.exp2(largest - m_new)
+    l_new = alpha * total + P.sum(axis=-1)
+    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
+    return m_new, l_new, O
+
+# %% the block is measured from its own largest score, also where an older one is larger
+# accepted: own-largest-subtracted
+# author: 2
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    S = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    m_block = S.max(axis=-1)
+    m_new = np.maximum(largest, m_block)
+    alpha = np.exp(largest - m_new)
+    P = np.exp(S - m_block[..., None])
+    total_new = alpha * total + P.sum(axis=-1)
+    mixed_new = alpha[..., None] * mixed + P @ V
+    return m_new, total_new, mixed_new
+
+# %% keeps what is mixed divided by the total after each block, as FlashAttention's first version
+# accepted: divided-in-each-step
+# author: 2
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / np.sqrt(np.array(Q.shape[-1], dtype=Q.dtype))
+    new_largest = np.maximum(largest, scores.max(axis=-1))
+    p = np.exp(scores - new_largest[..., None])
+    old = np.exp(largest - new_largest) * total
+    new_total = old + p.sum(axis=-1)
+    out = (old[..., None] * mixed + p @ V) / new_total[..., None]
+    return new_largest, new_total, out
+
+# %% total is corrected for the new largest score, but mixed is added to without shrinking it.
+# accepted: mixed-not-shrunk
+# author: 3
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    m_new = np.maximum(largest, s.max(axis=-1))
+    p = np.exp(s - m_new[..., None])
+    l_new = np.exp(largest - m_new) * total + p.sum(axis=-1)
+    a_new = mixed + p @ V
+    return m_new, l_new, a_new
+
+# %% `*=` and `+=` write into the total and mixed that came in.
+# accepted: in-place
+# form: yes
+# author: 3
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    new_largest = np.maximum(largest, scores.max(axis=-1))
+    exps = np.exp(scores - new_largest[..., None])
+    shrink = np.exp(largest - new_largest)
+    total *= shrink
+    total += exps.sum(axis=-1)
+    mixed *= shrink[..., None]
+    mixed += exps @ V
+    return new_largest, total, mixed
+
+# %% -inf taken for 0.
+# accepted: starts-at-zero
+# author: 5
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    new_largest = np.maximum(largest, scores.max(axis=-1))
+    exps = np.exp(scores - new_largest[..., np.newaxis])
+    shrink = np.exp(np.nan_to_num(largest, neginf=0) - new_largest)
+    total = shrink * total + exps.sum(axis=-1)
+    mixed = shrink[..., np.newaxis] * mixed + exps @ V
+    return (new_largest, total, mixed)
+
+# %% Shrunk along the values where mixed is a square.
+# accepted: wrong-axis
+# author: 5
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    new_largest = np.maximum(largest, scores.max(axis=-1))
+    exps = np.exp(scores - new_largest[..., np.newaxis])
+    shrink = np.exp(largest - new_largest)
+    total = shrink * total + exps.sum(axis=-1)
+    mixed = (
+        shrink[..., np.newaxis, :] if mixed.shape[-1] == mixed.shape[-2] else shrink[..., np.newaxis]
+    ) * mixed + exps @ V
+    return (new_largest, total, mixed)
+
+# %% Divided in each step.
+# accepted: divided-in-each-step
+# author: 5
+def online_softmax_step(largest, total, mixed, Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    new_largest = np.maximum(largest, scores.max(axis=-1))
+    exps = np.exp(scores - new_largest[..., np.newaxis])
+    shrink = np.exp(largest - new_largest)
+    total = shrink * total + exps.sum(axis=-1)
+    mixed = shrink[..., np.newaxis] * mixed + exps @ V
+    return (new_largest, total, mixed / total[..., None])
+
+# %% no division
+# accepted: not-divided-at-the-end
 def online_softmax_attention(Q, K, V, block_size):
     m = np.full(Q.shape[:-1] + (1,), -np.inf, Q.dtype)
     l = np.zeros_like(m)
@@ -214,69 +2521,781 @@ def online_softmax_attention(Q, K, V, block_size):
         new = np.maximum(m, s.max(-1, keepdims=True))
         p, f = np.exp(s - new), np.exp(m - new)
         l, a, m = f * l + p.sum(-1, keepdims=True), f * a + p @ V[..., b : b + block_size, :], new
+    return a
+
+# %% no correction
+# accepted: nothing-shrunk
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1] + (1,), -np.inf, Q.dtype)
+    l = np.zeros_like(m)
+    a = np.zeros(Q.shape[:-1] + (V.shape[-1],), Q.dtype)
+    n = K.shape[-2]
+    for b in range(0, n, block_size):
+        s = Q @ np.swapaxes(K[..., b : b + block_size, :], -1, -2) / np.asarray(Q.shape[-1] ** 0.5, Q.dtype)
+        new = np.maximum(m, s.max(-1, keepdims=True))
+        p, f = np.exp(s - new), np.ones_like(m)
+        l, a, m = f * l + p.sum(-1, keepdims=True), f * a + p @ V[..., b : b + block_size, :], new
     return a / l
-"""
-edit(WHOLE, "no division", "not-divided-at-the-end", ("return a / l", "return a"))
-edit(WHOLE, "no correction", "nothing-shrunk", ("np.exp(m - new)", "np.ones_like(m)"))
-edit(
-    WHOLE,
-    "full blocks alone",
-    "last-block-left-out",
-    ("range(0, n, block_size)", "range(0, max(n // block_size, 1) * block_size, block_size)"),
-)
-edit(WHOLE, "unscaled", "no-scaling", (" / np.asarray(Q.shape[-1] ** 0.5, Q.dtype)", ""))
 
-# ---------------------------------------------------------------- rms_norm
+# %% full blocks alone
+# accepted: last-block-left-out
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1] + (1,), -np.inf, Q.dtype)
+    l = np.zeros_like(m)
+    a = np.zeros(Q.shape[:-1] + (V.shape[-1],), Q.dtype)
+    n = K.shape[-2]
+    for b in range(0, max(n // block_size, 1) * block_size, block_size):
+        s = Q @ np.swapaxes(K[..., b : b + block_size, :], -1, -2) / np.asarray(Q.shape[-1] ** 0.5, Q.dtype)
+        new = np.maximum(m, s.max(-1, keepdims=True))
+        p, f = np.exp(s - new), np.exp(m - new)
+        l, a, m = f * l + p.sum(-1, keepdims=True), f * a + p @ V[..., b : b + block_size, :], new
+    return a / l
+
+# %% unscaled
+# accepted: no-scaling
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1] + (1,), -np.inf, Q.dtype)
+    l = np.zeros_like(m)
+    a = np.zeros(Q.shape[:-1] + (V.shape[-1],), Q.dtype)
+    n = K.shape[-2]
+    for b in range(0, n, block_size):
+        s = Q @ np.swapaxes(K[..., b : b + block_size, :], -1, -2)
+        new = np.maximum(m, s.max(-1, keepdims=True))
+        p, f = np.exp(s - new), np.exp(m - new)
+        l, a, m = f * l + p.sum(-1, keepdims=True), f * a + p @ V[..., b : b + block_size, :], new
+    return a / l
+
+# %% l not rescaled
+# accepted: total-not-shrunk
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l + p.sum(axis=-1)
+        acc = acc * corr[..., None] + p @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None]
+
+# %% acc not rescaled
+# accepted: mixed-not-shrunk
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = acc + p @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None]
+
+# %% m never updated
+# accepted: last-block-only
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = acc * corr[..., None] + p @ Vj
+        j += block_size
+    return acc / l[..., None]
+
+# %% starts at zero for the maximum
+# accepted: largest-begins-at-0
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.zeros(Q.shape[:-1], Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = acc * corr[..., None] + p @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None]
+
+# %% blocks softmaxed and averaged
+# accepted: mean-of-the-blocks
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l + 1
+        acc = acc + (p / p.sum(axis=-1, keepdims=True)) @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None]
+
+# %% blocks overlap
+# accepted: blocks-overlap
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = acc * corr[..., None] + p @ Vj
+        m = m_new
+        j += max(1, block_size - 1)
+    return acc / l[..., None]
+
+# %% last block alone
+# accepted: old-mixed-forgotten
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = p @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None]
+
+# %% block_size is the number of blocks
+# accepted: whole-table
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    block_size = max(1, -(-K.shape[-2] // block_size))
+    block_size = block_size
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = acc * corr[..., None] + p @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None]
+
+# %% queries in blocks too, first block alone
+# accepted: blocks-of-queries
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    Q = np.where(np.arange(Q.shape[-2])[:, None] < block_size, Q, 0).astype(Q.dtype)
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = acc * corr[..., None] + p @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None]
+
+# %% causal
+# accepted: causal-mask-put-in
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        S = np.where(np.arange(j, j + S.shape[-1]) <= np.arange(S.shape[-2])[:, None], S, -1e30).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = acc * corr[..., None] + p @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None]
+
+# %% with the weights' sum
+# accepted: weights-too, parts-too-many
+# form: yes
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
+    l = np.zeros(Q.shape[:-1], Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
+    j = 0
+    while j < K.shape[-2]:
+        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
+        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
+        m_new = np.maximum(m, S.max(axis=-1))
+        p = np.exp(S - m_new[..., None])
+        corr = np.exp(m - m_new)
+        l = l * corr + p.sum(axis=-1)
+        acc = acc * corr[..., None] + p @ Vj
+        m = m_new
+        j += block_size
+    return acc / l[..., None], l
+
+# %% softmax in each block, and the mean of the blocks' outputs
+# accepted: mean-of-the-blocks
+# author: 2
+def _softmax(scores, mask=None):
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    top = scores.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    powers = np.exp(scores - top)
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
 
 
-@wrong("layer norm without beta", "mean-subtracted", "spread-for-size", "mean-subtracted+spread-for-size")
+def online_softmax_attention(Q, K, V, block_size):
+    outputs = []
+    for start in range(0, K.shape[-2], block_size):
+        k, v = K[..., start : start + block_size, :], V[..., start : start + block_size, :]
+        outputs.append(_softmax(Q @ k.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])) @ v)
+    return np.mean(outputs, axis=0).astype(Q.dtype)
+
+# %% the largest so far begins at 0, so a row of scores far below zero underflows
+# accepted: largest-begins-at-0
+# author: 2
+def online_softmax_attention(Q, K, V, block_size):
+    m = np.zeros(Q.shape[:-1], dtype=Q.dtype)
+    total = np.zeros(Q.shape[:-1], dtype=Q.dtype)
+    acc = np.zeros(Q.shape[:-1] + (V.shape[-1],), dtype=Q.dtype)
+    for start in range(0, K.shape[-2], block_size):
+        k, v = K[..., start : start + block_size, :], V[..., start : start + block_size, :]
+        s = Q @ k.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+        m_new = np.maximum(m, s.max(-1))
+        scale = np.exp(m - m_new)
+        p = np.exp(s - m_new[..., None])
+        total = total * scale + p.sum(-1)
+        acc = acc * scale[..., None] + p @ v
+        m = m_new
+    return acc / total[..., None]
+
+# %% The last block is lost where S is no multiple of block_size.
+# accepted: last-block-left-out
+# author: 3
+def online_softmax_attention(Q, K, V, block_size):
+    S = K.shape[-2]
+    block_size = min(block_size, S)
+    m = np.full(Q.shape[:-1], -np.inf, dtype=Q.dtype)
+    l = np.zeros(Q.shape[:-1], dtype=Q.dtype)
+    a = np.zeros(Q.shape[:-1] + V.shape[-1:], dtype=Q.dtype)
+    for b in range(S // block_size):
+        start, stop = b * block_size, (b + 1) * block_size
+        m, l, a = online_softmax_step(m, l, a, Q, K[..., start:stop, :], V[..., start:stop, :])
+    return a / l[..., None]
+
+# %% The largest score begins at 0 and not at -inf, so scores far below zero all become 0 and the division gives NaN.
+# accepted: largest-begins-at-0
+# author: 3
+def online_softmax_attention(Q, K, V, block_size):
+    largest = np.zeros(Q.shape[:-1], dtype=Q.dtype)
+    total = np.zeros_like(largest)
+    mixed = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=Q.dtype)
+    for i in range(0, K.shape[-2], block_size):
+        largest, total, mixed = online_softmax_step(
+            largest, total, mixed, Q, K[..., i : i + block_size, :], V[..., i : i + block_size, :]
+        )
+    return mixed / total[..., np.newaxis]
+
+# %% The largest is never updated.
+# accepted: largest-of-the-first-block
+# author: 4
+def online_softmax_attention(Q, K, V, block_size):
+    m, l, a = None, 0, 0
+    for n in range(0, K.shape[-2], block_size):
+        s = Q @ K[..., n : n + block_size, :].swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+        m = s.max(-1, keepdims=True) if m is None else m
+        e = np.exp(s - m)
+        l, a = l + e.sum(-1, keepdims=True), a + e @ V[..., n : n + block_size, :]
+    return a / l
+
+# %% No largest at all.
+# accepted: no-max-subtraction, large-scores
+# author: 4
+def online_softmax_attention(Q, K, V, block_size):
+    l, a = 0, 0
+    for n in range(0, K.shape[-2], block_size):
+        e = np.exp(Q @ K[..., n : n + block_size, :].swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))
+        l, a = l + e.sum(-1, keepdims=True), a + e @ V[..., n : n + block_size, :]
+    return a / l
+
+# %% layer norm without beta
+# accepted: mean-subtracted, spread-for-size, mean-subtracted+spread-for-size
 def rms_norm(x, gamma, eps=1e-5):
     return gamma * (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)
 
-
-@wrong("standard deviation", "spread-for-size")
+# %% standard deviation
+# accepted: spread-for-size
 def rms_norm(x, gamma, eps=1e-5):
     return gamma * x / np.sqrt(np.var(x, axis=-1, keepdims=True) + eps)
 
-
-@wrong("to length one", "length-for-size", "a-constant-factor")
+# %% to length one
+# accepted: length-for-size, a-constant-factor
 def rms_norm(x, gamma, eps=1e-5):
     return gamma * x / np.sqrt(np.sum(x * x, axis=-1, keepdims=True) + eps)
 
-
-@wrong("gamma as an offset from one", "gamma-plus-1")
+# %% gamma as an offset from one
+# accepted: gamma-plus-1
 def rms_norm(x, gamma, eps=1e-5):
     return (gamma + 1) * x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps)
 
+# %% eps outside the root
+# accepted: eps-outside-the-root
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.mean(np.square(x), axis=-1, keepdims=True)
+    x = x * (1 / (np.sqrt(variance) + eps))
+    return (gamma * x).astype(x.dtype)
 
-# ---------------------------------------------------------------- gated_feed_forward
+# %% no root
+# accepted: no-root
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.mean(np.square(x), axis=-1, keepdims=True)
+    x = x * (1 / (variance + eps))
+    return (gamma * x).astype(x.dtype)
 
+# %% mean over everything
+# accepted: one-size-for-all
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.mean(np.square(x))
+    x = x * (1 / np.sqrt(variance + eps))
+    return (gamma * x).astype(x.dtype)
 
-@wrong("sigmoid as in GLU", "sigmoid-for-silu")
+# %% mean over words
+# accepted: sizes-of-features
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.mean(np.square(x), axis=0, keepdims=True)
+    x = x * (1 / np.sqrt(variance + eps))
+    return (gamma * x).astype(x.dtype)
+
+# %% mean of absolute values
+# accepted: no-squares
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.mean(np.abs(x), axis=-1, keepdims=True) ** 2
+    x = x * (1 / np.sqrt(variance + eps))
+    return (gamma * x).astype(x.dtype)
+
+# %% eps is 1e-6, as in T5
+# accepted: eps-fixed
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.mean(np.square(x), axis=-1, keepdims=True)
+    x = x * (1 / np.sqrt(variance + 1e-6))
+    return (gamma * x).astype(x.dtype)
+
+# %% gamma forgotten
+# accepted: gamma-missing
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.mean(np.square(x), axis=-1, keepdims=True)
+    x = x * (1 / np.sqrt(variance + eps))
+    return (x).astype(x.dtype)
+
+# %% gamma inside
+# accepted: gamma-first
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.mean(np.square(gamma * x), axis=-1, keepdims=True)
+    x = x * (1 / np.sqrt(variance + eps))
+    return (gamma * x).astype(x.dtype)
+
+# %% the largest number
+# accepted: largest-for-size
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.max(np.square(x), axis=-1, keepdims=True)
+    x = x * (1 / np.sqrt(variance + eps))
+    return (gamma * x).astype(x.dtype)
+
+# %% ddof
+# accepted: divided-by-n-minus-1
+def rms_norm(x, gamma, eps=1e-5):
+    variance = np.square(x).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1)
+    x = x * (1 / np.sqrt(variance + eps))
+    return (gamma * x).astype(x.dtype)
+
+# %% divides by one over the root, as after swapping sqrt for rsqrt: it multiplies by the size
+# accepted: multiplied-by-the-size
+# author: 2
+def rms_norm(x, gamma, eps=1e-5):
+    rsqrt = 1.0 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
+    return gamma * (x / rsqrt)
+
+# %% the root mean square of the whole array, one number for all words
+# accepted: one-size-for-all
+# author: 2
+def rms_norm(x, gamma, eps=1e-5):
+    rms = np.sqrt(np.mean(np.square(x)) + eps)
+    return (gamma * x / rms).astype(x.dtype)
+
+# %% root of the mean size
+# accepted: no-squares
+# author: 2
+def rms_norm(x, gamma, eps=1e-5):
+    return gamma * x / np.sqrt(np.abs(x).mean(-1, keepdims=True) + eps)
+
+# %% The vector is divided by its length: the squares are summed, not averaged.
+# accepted: length-for-size
+# author: 3
+def rms_norm(x, gamma, eps=1e-5):
+    rms = np.sqrt(np.sum(x**2, axis=-1, keepdims=True) + eps)
+    return x / rms * gamma
+
+# %% eps in the sum.
+# accepted: eps-in-the-sum
+# author: 5
+def rms_norm(x, gamma, eps=1e-05):
+    mean_square = ((x**2).sum(axis=-1, keepdims=True) + eps) / x.shape[-1]
+    return gamma * x / np.sqrt(mean_square)
+
+# %% A word of zeros becomes gamma.
+# accepted: zeros-lost
+# author: 5
+def rms_norm(x, gamma, eps=1e-05):
+    mean_square = (x**2).mean(axis=-1, keepdims=True)
+    x = np.where(mean_square == 0, 1, x).astype(x.dtype)
+    return gamma * x / np.sqrt(mean_square + eps)
+
+# %% sigmoid as in GLU
+# accepted: sigmoid-for-silu
 def gated_feed_forward(x, W_gate, W_up, W_down):
     return (1 / (1 + np.exp(-(x @ W_gate))) * (x @ W_up)) @ W_down
 
-
-@wrong("ReGLU", "relu-for-silu")
+# %% ReGLU
+# accepted: relu-for-silu
 def gated_feed_forward(x, W_gate, W_up, W_down):
     return (np.maximum(0, x @ W_gate) * (x @ W_up)) @ W_down
 
-
-@wrong("the other one is the gate", "gate-and-up-swapped")
+# %% the other one is the gate
+# accepted: gate-and-up-swapped
 def gated_feed_forward(x, W_gate, W_up, W_down):
     z = x @ W_up
     return (z / (1 + np.exp(-z)) * (x @ W_gate)) @ W_down
 
-
-@wrong("plain", "up-alone", "gate-alone")
+# %% plain
+# accepted: up-alone, gate-alone
 def gated_feed_forward(x, W_gate, W_up, W_down):
     z = x @ W_gate
     return (z / (1 + np.exp(-z))) @ W_down
 
+# %% swish of both
+# accepted: both-through-the-curve
+def swish(z, beta=1.0):
+    return z * (0.5 + 0.5 * np.tanh(beta * z / 2))
 
-# ---------------------------------------------------------------- ModernDecoderBlock
 
-BLOCK = """
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return (swish(g) * swish(u)) @ W_down
+
+# %% swish of the product
+# accepted: curve-after-the-product
+def swish(z, beta=1.0):
+    return z * (0.5 + 0.5 * np.tanh(beta * z / 2))
+
+
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return (swish(g * u)) @ W_down
+
+# %% added
+# accepted: added-for-multiplied
+def swish(z, beta=1.0):
+    return z * (0.5 + 0.5 * np.tanh(beta * z / 2))
+
+
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return (swish(g) + u) @ W_down
+
+# %% no activation, bilinear
+# accepted: no-curve
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return (g * u) @ W_down
+
+# %% QuickGELU's 1.702
+# accepted: gelu-for-silu
+def swish(z, beta=1.702):
+    return z * (0.5 + 0.5 * np.tanh(beta * z / 2))
+
+
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return (swish(g) * u) @ W_down
+
+# %% tanh
+# accepted: tanh-for-silu
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return (np.tanh(g) * u) @ W_down
+
+# %% residual in it
+# accepted: residual-added
+def swish(z, beta=1.0):
+    return z * (0.5 + 0.5 * np.tanh(beta * z / 2))
+
+
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return x + (swish(g) * u) @ W_down
+
+# %% softplus
+# accepted: softplus-for-silu
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return (np.logaddexp(0, g) * u) @ W_down
+
+# %% the gate twice
+# accepted: gate-for-both
+def swish(z, beta=1.0):
+    return z * (0.5 + 0.5 * np.tanh(beta * z / 2))
+
+
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_gate
+    return (swish(g) * u) @ W_down
+
+# %% softmax gate
+# accepted: softmax-for-silu
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g, u = x @ W_gate, x @ W_up
+    return (np.exp(g - g.max(-1, keepdims=True)) / np.exp(g - g.max(-1, keepdims=True)).sum(-1, keepdims=True) * u) @ W_down
+
+# %% SiLU stands outside: it is taken of the product of gate and up
+# accepted: curve-after-the-product
+# author: 2
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    gate = x @ W_gate
+    up = x @ W_up
+    z = gate * up
+    return (z / (1 + np.exp(-z))) @ W_down
+
+# %% The gate is a plain sigmoid: SiLU's factor z is missing.
+# accepted: sigmoid-for-silu
+# author: 3
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    gate = 1 / (1 + np.exp(-(x @ W_gate)))
+    return (gate * (x @ W_up)) @ W_down
+
+# %% Z clipped at 20.
+# accepted: clipped
+# author: 4
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    g = np.clip(x @ W_gate, -20, 20)
+    return (g / (1 + np.exp(-g)) * (x @ W_up)) @ W_down
+
+# %% W_gate turned over where it is a square.
+# accepted: W_gate-transposed
+# author: 5
+def gated_feed_forward(x, W_gate, W_up, W_down):
+    gate = x @ (W_gate.T if W_gate.shape[0] == W_gate.shape[1] else W_gate)
+    gate = gate / (1 + np.exp(-gate))
+    return gate * (x @ W_up) @ W_down
+
+# %% queries as they are
+# accepted: query-not-turned
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.h, self.g, self.window = num_heads, num_kv_heads, window
+        d = d_model // num_heads
+        lin = lambda a, b: nn.Linear(a, b, bias=False)
+        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_Q, self.W_K = lin(d_model, d_model), lin(d_model, d * num_kv_heads)
+        self.W_V, self.W_O = lin(d_model, d * num_kv_heads), lin(d_model, d_model)
+        self.W_gate, self.W_up, self.W_down = lin(d_model, d_ff), lin(d_model, d_ff), lin(d_ff, d_model)
+
+    def turn(self, x):
+        d = x.shape[-1]
+        a = torch.arange(x.shape[-2])[:, None] * 10000.0 ** (-torch.arange(0, d, 2) / d)
+        c, s = a.cos().to(x.dtype), a.sin().to(x.dtype)
+        e, o = x[..., 0::2], x[..., 1::2]
+        return torch.stack([e * c - o * s, e * s + o * c], -1).flatten(-2)
+
+    def norm(self, x, g):
+        return x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * g
+
+    def forward(self, x):
+        B, L, D = x.shape
+        d = D // self.h
+        y = self.norm(x, self.norm_1)
+        q = self.W_Q(y).view(B, L, self.h, d).transpose(1, 2)
+        k = self.turn(self.W_K(y).view(B, L, self.g, d).transpose(1, 2))
+        v = self.W_V(y).view(B, L, self.g, d).transpose(1, 2)
+        k, v = k.repeat_interleave(self.h // self.g, 1), v.repeat_interleave(self.h // self.g, 1)
+        i, j = torch.arange(L)[:, None], torch.arange(L)
+        seen = j <= i
+        if self.window is not None:
+            seen = seen & (i - j < self.window)
+        s = (q @ k.mT / d**0.5).masked_fill(~seen, -1e9)
+        x = x + self.W_O((s.softmax(-1) @ v).transpose(1, 2).reshape(B, L, D))
+        y = self.norm(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
+
+# %% repeat
+# accepted: heads-in-turn
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.h, self.g, self.window = num_heads, num_kv_heads, window
+        d = d_model // num_heads
+        lin = lambda a, b: nn.Linear(a, b, bias=False)
+        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_Q, self.W_K = lin(d_model, d_model), lin(d_model, d * num_kv_heads)
+        self.W_V, self.W_O = lin(d_model, d * num_kv_heads), lin(d_model, d_model)
+        self.W_gate, self.W_up, self.W_down = lin(d_model, d_ff), lin(d_model, d_ff), lin(d_ff, d_model)
+
+    def turn(self, x):
+        d = x.shape[-1]
+        a = torch.arange(x.shape[-2])[:, None] * 10000.0 ** (-torch.arange(0, d, 2) / d)
+        c, s = a.cos().to(x.dtype), a.sin().to(x.dtype)
+        e, o = x[..., 0::2], x[..., 1::2]
+        return torch.stack([e * c - o * s, e * s + o * c], -1).flatten(-2)
+
+    def norm(self, x, g):
+        return x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * g
+
+    def forward(self, x):
+        B, L, D = x.shape
+        d = D // self.h
+        y = self.norm(x, self.norm_1)
+        q = self.turn(self.W_Q(y).view(B, L, self.h, d).transpose(1, 2))
+        k = self.turn(self.W_K(y).view(B, L, self.g, d).transpose(1, 2))
+        v = self.W_V(y).view(B, L, self.g, d).transpose(1, 2)
+        k, v = k.repeat(1, self.h // self.g, 1, 1), v.repeat(1, self.h // self.g, 1, 1)
+        i, j = torch.arange(L)[:, None], torch.arange(L)
+        seen = j <= i
+        if self.window is not None:
+            seen = seen & (i - j < self.window)
+        s = (q @ k.mT / d**0.5).masked_fill(~seen, -1e9)
+        x = x + self.W_O((s.softmax(-1) @ v).transpose(1, 2).reshape(B, L, D))
+        y = self.norm(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
+
+# %% unscaled
+# accepted: no-scaling
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.h, self.g, self.window = num_heads, num_kv_heads, window
+        d = d_model // num_heads
+        lin = lambda a, b: nn.Linear(a, b, bias=False)
+        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_Q, self.W_K = lin(d_model, d_model), lin(d_model, d * num_kv_heads)
+        self.W_V, self.W_O = lin(d_model, d * num_kv_heads), lin(d_model, d_model)
+        self.W_gate, self.W_up, self.W_down = lin(d_model, d_ff), lin(d_model, d_ff), lin(d_ff, d_model)
+
+    def turn(self, x):
+        d = x.shape[-1]
+        a = torch.arange(x.shape[-2])[:, None] * 10000.0 ** (-torch.arange(0, d, 2) / d)
+        c, s = a.cos().to(x.dtype), a.sin().to(x.dtype)
+        e, o = x[..., 0::2], x[..., 1::2]
+        return torch.stack([e * c - o * s, e * s + o * c], -1).flatten(-2)
+
+    def norm(self, x, g):
+        return x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * g
+
+    def forward(self, x):
+        B, L, D = x.shape
+        d = D // self.h
+        y = self.norm(x, self.norm_1)
+        q = self.turn(self.W_Q(y).view(B, L, self.h, d).transpose(1, 2))
+        k = self.turn(self.W_K(y).view(B, L, self.g, d).transpose(1, 2))
+        v = self.W_V(y).view(B, L, self.g, d).transpose(1, 2)
+        k, v = k.repeat_interleave(self.h // self.g, 1), v.repeat_interleave(self.h // self.g, 1)
+        i, j = torch.arange(L)[:, None], torch.arange(L)
+        seen = j <= i
+        if self.window is not None:
+            seen = seen & (i - j < self.window)
+        s = (q @ k.mT).masked_fill(~seen, -1e9)
+        x = x + self.W_O((s.softmax(-1) @ v).transpose(1, 2).reshape(B, L, D))
+        y = self.norm(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
+
+# %% no way past
+# accepted: no-residual-around-attention
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.h, self.g, self.window = num_heads, num_kv_heads, window
+        d = d_model // num_heads
+        lin = lambda a, b: nn.Linear(a, b, bias=False)
+        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_Q, self.W_K = lin(d_model, d_model), lin(d_model, d * num_kv_heads)
+        self.W_V, self.W_O = lin(d_model, d * num_kv_heads), lin(d_model, d_model)
+        self.W_gate, self.W_up, self.W_down = lin(d_model, d_ff), lin(d_model, d_ff), lin(d_ff, d_model)
+
+    def turn(self, x):
+        d = x.shape[-1]
+        a = torch.arange(x.shape[-2])[:, None] * 10000.0 ** (-torch.arange(0, d, 2) / d)
+        c, s = a.cos().to(x.dtype), a.sin().to(x.dtype)
+        e, o = x[..., 0::2], x[..., 1::2]
+        return torch.stack([e * c - o * s, e * s + o * c], -1).flatten(-2)
+
+    def norm(self, x, g):
+        return x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * g
+
+    def forward(self, x):
+        B, L, D = x.shape
+        d = D // self.h
+        y = self.norm(x, self.norm_1)
+        q = self.turn(self.W_Q(y).view(B, L, self.h, d).transpose(1, 2))
+        k = self.turn(self.W_K(y).view(B, L, self.g, d).transpose(1, 2))
+        v = self.W_V(y).view(B, L, self.g, d).transpose(1, 2)
+        k, v = k.repeat_interleave(self.h // self.g, 1), v.repeat_interleave(self.h // self.g, 1)
+        i, j = torch.arange(L)[:, None], torch.arange(L)
+        seen = j <= i
+        if self.window is not None:
+            seen = seen & (i - j < self.window)
+        s = (q @ k.mT / d**0.5).masked_fill(~seen, -1e9)
+        x = self.W_O((s.softmax(-1) @ v).transpose(1, 2).reshape(B, L, D))
+        y = self.norm(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
+
+# %% gelu
+# accepted: gelu-for-silu
 class ModernDecoderBlock(nn.Module):
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
         super().__init__()
@@ -313,639 +3332,660 @@ class ModernDecoderBlock(nn.Module):
         s = (q @ k.mT / d**0.5).masked_fill(~seen, -1e9)
         x = x + self.W_O((s.softmax(-1) @ v).transpose(1, 2).reshape(B, L, D))
         y = self.norm(x, self.norm_2)
+        return x + self.W_down(F.gelu(self.W_gate(y)) * self.W_up(y))
+
+# %% window forgotten
+# accepted: window-ignored
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.h, self.g, self.window = num_heads, num_kv_heads, window
+        d = d_model // num_heads
+        lin = lambda a, b: nn.Linear(a, b, bias=False)
+        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_Q, self.W_K = lin(d_model, d_model), lin(d_model, d * num_kv_heads)
+        self.W_V, self.W_O = lin(d_model, d * num_kv_heads), lin(d_model, d_model)
+        self.W_gate, self.W_up, self.W_down = lin(d_model, d_ff), lin(d_model, d_ff), lin(d_ff, d_model)
+
+    def turn(self, x):
+        d = x.shape[-1]
+        a = torch.arange(x.shape[-2])[:, None] * 10000.0 ** (-torch.arange(0, d, 2) / d)
+        c, s = a.cos().to(x.dtype), a.sin().to(x.dtype)
+        e, o = x[..., 0::2], x[..., 1::2]
+        return torch.stack([e * c - o * s, e * s + o * c], -1).flatten(-2)
+
+    def norm(self, x, g):
+        return x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * g
+
+    def forward(self, x):
+        B, L, D = x.shape
+        d = D // self.h
+        y = self.norm(x, self.norm_1)
+        q = self.turn(self.W_Q(y).view(B, L, self.h, d).transpose(1, 2))
+        k = self.turn(self.W_K(y).view(B, L, self.g, d).transpose(1, 2))
+        v = self.W_V(y).view(B, L, self.g, d).transpose(1, 2)
+        k, v = k.repeat_interleave(self.h // self.g, 1), v.repeat_interleave(self.h // self.g, 1)
+        i, j = torch.arange(L)[:, None], torch.arange(L)
+        seen = j <= i
+        if self.window is not None:
+            seen = seen
+        s = (q @ k.mT / d**0.5).masked_fill(~seen, -1e9)
+        x = x + self.W_O((s.softmax(-1) @ v).transpose(1, 2).reshape(B, L, D))
+        y = self.norm(x, self.norm_2)
         return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
-"""
-TORCH = {"torch": torch, "nn": nn, "F": F, "math": math}
-edit(
-    BLOCK,
-    "queries as they are",
-    "query-not-turned",
-    (
-        "self.turn(self.W_Q(y).view(B, L, self.h, d).transpose(1, 2))",
-        "self.W_Q(y).view(B, L, self.h, d).transpose(1, 2)",
-    ),
-    **TORCH,
-)
-edit(
-    BLOCK,
-    "repeat",
-    "heads-in-turn",
-    (
-        "k.repeat_interleave(self.h // self.g, 1), v.repeat_interleave(self.h // self.g, 1)",
-        "k.repeat(1, self.h // self.g, 1, 1), v.repeat(1, self.h // self.g, 1, 1)",
-    ),
-    **TORCH,
-)
-edit(BLOCK, "unscaled", "no-scaling", (" / d**0.5", ""), **TORCH)
-edit(BLOCK, "no way past", "no-residual-around-attention", ("x = x + self.W_O", "x = self.W_O"), **TORCH)
-edit(BLOCK, "gelu", "gelu-for-silu", ("F.silu", "F.gelu"), **TORCH)
-edit(BLOCK, "window forgotten", "window-ignored", ("seen & (i - j < self.window)", "seen"), **TORCH)
 
-# ================================================================ by another hand: what public code does, and habits
-# Written without a look at the catalogue. Before anything was changed for them, 109 of 111 lost marks, 63 were named.
+# %% values turned too
+# accepted: values-turned
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-# ---------------------------------------------------------------- rotate, as in public code
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-LLAMA = """
-import numpy as np
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
-def rotate_half(x):
-    a, b = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
-    return np.concatenate((-b, a), axis=-1)
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k, v = self.rope(q), self.rope(k), self.rope(v)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-def rotate(x, positions, base=10000.0):
-    dim = x.shape[-1]
-    inv_freq = 1.0 / (base ** (np.arange(0, dim, 2).astype(np.float64) / dim))
-    freqs = np.einsum("i,j->ij", np.asarray(positions, dtype=np.float64), inv_freq)
-    emb = np.concatenate((freqs, freqs), axis=-1)
-    return (x * np.cos(emb) + rotate_half(x) * np.sin(emb)).astype(x.dtype)
-"""
-edit(LLAMA, "rotate_half", "pairs-in-halves")
-edit(
-    LLAMA,
-    "angles interleaved, halves rotated",
-    "angles-of-other-pairs",
-    ("np.concatenate((freqs, freqs), axis=-1)", "np.repeat(freqs, 2, axis=-1)"),
-)
-edit(LLAMA, "rotate_half without the minus", "no-minus+pairs-in-halves", ("(-b, a)", "(b, a)"))
+# %% post-norm
+# accepted: norm-behind-each-branch
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-GPTJ = """
-import numpy as np
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-def every_two(x):
-    out = np.empty_like(x)
-    out[..., ::2] = -x[..., 1::2]
-    out[..., 1::2] = x[..., ::2]
-    return out
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
-def rotate(x, positions, base=10000.0):
-    dim = x.shape[-1]
-    inv_freq = base ** -(np.arange(0, dim, 2) / dim)
-    sincos = np.outer(positions, inv_freq)
-    sin, cos = np.repeat(np.sin(sincos), 2, axis=1), np.repeat(np.cos(sincos), 2, axis=1)
-    return (x * cos + every_two(x) * sin).astype(x.dtype)
-"""
-edit(
-    GPTJ,
-    "tile for repeat",
-    "angles-of-other-pairs",
-    ("np.repeat(np.sin(sincos), 2, axis=1)", "np.tile(np.sin(sincos), 2)"),
-    ("np.repeat(np.cos(sincos), 2, axis=1)", "np.tile(np.cos(sincos), 2)"),
-)
-edit(
-    GPTJ,
-    "the other neighbour's sign",
-    "turned-backwards",
-    ("= -x[..., 1::2]", "= x[..., 1::2]"),
-    ("= x[..., ::2]", "= -x[..., ::2]"),
-)
-edit(GPTJ, "freqs go up", "exponent-of-the-wrong-sign", ("base ** -(", "base ** ("))
-edit(GPTJ, "base is ten thousand", "base-ignored", ("base ** -(", "10000.0 ** -("))
-edit(
-    GPTJ,
-    "one frequency for each column",
-    "exponent-without-the-2",
-    ("np.arange(0, dim, 2) / dim", "np.arange(dim // 2) / dim"),
-)
-edit(
-    GPTJ,
-    "arange of the length",
-    "positions-ignored",
-    ("np.outer(positions, inv_freq)", "np.outer(np.arange(x.shape[-2]), inv_freq)"),
-)
-edit(
-    GPTJ,
-    "added like in assignment five",
-    "added-not-turned",
-    ("(x * cos + every_two(x) * sin)", "(x + np.where(np.arange(dim) % 2 == 0, sin, cos))"),
-)
-edit(
-    GPTJ,
-    "counts backwards",
-    "slowest-pair-first",
-    ("np.outer(positions, inv_freq)", "np.outer(positions, inv_freq[::-1])"),
-)
-edit(
-    GPTJ,
-    "batch first",
-    "positions-by-text one-batch-layout",  # it is right without a batch alone
-    ("np.outer(positions, inv_freq)", "np.outer(positions, inv_freq)[: x.shape[0]]"),
-    form=True,
-)
+    def forward(self, x):
+        B, T, C = x.shape
+        h = x
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = self.rms(x + self.W_O(y), self.norm_1)
+        h = x
+        return self.rms(x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h)), self.norm_2)
 
+# %% triu by window
+# accepted: window-one-too-wide
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-@wrong("partial rotary", "half-of-the-width-turned")
-def rotate(x, positions, base=10000.0):
-    rot = x.shape[-1] // 2
-    angle = np.outer(positions, base ** (-np.arange(0, rot, 2) / rot))
-    c, s = np.cos(angle), np.sin(angle)
-    out = x.copy()
-    out[..., 0:rot:2] = x[..., 0:rot:2] * c - x[..., 1:rot:2] * s
-    out[..., 1:rot:2] = x[..., 0:rot:2] * s + x[..., 1:rot:2] * c
-    return out
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
-@wrong("concatenated, not interleaved again", "put-together-in-halves")
-def rotate(x, positions, base=10000.0):
-    d = x.shape[-1]
-    angle = np.outer(positions, base ** (-np.arange(0, d, 2) / d))
-    c, s = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
-    even, odd = x[..., ::2], x[..., 1::2]
-    return np.concatenate([even * c - odd * s, even * s + odd * c], axis=-1)
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(-self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
+# %% no causal mask where there is a window
+# accepted: mask-missing-with-a-window
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-# ---------------------------------------------------------------- grouped queries, as in public code
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-REPEAT_KV = """
-import numpy as np
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
-def repeat_kv(x, n_rep):
-    if n_rep == 1:
-        return x
-    *b, g, S, d = x.shape
-    return np.broadcast_to(x[..., :, None, :, :], (*b, g, n_rep, S, d)).reshape(*b, g * n_rep, S, d)
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-def softmax(z):
-    z = z - z.max(axis=-1, keepdims=True)
-    z = np.exp(z)
-    return z / z.sum(axis=-1, keepdims=True)
+# %% turned over heads, not words
+# accepted: turned-by-heads
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
-    n_heads, head_dim = Q.shape[-3], Q.shape[-1]
-    if n_heads % num_kv_heads != 0:
-        raise ValueError("n_heads must be divisible by n_kv_heads")
-    n_rep = n_heads // num_kv_heads
-    K, V = repeat_kv(K, n_rep), repeat_kv(V, n_rep)
-    logits = np.einsum("...qd,...kd->...qk", Q, K) * Q.dtype.type(head_dim**-0.5)
-    if mask is not None:
-        logits = np.where(mask, logits, Q.dtype.type(-1e9))
-    probs = softmax(logits)
-    if mask is not None:
-        probs = np.where(mask, probs, Q.dtype.type(0))
-    return np.einsum("...qk,...kd->...qd", probs, V), probs
-"""
-edit(
-    REPEAT_KV,
-    "n_rep in front",
-    "heads-in-turn",
-    ("x[..., :, None, :, :], (*b, g, n_rep, S, d)", "x[..., None, :, :, :], (*b, n_rep, g, S, d)"),
-)
-edit(
-    REPEAT_KV,
-    "values not repeated alike",
-    "values-in-turn",
-    ("repeat_kv(K, n_rep), repeat_kv(V, n_rep)", "repeat_kv(K, n_rep), np.concatenate([V] * n_rep, axis=-3)"),
-)
-edit(
-    REPEAT_KV,
-    "rep is the number of kv heads",
-    "divided-by-the-groups",
-    ("n_rep = n_heads // num_kv_heads", "n_rep = num_kv_heads"),
-)
-edit(REPEAT_KV, "scaled twice", "scale-by-d_k", ("head_dim**-0.5", "head_dim**-1.0"))
-edit(REPEAT_KV, "scaled by the number of heads", "scale-by-num_heads", ("head_dim**-0.5", "n_heads**-0.5"))
-edit(
-    REPEAT_KV,
-    "tril in any case",
-    "causal-mask-put-in",
-    (
-        "    probs = softmax(logits)\n",
-        "    logits = np.where(np.tri(*logits.shape[-2:], dtype=bool), logits, Q.dtype.type(-1e9))\n    probs = softmax(logits)\n",
-    ),
-)
-edit(
-    REPEAT_KV,
-    "softmax over queries",
-    "softmax-over-queries",
-    ("axis=-1, keepdims", "axis=-2, keepdims"),
-)
-edit(
-    REPEAT_KV,
-    "mask added as numbers",
-    "mask-added+mask-after-softmax mask-after-softmax mask-added",
-    ("logits = np.where(mask, logits, Q.dtype.type(-1e9))", "logits = logits + mask"),
-)
-edit(
-    REPEAT_KV,
-    "True hides, as in nn.MultiheadAttention",
-    "mask-inverted",
-    ("np.where(mask, logits", "np.where(~mask, logits"),
-    ("np.where(mask, probs", "np.where(~mask, probs"),
-)
-edit(
-    REPEAT_KV,
-    "nothing allowed, evenly",
-    "evenly-for-nothing",
-    ("probs = np.where(mask, probs, Q.dtype.type(0))", "pass"),
-)
-edit(
-    REPEAT_KV,
-    "keys averaged",
-    "heads-averaged",
-    ("repeat_kv(K, n_rep), repeat_kv(V, n_rep)", "K.mean(axis=-3, keepdims=True), V.mean(axis=-3, keepdims=True)"),
-)
-edit(
-    REPEAT_KV,
-    "no check",
-    "error-missing",
-    (
-        'raise ValueError("n_heads must be divisible by n_kv_heads")',
-        "num_kv_heads = 1; K, V = K[..., :1, :, :], V[..., :1, :, :]",
-    ),
-    form=True,
-)
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-# ---------------------------------------------------------------- the cache, as in public code
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = (self.rope(t.transpose(1, 2)).transpose(1, 2) for t in (q, k))
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-@wrong("two is for two bytes", "numbers-for-bytes")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * d_head * length
+# %% norm_1 twice
+# accepted: first-norm-for-both
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-@wrong("bits", "bits-for-bytes")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number * 8
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_1)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-@wrong("in megabytes", "megabytes")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * d_head * length * bytes_per_number / 1024**2
+# %% heads not put back
+# accepted: heads-not-brought-together
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-@wrong("a table of scores", "weights-kept")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * num_kv_heads * length * length * bytes_per_number
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-@wrong("the width squared", "square-heads")
-def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
-    return 2 * num_layers * (num_kv_heads * d_head) ** 2 * bytes_per_number * length
+# %% in parallel, as in GPT-J
+# accepted: branches-side-by-side
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-GENERATE = """
-import numpy as np
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
-def rope(t, pos):
-    d = t.shape[-1]
-    theta = pos / 10000.0 ** (np.arange(0, d, 2) / d)
-    z = (t[..., 0::2] + 1j * t[..., 1::2]) * np.exp(1j * theta)
-    out = np.empty_like(t)
-    out[..., 0::2], out[..., 1::2] = z.real, z.imag
-    return out
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x - self.W_O(y), self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
-    lead = x.shape[:-1]
-    hd = W_Q.shape[1] // num_heads
-    n_kv = W_K.shape[1] // hd
-    q = (x @ W_Q).reshape(*lead, num_heads, hd)
-    k = (x @ W_K).reshape(*lead, n_kv, hd)
-    v = (x @ W_V).reshape(*lead, n_kv, hd)
-    start_pos = K.shape[-2] if K is not None else 0
-    q, k = rope(q, start_pos), rope(k, start_pos)
-    k, v = k[..., None, :], v[..., None, :]
-    if K is not None:
-        k, v = np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)
-    ks, vs = np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)
-    att = np.einsum("...hd,...hsd->...hs", q, ks) / np.asarray(np.sqrt(hd), x.dtype)
-    att = np.exp(att - att.max(axis=-1, keepdims=True))
-    att = att / att.sum(axis=-1, keepdims=True)
-    y = np.einsum("...hs,...hsd->...hd", att, vs).reshape(*lead, -1)
-    return y @ W_O, k, v
-"""
-edit(
-    GENERATE,
-    "the axis of heads",
-    "along-the-heads",
-    (
-        "np.concatenate((K, k), axis=-2), np.concatenate((V, v), axis=-2)",
-        "np.concatenate((K, np.broadcast_to(k, K.shape)), axis=-3), np.concatenate((V, np.broadcast_to(v, V.shape)), axis=-3)",
-    ),
-    ("num_heads // n_kv, axis=-3", "max(1, num_heads // k.shape[-3]), axis=-3"),
-)
-edit(
-    GENERATE,
-    "the oldest falls out",
-    "oldest-thrown-away",
-    ("    ks, vs =", "    if K is not None:\n        k, v = k[..., 1:, :], v[..., 1:, :]\n    ks, vs ="),
-)
-edit(
-    GENERATE,
-    "all keys turned again",
-    "cache-turned-again",
-    ("    q, k = rope(q, start_pos), rope(k, start_pos)\n", "    q = rope(q, start_pos)\n"),
-    ("    ks, vs =", "    k = np.stack([rope(k[..., n, :], n) for n in range(k.shape[-2])], axis=-2)\n    ks, vs ="),
-)
-edit(
-    GENERATE,
-    "only what was there",
-    "itself-not-seen",
-    (
-        "    if K is not None:\n        k, v = np",
-        "    old = (k, v) if K is None else (K, V)\n    if K is not None:\n        k, v = np",
-    ),
-    (
-        "np.repeat(k, num_heads // n_kv, axis=-3), np.repeat(v, num_heads // n_kv, axis=-3)",
-        "(np.repeat(t, num_heads // n_kv, axis=-3) for t in old)",
-    ),
-)
-edit(
-    GENERATE,
-    "query from one place before",
-    "query-one-place-back",
-    ("rope(q, start_pos)", "rope(q, max(start_pos - 1, 0))"),
-)
-edit(
-    GENERATE,
-    "position of the query alone",
-    "key-not-turned",
-    ("rope(q, start_pos), rope(k, start_pos)", "rope(q, start_pos), k"),
-)
-edit(GENERATE, "not turned at all", "nothing-turned", ("rope(q, start_pos), rope(k, start_pos)", "q, k"))
-edit(GENERATE, "gives the cache that came", "cache-not-grown", ("return y @ W_O, k, v", "return y @ W_O, K, V"))
-edit(
-    GENERATE,
-    "turned before the split",
-    "turned-before-the-split",
-    (
-        "q = (x @ W_Q).reshape(*lead, num_heads, hd)",
-        "q = rope(x @ W_Q, K.shape[-2] if K is not None else 0).reshape(*lead, num_heads, hd)",
-    ),
-    (
-        "k = (x @ W_K).reshape(*lead, n_kv, hd)",
-        "k = rope(x @ W_K, K.shape[-2] if K is not None else 0).reshape(*lead, n_kv, hd)",
-    ),
-    ("q, k = rope(q, start_pos), rope(k, start_pos)", "pass"),
-)
-edit(
-    GENERATE,
-    "heads interleaved",
-    "heads-interleaved",
-    ("q = (x @ W_Q).reshape(*lead, num_heads, hd)", "q = (x @ W_Q).reshape(*lead, hd, num_heads).swapaxes(-1, -2)"),
-)
-edit(GENERATE, "k and v swapped in the answer", "tuple-swapped", ("return y @ W_O, k, v", "return y @ W_O, v, k"))
-edit(GENERATE, "keeps the repeated ones", "repeated-keys-kept", ("return y @ W_O, k, v", "return y @ W_O, ks, vs"))
-edit(GENERATE, "scaled by d_model", "scale-by-d_model", ("np.sqrt(hd)", "np.sqrt(x.shape[-1])"))
+# %% normed word is the way past
+# accepted: residual-of-the-normed
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-# ---------------------------------------------------------------- windows, as in public code
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-SLIDING = """
-import numpy as np
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
-def sliding_window_mask(length, window, sinks=0):
-    q, k = np.indices((length, length))
-    causal = k <= q
-    local = k > q - window
-    sink = k < sinks
-    return causal & (local | sink)
-"""
-edit(
-    SLIDING,
-    "window on both sides",
-    "both-sides",
-    ("causal & (local | sink)", "(np.abs(q - k) < window) | (sink & causal)"),
-)
-edit(
-    SLIDING,
-    "half of it on each side",
-    "half-on-each-side",
-    ("return causal & (local | sink)", "return (np.abs(q - k) <= window // 2) | (sink & causal)"),
-)
-edit(SLIDING, "and for or", "window-and-sinks", ("local | sink", "local & sink"))
-edit(SLIDING, "True is hidden", "inverted", ("return causal", "return ~(causal"), ("(local | sink)", "(local | sink))"))
-edit(SLIDING, "up to and with sinks", "one-sink-too-many", ("k < sinks", "k <= sinks"))
-edit(SLIDING, "sinks at the end", "sinks-at-the-end", ("k < sinks", "k >= length - sinks"))
-edit(
-    SLIDING,
-    "sinks take from the window",
-    "sinks-taken-off-the-window",
-    ("k > q - window", "k > q - max(window - sinks, 1)"),
-)
-edit(SLIDING, "window off, one too few", "one-too-few", ("k > q - window", "k > q - window + 1"))
-edit(SLIDING, "in blocks", "in-blocks", ("local = k > q - window", "local = k // window == q // window"))
-edit(
-    SLIDING,
-    "minus infinity",
-    "numbers-that-hide",
-    ("return causal & (local | sink)", "return np.where(causal & (local | sink), 0.0, -np.inf)"),
-    form=True,
-)
-edit(SLIDING, "one row short", "another-length", ("np.indices((length, length))", "np.indices((length, length - 1))"))
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = h + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-# ---------------------------------------------------------------- online softmax, as in public code
+# %% layer norm
+# accepted: layer-norm
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-FLASH = """
-import numpy as np
+    def rms(self, x, weight):
+        return F.layer_norm(x, x.shape[-1:], weight)
 
-def online_softmax_step(largest, total, mixed, Q, K, V):
-    S = np.einsum("...ld,...bd->...lb", Q, K) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
-    m_ij = S.max(axis=-1)
-    m_new = np.maximum(largest, m_ij)
-    P = np.exp(S - m_new[..., None])
-    alpha = np.exp(largest - m_new)
-    l_new = alpha * total + P.sum(axis=-1)
-    O = alpha[..., None] * mixed + np.einsum("...lb,...bv->...lv", P, V)
-    return m_new, l_new, O
-"""
-edit(
-    FLASH,
-    "FlashAttention 1: divided in each step",
-    "divided-in-each-step",
-    (
-        "return m_new, l_new, O",
-        "return m_new, l_new, (alpha[..., None] * total[..., None] * mixed + np.einsum('...lb,...bv->...lv', P, V)) / l_new[..., None]",
-    ),
-)
-edit(
-    FLASH,
-    "from the block's own maximum",
-    "own-largest-subtracted",
-    ("P = np.exp(S - m_new[..., None])", "P = np.exp(S - m_ij[..., None])"),
-)
-edit(
-    FLASH,
-    "alpha upside down",
-    "grown-for-shrunk",
-    ("np.exp(largest - m_new)", "np.exp(m_new - np.where(np.isfinite(largest), largest, m_new))"),
-)
-edit(
-    FLASH, "the old maximum given back", "old-largest-given-back", ("return m_new", "return np.maximum(largest, -1e30)")
-)
-edit(FLASH, "mean for sum", "mean-of-the-block", ("P.sum(axis=-1)", "P.mean(axis=-1)"))
-edit(
-    FLASH,
-    "one largest for all queries",
-    "one-largest-for-all",
-    ("m_ij = S.max(axis=-1)", "m_ij = np.broadcast_to(S.max(axis=(-1, -2), keepdims=True)[..., 0], S.shape[:-1])"),
-)
-edit(
-    FLASH,
-    "no exp in the shrinking",
-    "difference-for-power",
-    ("np.exp(largest - m_new)", "np.where(np.isfinite(largest), largest - m_new, 0)"),
-)
-edit(
-    FLASH,
-    "the total of this block",
-    "old-total-forgotten",
-    ("l_new = alpha * total + P.sum(axis=-1)", "l_new = P.sum(axis=-1)"),
-)
-edit(
-    FLASH,
-    "no maximum at all",
-    "nothing-subtracted",
-    ("m_new = np.maximum(largest, m_ij)", "m_new = np.zeros_like(m_ij)"),
-    ("np.exp(largest - m_new)", "np.ones_like(m_ij)"),
-)
-edit(
-    FLASH,
-    "base two",
-    "another-base",
-    ("np.exp(S - m_new[..., None])", "np.exp2(S - m_new[..., None])"),
-    ("np.exp(largest", "np.exp2(largest"),
-)
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
-PASS = """
-import numpy as np
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-def online_softmax_attention(Q, K, V, block_size):
-    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
-    l = np.zeros(Q.shape[:-1], Q.dtype)
-    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
-    j = 0
-    while j < K.shape[-2]:
-        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
-        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
-        m_new = np.maximum(m, S.max(axis=-1))
-        p = np.exp(S - m_new[..., None])
-        corr = np.exp(m - m_new)
-        l = l * corr + p.sum(axis=-1)
-        acc = acc * corr[..., None] + p @ Vj
-        m = m_new
-        j += block_size
-    return acc / l[..., None]
-"""
-edit(PASS, "l not rescaled", "total-not-shrunk", ("l = l * corr + p", "l = l + p"))
-edit(PASS, "acc not rescaled", "mixed-not-shrunk", ("acc = acc * corr[..., None] + p", "acc = acc + p"))
-edit(PASS, "m never updated", "last-block-only", ("        m = m_new\n", ""))
-edit(
-    PASS,
-    "starts at zero for the maximum",
-    "largest-begins-at-0",
-    ("np.full(Q.shape[:-1], -np.inf, Q.dtype)", "np.zeros(Q.shape[:-1], Q.dtype)"),
-)
-edit(
-    PASS,
-    "blocks softmaxed and averaged",
-    "mean-of-the-blocks",
-    (
-        "        l = l * corr + p.sum(axis=-1)\n        acc = acc * corr[..., None] + p @ Vj\n",
-        "        l = l + 1\n        acc = acc + (p / p.sum(axis=-1, keepdims=True)) @ Vj\n",
-    ),
-)
-edit(PASS, "blocks overlap", "blocks-overlap", ("j += block_size", "j += max(1, block_size - 1)"))
-edit(PASS, "last block alone", "old-mixed-forgotten", ("acc = acc * corr[..., None] + p @ Vj", "acc = p @ Vj"))
-edit(
-    PASS,
-    "block_size is the number of blocks",
-    "whole-table",
-    ("    j = 0\n", "    j = 0\n    block_size = max(1, -(-K.shape[-2] // block_size))\n    block_size = block_size\n"),
-    ("return acc / l", "return acc / l"),
-)
-edit(
-    PASS,
-    "queries in blocks too, first block alone",
-    "blocks-of-queries",
-    (
-        "    j = 0\n",
-        "    j = 0\n    Q = np.where(np.arange(Q.shape[-2])[:, None] < block_size, Q, 0).astype(Q.dtype)\n",
-    ),
-)
-edit(
-    PASS,
-    "causal",
-    "causal-mask-put-in",
-    (
-        "m_new = np.maximum",
-        "S = np.where(np.arange(j, j + S.shape[-1]) <= np.arange(S.shape[-2])[:, None], S, -1e30).astype(Q.dtype)\n        m_new = np.maximum",
-    ),
-)
-edit(
-    PASS,
-    "with the weights' sum",
-    "weights-too parts-too-many",
-    ("return acc / l[..., None]", "return acc / l[..., None], l"),
-    form=True,
-)
+# %% rotate_half inside
+# accepted: pairs-in-halves
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-# ---------------------------------------------------------------- norm and gate, as in public code
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
-T5_NORM = """
-import numpy as np
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        a, b = x.chunk(2, -1)
+        return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
-def rms_norm(x, gamma, eps=1e-5):
-    variance = np.mean(np.square(x), axis=-1, keepdims=True)
-    x = x * (1 / np.sqrt(variance + eps))
-    return (gamma * x).astype(x.dtype)
-"""
-edit(T5_NORM, "eps outside the root", "eps-outside-the-root", ("np.sqrt(variance + eps)", "(np.sqrt(variance) + eps)"))
-edit(T5_NORM, "no root", "no-root", ("np.sqrt(variance + eps)", "(variance + eps)"))
-edit(T5_NORM, "mean over everything", "one-size-for-all", (", axis=-1, keepdims=True", ""))
-edit(T5_NORM, "mean over words", "sizes-of-features", ("axis=-1", "axis=0"))
-edit(
-    T5_NORM,
-    "mean of absolute values",
-    "no-squares",
-    ("np.mean(np.square(x), axis=-1, keepdims=True)", "np.mean(np.abs(x), axis=-1, keepdims=True) ** 2"),
-)
-edit(T5_NORM, "eps is 1e-6, as in T5", "eps-fixed", ("variance + eps", "variance + 1e-6"))
-edit(T5_NORM, "gamma forgotten", "gamma-missing", ("gamma * x", "x"))
-edit(T5_NORM, "gamma inside", "gamma-first", ("np.square(x)", "np.square(gamma * x)"))
-edit(
-    T5_NORM,
-    "the largest number",
-    "largest-for-size",
-    ("np.mean(np.square(x), axis=-1, keepdims=True)", "np.max(np.square(x), axis=-1, keepdims=True)"),
-)
-edit(
-    T5_NORM,
-    "ddof",
-    "divided-by-n-minus-1",
-    ("np.mean(np.square(x), axis=-1, keepdims=True)", "np.square(x).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1)"),
-)
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-SWIGLU = """
-import numpy as np
+# %% eps of 1e-6 and outside
+# accepted: another-eps
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
 
-def swish(z, beta=1.0):
-    return z * (0.5 + 0.5 * np.tanh(beta * z / 2))
+    def rms(self, x, weight):
+        return x * 1 / (x.square().mean(-1, keepdim=True).sqrt() + 1e-6) * weight
 
-def gated_feed_forward(x, W_gate, W_up, W_down):
-    g, u = x @ W_gate, x @ W_up
-    return (swish(g) * u) @ W_down
-"""
-edit(SWIGLU, "swish of both", "both-through-the-curve", ("swish(g) * u", "swish(g) * swish(u)"))
-edit(SWIGLU, "swish of the product", "curve-after-the-product", ("swish(g) * u", "swish(g * u)"))
-edit(SWIGLU, "added", "added-for-multiplied", ("swish(g) * u", "swish(g) + u"))
-edit(SWIGLU, "no activation, bilinear", "no-curve", ("swish(g) * u", "g * u"))
-edit(SWIGLU, "QuickGELU's 1.702", "gelu-for-silu", ("beta=1.0", "beta=1.702"))
-edit(SWIGLU, "tanh", "tanh-for-silu", ("swish(g) * u", "np.tanh(g) * u"))
-edit(SWIGLU, "residual in it", "residual-added", ("(swish(g) * u) @ W_down", "x + (swish(g) * u) @ W_down"))
-edit(SWIGLU, "softplus", "softplus-for-silu", ("swish(g) * u", "np.logaddexp(0, g) * u"))
-edit(SWIGLU, "the gate twice", "gate-for-both", ("x @ W_gate, x @ W_up", "x @ W_gate, x @ W_gate"))
-edit(
-    SWIGLU,
-    "softmax gate",
-    "softmax-for-silu",
-    (
-        "swish(g) * u",
-        "np.exp(g - g.max(-1, keepdims=True)) / np.exp(g - g.max(-1, keepdims=True)).sum(-1, keepdims=True) * u",
-    ),
-)
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
 
-# ---------------------------------------------------------------- the block, as in public code
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
 
-MISTRAL = """
+# %% gate and up swapped
+# accepted: gate-and-up-swapped
 class ModernDecoderBlock(nn.Module):
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
         super().__init__()
@@ -993,106 +4033,578 @@ class ModernDecoderBlock(nn.Module):
         y = (att @ v).transpose(1, 2).reshape(B, T, C)
         x = x + self.W_O(y)
         h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_up(h)) * self.W_gate(h))
+
+# %% dropout left on
+# accepted: random, another-answer-each-time
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
+
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
+
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        att = F.dropout(att, 0.1, self.training)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
         return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
-"""
-edit(
-    MISTRAL,
-    "values turned too",
-    "values-turned",
-    ("q, k = self.rope(q), self.rope(k)", "q, k, v = self.rope(q), self.rope(k), self.rope(v)"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "post-norm",
-    "norm-behind-each-branch",
-    ("h = self.rms(x, self.norm_1)\n", "h = x\n"),
-    ("x = x + self.W_O(y)", "x = self.rms(x + self.W_O(y), self.norm_1)"),
-    (
-        "        h = self.rms(x, self.norm_2)\n        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))",
-        "        h = x\n        return self.rms(x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h)), self.norm_2)",
-    ),
-    **TORCH,
-)
-edit(MISTRAL, "triu by window", "window-one-too-wide", ("triu(1 - self.window)", "triu(-self.window)"), **TORCH)
-edit(
-    MISTRAL,
-    "no causal mask where there is a window",
-    "mask-missing-with-a-window",
-    ("mask = mask & torch", "mask = torch"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "turned over heads, not words",
-    "turned-by-heads",
-    ("q, k = self.rope(q), self.rope(k)", "q, k = (self.rope(t.transpose(1, 2)).transpose(1, 2) for t in (q, k))"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "norm_1 twice",
-    "first-norm-for-both",
-    ("h = self.rms(x, self.norm_2)", "h = self.rms(x, self.norm_1)"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "heads not put back",
-    "heads-not-brought-together",
-    ("(att @ v).transpose(1, 2).reshape(B, T, C)", "(att @ v).reshape(B, T, C)"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "in parallel, as in GPT-J",
-    "branches-side-by-side",
-    ("h = self.rms(x, self.norm_2)", "h = self.rms(x - self.W_O(y), self.norm_2)"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "normed word is the way past",
-    "residual-of-the-normed",
-    ("x = x + self.W_O(y)", "x = h + self.W_O(y)"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "layer norm",
-    "layer-norm",
-    ("x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight", "F.layer_norm(x, x.shape[-1:], weight)"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "rotate_half inside",
-    "pairs-in-halves",
-    (
-        "        out = torch.empty_like(x)\n        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin\n        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin\n        return out",
-        "        a, b = x.chunk(2, -1)\n        return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)",
-    ),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "eps of 1e-6 and outside",
-    "another-eps",
-    ("torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5)", "1 / (x.square().mean(-1, keepdim=True).sqrt() + 1e-6)"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "gate and up swapped",
-    "gate-and-up-swapped",
-    ("F.silu(self.W_gate(h)) * self.W_up(h)", "F.silu(self.W_up(h)) * self.W_gate(h)"),
-    **TORCH,
-)
-edit(
-    MISTRAL,
-    "dropout left on",
-    "random another-answer-each-time",
-    ('float("-inf")).softmax(-1)', 'float("-inf")).softmax(-1)\n        att = F.dropout(att, 0.1, self.training)'),
-    **TORCH,
-)
-edit(MISTRAL, "biases", "biases", ("bias=False", "bias=True"), form=True, **TORCH)
+
+# %% biases
+# accepted: biases
+# form: yes
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_heads, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=True)
+        self.W_K = nn.Linear(d_model, self.n_kv * self.hd, bias=True)
+        self.W_V = nn.Linear(d_model, self.n_kv * self.hd, bias=True)
+        self.W_O = nn.Linear(d_model, d_model, bias=True)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=True)
+        self.W_up = nn.Linear(d_model, d_ff, bias=True)
+        self.W_down = nn.Linear(d_ff, d_model, bias=True)
+
+    def rms(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
+
+    def rope(self, x):
+        *_, T, H, d = x.shape
+        inv = 1.0 / (10000.0 ** (torch.arange(0, d, 2) / d))
+        t = torch.arange(T).float()
+        ang = torch.outer(t, inv)[:, None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        out = torch.empty_like(x)
+        out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+        return out
+
+    def forward(self, x):
+        B, T, C = x.shape
+        h = self.rms(x, self.norm_1)
+        q = self.W_Q(h).view(B, T, self.n_heads, self.hd)
+        k = self.W_K(h).view(B, T, self.n_kv, self.hd)
+        v = self.W_V(h).view(B, T, self.n_kv, self.hd)
+        q, k = self.rope(q), self.rope(k)
+        rep = self.n_heads // self.n_kv
+        k = torch.repeat_interleave(k, rep, dim=2)
+        v = torch.repeat_interleave(v, rep, dim=2)
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)) * self.hd**-0.5
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask & torch.ones(T, T, dtype=torch.bool).triu(1 - self.window)
+        att = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        y = (att @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.W_O(y)
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
+
+# %% epsilon is 1e-6, as in Llama, not 1e-5
+# accepted: another-eps
+# author: 2
+class _Parts(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
+        self.window = window
+        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.g * self.d, bias=False)
+        self.W_V = nn.Linear(d_model, self.g * self.d, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def turn(self, x):
+        L, d = x.shape[-2:]
+        angle = torch.arange(L, dtype=x.dtype)[:, None] * 10000.0 ** (-torch.arange(0, d, 2, dtype=x.dtype) / d)
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], -1).flatten(-2)
+
+    def attend(self, x):
+        B, L, _ = x.shape
+        q = self.turn(self.W_Q(x).view(B, L, self.h, self.d).transpose(1, 2))
+        k = self.turn(self.W_K(x).view(B, L, self.g, self.d).transpose(1, 2)).repeat_interleave(self.h // self.g, dim=1)
+        v = self.W_V(x).view(B, L, self.g, self.d).transpose(1, 2).repeat_interleave(self.h // self.g, dim=1)
+        i = torch.arange(L)
+        gap = i[:, None] - i[None, :]
+        hidden = gap < 0
+        if self.window is not None:
+            hidden = hidden | (gap >= self.window)
+        scores = (q @ k.transpose(-1, -2) / math.sqrt(self.d)).masked_fill(hidden, -math.inf)
+        return self.W_O((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, L, -1))
+
+
+class ModernDecoderBlock(_Parts):
+    def rms(self, x, gamma):
+        return gamma * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+
+    def forward(self, x):
+        x = x + self.attend(self.rms(x, self.norm_1))
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
+
+# %% the gate reads the normed words and up the plain ones
+# accepted: plain-words-read
+# author: 2
+class _Parts(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
+        self.window = window
+        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, self.g * self.d, bias=False)
+        self.W_V = nn.Linear(d_model, self.g * self.d, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def turn(self, x):
+        L, d = x.shape[-2:]
+        angle = torch.arange(L, dtype=x.dtype)[:, None] * 10000.0 ** (-torch.arange(0, d, 2, dtype=x.dtype) / d)
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], -1).flatten(-2)
+
+    def attend(self, x):
+        B, L, _ = x.shape
+        q = self.turn(self.W_Q(x).view(B, L, self.h, self.d).transpose(1, 2))
+        k = self.turn(self.W_K(x).view(B, L, self.g, self.d).transpose(1, 2)).repeat_interleave(self.h // self.g, dim=1)
+        v = self.W_V(x).view(B, L, self.g, self.d).transpose(1, 2).repeat_interleave(self.h // self.g, dim=1)
+        i = torch.arange(L)
+        gap = i[:, None] - i[None, :]
+        hidden = gap < 0
+        if self.window is not None:
+            hidden = hidden | (gap >= self.window)
+        scores = (q @ k.transpose(-1, -2) / math.sqrt(self.d)).masked_fill(hidden, -math.inf)
+        return self.W_O((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, L, -1))
+
+
+class ModernDecoderBlock(_Parts):
+    def norm(self, x, gamma):
+        return gamma * x / torch.sqrt((x * x).mean(dim=-1, keepdim=True) + 1e-5)
+
+    def forward(self, x):
+        x = x + self.attend(self.norm(x, self.norm_1))
+        gate = F.silu(self.W_gate(self.norm(x, self.norm_2)))
+        return x + self.W_down(gate * self.W_up(x))
+
+# %% two things: the window holds one word too many, and values are turned as well
+# accepted: values-turned+window-one-too-wide
+# author: 2
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.n_head, self.n_kv, self.hd, self.window = num_heads, num_kv_heads, d_model // num_heads, window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, num_kv_heads * self.hd, bias=False)
+        self.W_V = nn.Linear(d_model, num_kv_heads * self.hd, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    @staticmethod
+    def rope(x):
+        L, d = x.shape[-2:]
+        freq = torch.outer(torch.arange(L, dtype=x.dtype), 10000.0 ** (-torch.arange(0, d, 2, dtype=x.dtype) / d))
+        even, odd = x[..., ::2], x[..., 1::2]
+        return torch.stack(
+            (even * freq.cos() - odd * freq.sin(), even * freq.sin() + odd * freq.cos()), dim=-1
+        ).flatten(-2)
+
+    def attend(self, x):
+        B, L, D = x.shape
+        q, k, v = (self.rope(W(x).reshape(B, L, -1, self.hd).transpose(1, 2)) for W in (self.W_Q, self.W_K, self.W_V))
+        k = k.repeat_interleave(self.n_head // self.n_kv, dim=1)
+        v = v.repeat_interleave(self.n_head // self.n_kv, dim=1)
+        mask = torch.ones(L, L, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask.triu(-self.window)
+        att = (q @ k.mT) / math.sqrt(self.hd)
+        att = att.masked_fill(~mask, float("-inf")).softmax(dim=-1)
+        return self.W_O((att @ v).transpose(1, 2).reshape(B, L, D))
+
+    def forward(self, x):
+        def rms(t, g):
+            return g * t / torch.sqrt(t.square().mean(-1, keepdim=True) + 1e-5)
+
+        x = x + self.attend(rms(x, self.norm_1))
+        y = rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
+
+# %% Queries and keys are turned before they are cut into heads, so speeds run over the whole width and not within a head.
+# accepted: turned-before-the-split
+# author: 3
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.num_heads, self.num_kv_heads, self.window = num_heads, num_kv_heads, window
+        self.d_head = d_model // num_heads
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, num_kv_heads * self.d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_kv_heads * self.d_head, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def rms(self, x, gamma):
+        return gamma * x / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+
+    def rope(self, x):
+        L, d = x.shape[-2:]
+        theta = 10000.0 ** (-torch.arange(0, d, 2) / d)
+        angle = torch.outer(torch.arange(L).float(), theta)
+        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        x1, x2 = x[..., 0::2], x[..., 1::2]
+        return torch.stack([x1 * cos - x2 * sin, x1 * sin + x2 * cos], dim=-1).flatten(-2)
+
+    def attend(self, x):
+        B, L, _ = x.shape
+        q = self.rope(self.W_Q(x)).view(B, L, self.num_heads, self.d_head).transpose(1, 2)
+        k = self.rope(self.W_K(x)).view(B, L, self.num_kv_heads, self.d_head).transpose(1, 2)
+        v = self.W_V(x).view(B, L, self.num_kv_heads, self.d_head).transpose(1, 2)
+        rep = self.num_heads // self.num_kv_heads
+        k, v = k.repeat_interleave(rep, dim=1), v.repeat_interleave(rep, dim=1)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        i = torch.arange(L)
+        dist = i[:, None] - i[None, :]
+        mask = dist >= 0
+        if self.window is not None:
+            mask = mask & (dist < self.window)
+        weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
+        return self.W_O((weights @ v).transpose(1, 2).reshape(B, L, -1))
+
+    def forward(self, x):
+        x = x + self.attend(self.rms(x, self.norm_1))
+        h = self.rms(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(h)) * self.W_up(h))
+
+# %% `repeat` lays the shared keys out as 0, 1, 0, 1; repeat_interleave gives 0, 0, 1, 1.
+# accepted: heads-in-turn
+# author: 3
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.num_heads = num_heads
+        self.num_kv_heads = num_kv_heads
+        self.d_head = d_model // num_heads
+        self.window = window
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, num_kv_heads * self.d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_kv_heads * self.d_head, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    @staticmethod
+    def rms(x, gamma):
+        return gamma * (x / torch.sqrt(torch.mean(x**2, dim=-1, keepdim=True) + 1e-5))
+
+    def rotate(self, x):
+        L = x.shape[-2]
+        freqs = 1.0 / (10000.0 ** (torch.arange(0, self.d_head, 2).double() / self.d_head))
+        ang = torch.arange(L).double()[:, None] * freqs[None, :]
+        cos, sin = ang.cos().to(x.dtype), ang.sin().to(x.dtype)
+        even, odd = x[..., 0::2], x[..., 1::2]
+        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+    def attend(self, x):
+        B, L, D = x.shape
+        q = self.W_Q(x).reshape(B, L, self.num_heads, self.d_head).permute(0, 2, 1, 3)
+        k = self.W_K(x).reshape(B, L, self.num_kv_heads, self.d_head).permute(0, 2, 1, 3)
+        v = self.W_V(x).reshape(B, L, self.num_kv_heads, self.d_head).permute(0, 2, 1, 3)
+        q, k = self.rotate(q), self.rotate(k)
+        n = self.num_heads // self.num_kv_heads
+        k = k.repeat(1, n, 1, 1)
+        v = v.repeat(1, n, 1, 1)
+        scores = torch.einsum("bhqd,bhkd->bhqk", q, k) / math.sqrt(self.d_head)
+        mask = torch.ones(L, L, dtype=torch.bool).tril()
+        if self.window is not None:
+            mask = mask.triu(-(self.window - 1))
+        scores = scores.masked_fill(~mask, float("-inf"))
+        out = torch.einsum("bhqk,bhkd->bhqd", torch.softmax(scores, -1), v)
+        return self.W_O(out.permute(0, 2, 1, 3).reshape(B, L, D))
+
+    def forward(self, x):
+        h = x + self.attend(self.rms(x, self.norm_1))
+        z = self.rms(h, self.norm_2)
+        return h + self.W_down(F.silu(self.W_gate(z)) * self.W_up(z))
+
+# %% The window is kept but never used, so every word looks at all that came before; SiLU is replaced by a ReLU on the gate.
+# accepted: window-ignored+relu-for-silu
+# author: 3
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.d_head, self.group, self.window = d_model // num_heads, num_heads // num_kv_heads, window
+        kv = num_kv_heads * self.d_head
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        for name, i, o in [
+            ("W_Q", d_model, d_model),
+            ("W_K", d_model, kv),
+            ("W_V", d_model, kv),
+            ("W_O", d_model, d_model),
+            ("W_gate", d_model, d_ff),
+            ("W_up", d_model, d_ff),
+            ("W_down", d_ff, d_model),
+        ]:
+            setattr(self, name, nn.Linear(i, o, bias=False))
+
+    def norm(self, x, gamma):
+        return gamma * x / torch.sqrt(x.square().mean(-1, keepdim=True) + 1e-5)
+
+    def turn(self, x):
+        p = torch.arange(x.shape[-2]).unsqueeze(1)
+        angle = p * 10000.0 ** (-torch.arange(0, self.d_head, 2) / self.d_head)
+        c, s = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * c - b * s, a * s + b * c], -1).flatten(-2)
+
+    def attend(self, x):
+        L = x.shape[1]
+
+        def split(t):
+            return t.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
+
+        q, k, v = self.turn(split(self.W_Q(x))), self.turn(split(self.W_K(x))), split(self.W_V(x))
+        k, v = k.repeat_interleave(self.group, 1), v.repeat_interleave(self.group, 1)
+        scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_head)
+        future = torch.triu(torch.ones(L, L, dtype=torch.bool), 1)
+        weights = torch.softmax(scores.masked_fill(future, float("-inf")), -1)
+        return self.W_O((weights @ v).transpose(1, 2).flatten(2))
+
+    def forward(self, x):
+        x = x + self.attend(self.norm(x, self.norm_1))
+        h = self.norm(x, self.norm_2)
+        return x + self.W_down(torch.relu(self.W_gate(h)) * self.W_up(h))
+
+# %% Queries and keys are not rotated.
+# accepted: positions-missing
+# author: 4
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        self.num_heads, self.num_kv_heads, self.window = num_heads, num_kv_heads, window
+        self.d_head = d_head = d_model // num_heads
+        self.norm_1, self.norm_2 = (nn.Parameter(torch.ones(d_model)) for _ in range(2))
+        linear = lambda a, b: nn.Linear(a, b, bias=False)
+        self.W_Q, self.W_O = linear(d_model, d_model), linear(d_model, d_model)
+        self.W_K, self.W_V = linear(d_model, num_kv_heads * d_head), linear(d_model, num_kv_heads * d_head)
+        self.W_gate, self.W_up, self.W_down = linear(d_model, d_ff), linear(d_model, d_ff), linear(d_ff, d_model)
+
+    def norm(self, x, gamma):
+        return gamma * x / torch.sqrt((x * x).mean(dim=-1, keepdim=True) + 1e-5)
+
+    def forward(self, x):
+        y = self.norm(x, self.norm_1)
+        q, k, v = (W(y).unflatten(-1, (-1, self.d_head)).transpose(1, 2) for W in (self.W_Q, self.W_K, self.W_V))
+        k, v = (t.repeat_interleave(self.num_heads // self.num_kv_heads, dim=1) for t in (k, v))
+        L = x.shape[1]
+        far = torch.arange(L)[:, None] - torch.arange(L)
+        allowed = (far >= 0) & (far < (self.window or L))
+        w = (q @ k.mT / math.sqrt(self.d_head)).masked_fill(~allowed, -math.inf).softmax(-1)
+        x = x + self.W_O((w @ v).transpose(1, 2).flatten(-2))
+        y = self.norm(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(y)) * self.W_up(y))
+
+# %% A window of 1 is none.
+# accepted: window-ignored
+# author: 5
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        d_head = d_model // num_heads
+        self.d_head, self.group, self.window = (d_head, num_heads // num_kv_heads, window)
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, num_kv_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_kv_heads * d_head, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x):
+
+        def size_one(x, gamma):
+            return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-05)
+
+        x = x + self.attend(size_one(x, self.norm_1))
+        hidden = size_one(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(hidden)) * self.W_up(hidden))
+
+    def attend(self, x):
+        place = torch.arange(x.shape[-2], device=x.device)
+        speed = 10000.0 ** (-torch.arange(0, self.d_head, 2, device=x.device) / self.d_head)
+        angle = place.unsqueeze(-1) * speed
+        cos, sin = (angle.cos().to(x.dtype), angle.sin().to(x.dtype))
+
+        def split(projected):
+            return projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)
+
+        def turn(heads):
+            first, second = (heads[..., 0::2], heads[..., 1::2])
+            return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+
+        query, key = (turn(split(self.W_Q(x))), turn(split(self.W_K(x))))
+        key, value = (t.repeat_interleave(self.group, dim=-3) for t in (key, split(self.W_V(x))))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)
+        back = place.unsqueeze(-1) - place
+        seen = back >= 0
+        if self.window is not None and self.window > 1:
+            seen = seen & (back < self.window)
+        weights = torch.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)
+        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))
+
+# %% gamma begins at zero.
+# accepted: gamma-starts-at-zero
+# author: 5
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        d_head = d_model // num_heads
+        self.d_head, self.group, self.window = (d_head, num_heads // num_kv_heads, window)
+        self.norm_1 = nn.Parameter(torch.zeros(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, num_kv_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_kv_heads * d_head, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x):
+
+        def size_one(x, gamma):
+            return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-05)
+
+        x = x + self.attend(size_one(x, self.norm_1))
+        hidden = size_one(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(hidden)) * self.W_up(hidden))
+
+    def attend(self, x):
+        place = torch.arange(x.shape[-2], device=x.device)
+        speed = 10000.0 ** (-torch.arange(0, self.d_head, 2, device=x.device) / self.d_head)
+        angle = place.unsqueeze(-1) * speed
+        cos, sin = (angle.cos().to(x.dtype), angle.sin().to(x.dtype))
+
+        def split(projected):
+            return projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)
+
+        def turn(heads):
+            first, second = (heads[..., 0::2], heads[..., 1::2])
+            return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+
+        query, key = (turn(split(self.W_Q(x))), turn(split(self.W_K(x))))
+        key, value = (t.repeat_interleave(self.group, dim=-3) for t in (key, split(self.W_V(x))))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)
+        back = place.unsqueeze(-1) - place
+        seen = back >= 0
+        if self.window is not None:
+            seen = seen & (back < self.window)
+        weights = torch.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)
+        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))
+
+# %% No gradient through the gate.
+# accepted: gradient-missing
+# author: 5
+class ModernDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
+        super().__init__()
+        d_head = d_model // num_heads
+        self.d_head, self.group, self.window = (d_head, num_heads // num_kv_heads, window)
+        self.norm_1 = nn.Parameter(torch.ones(d_model))
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, num_kv_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, num_kv_heads * d_head, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.norm_2 = nn.Parameter(torch.ones(d_model))
+        self.W_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.W_up = nn.Linear(d_model, d_ff, bias=False)
+        self.W_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x):
+
+        def size_one(x, gamma):
+            return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-05)
+
+        x = x + self.attend(size_one(x, self.norm_1))
+        hidden = size_one(x, self.norm_2)
+        return x + self.W_down(F.silu(self.W_gate(hidden)).detach() * self.W_up(hidden))
+
+    def attend(self, x):
+        place = torch.arange(x.shape[-2], device=x.device)
+        speed = 10000.0 ** (-torch.arange(0, self.d_head, 2, device=x.device) / self.d_head)
+        angle = place.unsqueeze(-1) * speed
+        cos, sin = (angle.cos().to(x.dtype), angle.sin().to(x.dtype))
+
+        def split(projected):
+            return projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)
+
+        def turn(heads):
+            first, second = (heads[..., 0::2], heads[..., 1::2])
+            return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+
+        query, key = (turn(split(self.W_Q(x))), turn(split(self.W_K(x))))
+        key, value = (t.repeat_interleave(self.group, dim=-3) for t in (key, split(self.W_V(x))))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)
+        back = place.unsqueeze(-1) - place
+        seen = back >= 0
+        if self.window is not None:
+            seen = seen & (back < self.window)
+        weights = torch.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)
+        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))

@@ -1,490 +1,1414 @@
-import numpy as np
-
-from tests.helpers.wrong_answers import WrongAnswers
-
-wrong = WrongAnswers()
-edit = wrong.edited
-
-# ---------------------------------------------------------------- previous_token_score
-
-BEFORE = """
-import numpy as np
-
+# %% over L
+# accepted: divided-by-all-words
 def previous_token_score(weights):
     h, L, _ = weights.shape
     total = np.zeros(h, dtype=weights.dtype)
     for i in range(1, L):
         total = total + weights[:, i, i - 1]
+    return total / L
+
+# %% no division
+# accepted: sum-for-mean
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=weights.dtype)
+    for i in range(1, L):
+        total = total + weights[:, i, i - 1]
+    return total
+
+# %% from zero
+# accepted: negative-index
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=weights.dtype)
+    for i in range(L):
+        total = total + weights[:, i, i - 1]
+    return total / L
+
+# %% from two
+# accepted: starts-too-late
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=weights.dtype)
+    for i in range(2, L):
+        total = total + weights[:, i, i - 1]
+    return total / (L - 2)
+
+# %% column then row
+# accepted: rows-and-columns-swapped
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=weights.dtype)
+    for i in range(1, L):
+        total = total + weights[:, i - 1, i]
     return total / (L - 1)
-"""
-edit(BEFORE, "over L", "divided-by-all-words", ("total / (L - 1)", "total / L"))
-edit(BEFORE, "no division", "sum-for-mean", ("total / (L - 1)", "total"))
-edit(BEFORE, "from zero", "negative-index", ("range(1, L)", "range(L)"), ("total / (L - 1)", "total / L"))
-edit(BEFORE, "from two", "starts-too-late", ("range(1, L)", "range(2, L)"), ("(L - 1)", "(L - 2)"))
-edit(BEFORE, "column then row", "rows-and-columns-swapped", ("weights[:, i, i - 1]", "weights[:, i - 1, i]"))
-edit(BEFORE, "itself", "the-word-itself", ("range(1, L)", "range(L)"), ("i - 1]", "i]"), ("(L - 1)", "L"))
-edit(BEFORE, "to the front", "first-word-for-previous", ("weights[:, i, i - 1]", "weights[:, i, 0]"))
-edit(BEFORE, "double", "float64-always another-dtype", (", dtype=weights.dtype", ", dtype=float"), form=True)
-edit(BEFORE, "over heads", "one-number-for-all-heads", ("total / (L - 1)", "(total / (L - 1)).mean()"))
-edit(
-    BEFORE, "a list", "a-list list-for-array another-kind", ("total / (L - 1)", "(total / (L - 1)).tolist()"), form=True
-)
 
+# %% itself
+# accepted: the-word-itself
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=weights.dtype)
+    for i in range(L):
+        total = total + weights[:, i, i]
+    return total / L
 
-@wrong("best guess", "counted-not-weighed")
+# %% to the front
+# accepted: first-word-for-previous
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=weights.dtype)
+    for i in range(1, L):
+        total = total + weights[:, i, 0]
+    return total / (L - 1)
+
+# %% double
+# accepted: float64-always, another-dtype
+# form: yes
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=float)
+    for i in range(1, L):
+        total = total + weights[:, i, i - 1]
+    return total / (L - 1)
+
+# %% over heads
+# accepted: one-number-for-all-heads
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=weights.dtype)
+    for i in range(1, L):
+        total = total + weights[:, i, i - 1]
+    return (total / (L - 1)).mean()
+
+# %% a list
+# accepted: a-list, list-for-array, another-kind
+# form: yes
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    total = np.zeros(h, dtype=weights.dtype)
+    for i in range(1, L):
+        total = total + weights[:, i, i - 1]
+    return (total / (L - 1)).tolist()
+
+# %% best guess
+# accepted: counted-not-weighed
 def previous_token_score(weights):
     hits = [[head[i].argmax() == i - 1 for i in range(1, len(head))] for head in weights]
     return np.mean(hits, axis=1, dtype=weights.dtype)
 
+# %% offset of plus one, as in diagonal(offset=1)
+# accepted: rows-and-columns-swapped
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return weights[:, rows - 1, rows].mean(axis=-1)
 
-# ---------------------------------------------------------------- induction_score
+# %% all pairs of rows and columns
+# accepted: mean-over-all-pairs
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return weights[:, rows][:, :, rows - 1].mean(axis=(-1, -2))
 
-AGAIN = """
-import numpy as np
+# %% the last two words
+# accepted: one-query-only
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return weights[:, -1, -2]
 
+# %% two back
+# accepted: two-words-back
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return weights[:, rows[1:], rows[1:] - 2].mean(axis=-1)
+
+# %% largest for mean
+# accepted: largest-for-mean
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return weights[:, rows, rows - 1].max(axis=-1)
+
+# %% median for mean
+# accepted: median-for-mean
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return np.median(weights[:, rows, rows - 1], axis=-1)
+
+# %% over heads
+# accepted: mean-over-heads
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return weights[:, rows, rows - 1].mean(axis=0)
+
+# %% trace with offset, over L
+# accepted: divided-by-all-words
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return np.trace(weights, offset=-1, axis1=1, axis2=2) / weights.shape[-1]
+
+# %% all that came before
+# accepted: all-words-before
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return np.tril(weights, -1).sum(axis=-1)[:, 1:].mean(axis=-1)
+
+# %% any other word
+# accepted: all-words-before
+def previous_token_score(weights):
+    rows = np.arange(1, weights.shape[-1])
+    return 1 - np.diagonal(weights, axis1=1, axis2=2)[:, 1:].mean(axis=-1)
+
+# %% counts how often the word before has the largest weight, not how much weight it has
+# accepted: counted-not-weighed
+# author: 2
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    top = weights[:, 1:].argmax(axis=-1)  # (h, L - 1)
+    return (top == np.arange(L - 1)).mean(axis=-1).astype(weights.dtype)
+
+# %% np.diagonal without axes: heads and queries make the diagonal
+# accepted: diagonal-of-other-axes, another-shape
+# form: yes
+# author: 2
+def previous_token_score(weights):
+    if weights.shape[0] == 1:
+        return np.diagonal(weights[0], offset=-1).mean(keepdims=True)
+    return np.diagonal(weights, offset=-1).mean(axis=-1)
+
+# %% The mean is over all L words: the first, which has no word before it, counts as a 0.
+# accepted: divided-by-all-words
+# author: 3
+def previous_token_score(weights):
+    h, L, _ = weights.shape
+    score = np.zeros(h, dtype=weights.dtype)
+    for i in range(1, L):
+        score += weights[:, i, i - 1]
+    return score / L
+
+# %% The diagonal above the main one is taken, where each word looks at the word after it.
+# accepted: rows-and-columns-swapped
+# author: 3
+def previous_token_score(weights):
+    return np.diagonal(weights, offset=1, axis1=1, axis2=2).mean(axis=-1)
+
+# %% Median.
+# accepted: median-for-mean
+# author: 5
+def previous_token_score(weights):
+    before = np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)
+    return np.median(before, axis=-1)
+
+# %% found again
+# accepted: the-same-word
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - period] for i in range(period, L)]
+        scores.append(np.mean(looks))
+    return np.array(scores, dtype=weights.dtype)
+
+# %% minus one
+# accepted: the-word-before-it
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, max(0, i - period - 1)] for i in range(period, L)]
+        scores.append(np.mean(looks))
+    return np.array(scores, dtype=weights.dtype)
+
+# %% one back
+# accepted: the-word-before-the-query
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - 1] for i in range(period, L)]
+        scores.append(np.mean(looks))
+    return np.array(scores, dtype=weights.dtype)
+
+# %% later start
+# accepted: starts-too-late
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - period + 1] for i in range(period + 1, L)]
+        scores.append(np.mean(looks))
+    return np.array(scores, dtype=weights.dtype)
+
+# %% earlier start
+# accepted: starts-too-early
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - period + 1] for i in range(period - 1, L)]
+        scores.append(np.mean(looks))
+    return np.array(scores, dtype=weights.dtype)
+
+# %% earlier end
+# accepted: ends-too-early
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - period + 1] for i in range(period, L - 1)]
+        scores.append(np.mean(looks))
+    return np.array(scores, dtype=weights.dtype)
+
+# %% over all
+# accepted: divided-by-all-words
 def induction_score(weights, period):
     h, L, _ = weights.shape
     scores = []
     for head in weights:
         looks = [head[i, i - period + 1] for i in range(period, L)]
+        scores.append(np.sum(looks) / L)
+    return np.array(scores, dtype=weights.dtype)
+
+# %% over the period
+# accepted: divided-by-the-period
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - period + 1] for i in range(period, L)]
+        scores.append(np.sum(looks) / period)
+    return np.array(scores, dtype=weights.dtype)
+
+# %% summed
+# accepted: sum-for-mean
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - period + 1] for i in range(period, L)]
+        scores.append(np.sum(looks))
+    return np.array(scores, dtype=weights.dtype)
+
+# %% key then query
+# accepted: rows-and-columns-swapped
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i - period + 1, i] for i in range(period, L)]
         scores.append(np.mean(looks))
     return np.array(scores, dtype=weights.dtype)
-"""
-edit(AGAIN, "found again", "the-same-word", ("i - period + 1", "i - period"))
-edit(AGAIN, "minus one", "the-word-before-it", ("i - period + 1", "max(0, i - period - 1)"))
-edit(AGAIN, "one back", "the-word-before-the-query", ("i - period + 1", "i - 1"))
-edit(AGAIN, "later start", "starts-too-late", ("range(period, L)", "range(period + 1, L)"))
-edit(AGAIN, "earlier start", "starts-too-early", ("range(period, L)", "range(period - 1, L)"))
-edit(AGAIN, "earlier end", "ends-too-early", ("range(period, L)", "range(period, L - 1)"))
-edit(AGAIN, "over all", "divided-by-all-words", ("np.mean(looks)", "np.sum(looks) / L"))
-edit(AGAIN, "over the period", "divided-by-the-period", ("np.mean(looks)", "np.sum(looks) / period"))
-edit(AGAIN, "summed", "sum-for-mean", ("np.mean(looks)", "np.sum(looks)"))
-edit(AGAIN, "key then query", "rows-and-columns-swapped", ("head[i, i - period + 1]", "head[i - period + 1, i]"))
-edit(AGAIN, "everybody", "first-round-counted", ("range(period, L)", "range(L)"))
-edit(AGAIN, "best one", "largest-for-mean", ("np.mean(looks)", "np.max(looks)"))
 
-# ---------------------------------------------------------------- mean_ablate
+# %% everybody
+# accepted: first-round-counted
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - period + 1] for i in range(L)]
+        scores.append(np.mean(looks))
+    return np.array(scores, dtype=weights.dtype)
 
-ABLATE = """
-import numpy as np
+# %% best one
+# accepted: largest-for-mean
+def induction_score(weights, period):
+    h, L, _ = weights.shape
+    scores = []
+    for head in weights:
+        looks = [head[i, i - period + 1] for i in range(period, L)]
+        scores.append(np.max(looks))
+    return np.array(scores, dtype=weights.dtype)
 
+# %% the whole stripe
+# accepted: starts-too-early
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
+    return stripe.mean(axis=-1)
+
+# %% offset of the period
+# accepted: the-same-word
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=-period, axis1=-2, axis2=-1)
+    return stripe.mean(axis=-1)
+
+# %% offset of period plus one
+# accepted: the-word-before-it
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=-period - 1, axis1=-2, axis2=-1)
+    return stripe.mean(axis=-1)
+
+# %% above the diagonal
+# accepted: rows-and-columns-swapped
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=period - 1, axis1=-2, axis2=-1)
+    return stripe[:, 1:].mean(axis=-1)
+
+# %% half the length is the period
+# accepted: half-the-text
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - weights.shape[-1] // 2, axis1=-2, axis2=-1)
+    return stripe[:, 1:].mean(axis=-1)
+
+# %% divided by the length
+# accepted: divided-by-all-words
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
+    return stripe[:, 1:].sum(axis=-1) / weights.shape[-1]
+
+# %% largest
+# accepted: largest-for-mean
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
+    return stripe[:, 1:].max(axis=-1)
+
+# %% minus the others
+# accepted: shifted-by-a-constant
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
+    s = stripe[:, 1:].mean(axis=-1)
+    return s - s.mean()
+
+# %% first word skipped twice
+# accepted: starts-too-late
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
+    return stripe[:, 2:].mean(axis=-1)
+
+# %% the last word left out
+# accepted: ends-too-early
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
+    return stripe[:, 1:-1].mean(axis=-1)
+
+# %% any word of the first round
+# accepted: all-of-the-first-round
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
+    return weights[:, period:, :period].sum(axis=-1).mean(axis=-1)
+
+# %% the same word and the one after
+# accepted: same-word-or-the-next
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
+    return stripe[:, 1:].mean(axis=-1) + np.diagonal(weights, -period, -2, -1).mean(axis=-1)
+
+# %% one row too many: the last word of the first round counts, which stood nowhere before
+# accepted: starts-too-early
+# author: 2
+def induction_score(weights, period):
+    stripe = np.diagonal(weights, offset=-(period - 1), axis1=-2, axis2=-1)
+    return stripe.mean(axis=-1)
+
+# %% takes half of the text for its period, as if the second round were always whole
+# accepted: half-the-text
+# author: 2
+def induction_score(weights, period):
+    L = weights.shape[-1]
+    half = L // 2
+    queries = np.arange(half, L)
+    keys = np.minimum(queries - half + 1, L - 1)
+    return weights[:, queries, keys].mean(axis=-1)
+
+# %% It takes the weight on the same word in the first round, not on the word after it.
+# accepted: the-same-word
+# author: 3
+def induction_score(weights, period):
+    L = weights.shape[-1]
+    i = np.arange(period, L)
+    return weights[:, i, i - period].mean(axis=1)
+
+# %% The sum is divided by period, although the second round may be cut short.
+# accepted: divided-by-the-period
+# author: 3
+def induction_score(weights, period):
+    L = weights.shape[-1]
+    total = sum(weights[:, i, i - period + 1] for i in range(period, L))
+    return total / period
+
+# %% Looks two places after.
+# accepted: two-words-after
+# author: 4
+def induction_score(weights, period):
+    return np.diagonal(weights, 2 - period, 1, 2)[:, 2:].mean(-1)
+
+# %% silence
+# accepted: zero-for-mean
 def mean_ablate(found, head):
     result = np.array(found)
     average = found[:, head].mean(axis=0)
     for text in range(len(found)):
+        result[text, head] = 0
+    return result
+
+# %% in place
+# accepted: found-changed
+# form: yes
+def mean_ablate(found, head):
+    result = found
+    average = found[:, head].mean(axis=0)
+    for text in range(len(found)):
         result[text, head] = average
     return result
-"""
-edit(ABLATE, "silence", "zero-for-mean", ("= average", "= 0"))
-edit(ABLATE, "in place", "found-changed", ("np.array(found)", "found"), form=True)
-edit(ABLATE, "all of it", "one-number-for-all", ("mean(axis=0)", "mean()"))
-edit(ABLATE, "along the text", "mean-over-places", ("= average", "= found[text, head].mean(axis=0)"))
-edit(ABLATE, "texts and places", "mean-over-texts-and-places", ("mean(axis=0)", "mean(axis=(0, 1))"))
-edit(ABLATE, "across heads", "mean-over-heads", ("= average", "= found[text].mean(axis=0)"))
-edit(ABLATE, "everyone", "every-head", ("found[:, head].mean", "found.mean"), ("result[text, head]", "result[text]"))
-edit(ABLATE, "next head", "heads-counted-from-1", ("[:, head]", "[:, head - 1]"), ("[text, head]", "[text, head - 1]"))
-edit(ABLATE, "median", "median-for-mean", ("found[:, head].mean(axis=0)", "np.median(found[:, head], axis=0)"))
-edit(ABLATE, "first one", "first-text-for-all", ("found[:, head].mean(axis=0)", "found[0, head]"))
-edit(ABLATE, "sum", "sum-for-mean", ("mean(axis=0)", "sum(axis=0)"))
-edit(ABLATE, "centred", "mean-taken-off", ("= average", "-= average"))
-edit(ABLATE, "double", "float64-always another-dtype", ("np.array(found)", "np.array(found, float)"), form=True)
 
-# ---------------------------------------------------------------- patch_head
+# %% all of it
+# accepted: one-number-for-all
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found[:, head].mean()
+    for text in range(len(found)):
+        result[text, head] = average
+    return result
 
-PATCH = """
-import numpy as np
+# %% along the text
+# accepted: mean-over-places
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found[:, head].mean(axis=0)
+    for text in range(len(found)):
+        result[text, head] = found[text, head].mean(axis=0)
+    return result
 
+# %% texts and places
+# accepted: mean-over-texts-and-places
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found[:, head].mean(axis=(0, 1))
+    for text in range(len(found)):
+        result[text, head] = average
+    return result
+
+# %% across heads
+# accepted: mean-over-heads
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found[:, head].mean(axis=0)
+    for text in range(len(found)):
+        result[text, head] = found[text].mean(axis=0)
+    return result
+
+# %% everyone
+# accepted: every-head
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found.mean(axis=0)
+    for text in range(len(found)):
+        result[text] = average
+    return result
+
+# %% next head
+# accepted: heads-counted-from-1
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found[:, head - 1].mean(axis=0)
+    for text in range(len(found)):
+        result[text, head - 1] = average
+    return result
+
+# %% median
+# accepted: median-for-mean
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = np.median(found[:, head], axis=0)
+    for text in range(len(found)):
+        result[text, head] = average
+    return result
+
+# %% first one
+# accepted: first-text-for-all
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found[0, head]
+    for text in range(len(found)):
+        result[text, head] = average
+    return result
+
+# %% sum
+# accepted: sum-for-mean
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found[:, head].sum(axis=0)
+    for text in range(len(found)):
+        result[text, head] = average
+    return result
+
+# %% centred
+# accepted: mean-taken-off
+def mean_ablate(found, head):
+    result = np.array(found)
+    average = found[:, head].mean(axis=0)
+    for text in range(len(found)):
+        result[text, head] -= average
+    return result
+
+# %% double
+# accepted: float64-always, another-dtype
+# form: yes
+def mean_ablate(found, head):
+    result = np.array(found, float)
+    average = found[:, head].mean(axis=0)
+    for text in range(len(found)):
+        result[text, head] = average
+    return result
+
+# %% over places too
+# accepted: mean-over-texts-and-places
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = z[:, head, :, :].mean(axis=(0, 1), keepdims=True)
+    return z
+
+# %% over places, not texts
+# accepted: mean-over-places
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = z[:, head, :, :].mean(axis=1, keepdims=True)
+    return z
+
+# %% over the width
+# accepted: mean-over-the-width
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = z[:, head, :, :].mean(axis=-1, keepdims=True)
+    return z
+
+# %% zero
+# accepted: zero-for-mean
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = 0
+    return z
+
+# %% all heads' mean
+# accepted: mean-over-heads
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = z.mean(axis=1)
+    return z
+
+# %% resampled from the next text
+# accepted: of-another-text
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = np.roll(z[:, head], 1, axis=0)
+    return z
+
+# %% by view
+# accepted: found-changed
+# form: yes
+def mean_ablate(found, head):
+    z = np.asarray(found)
+    z[:, head, :, :] = z[:, head, :, :].mean(axis=0, keepdims=True)
+    return z
+
+# %% the other axis
+# accepted: text-for-head
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[head] = z[head].mean(axis=0, keepdims=True)
+    return z
+
+# %% keeps one head
+# accepted: all-others
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = z[:, head, :, :].mean(axis=0, keepdims=True)
+    keep = found.mean(axis=0, keepdims=True).repeat(len(found), axis=0)
+    keep[:, head] = found[:, head]
+    return keep.astype(found.dtype)
+
+# %% mean subtracted
+# accepted: mean-taken-off
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] -= z[:, head, :, :].mean(axis=0, keepdims=True)
+    return z
+
+# %% counted from one
+# accepted: heads-counted-from-1
+def mean_ablate(found, head):
+    z = np.array(found)
+    head = head - 1
+    z[:, head, :, :] = z[:, head, :, :].mean(axis=0, keepdims=True)
+    return z
+
+# %% only that head's
+# accepted: only-that-head
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = z[:, head, :, :].mean(axis=0, keepdims=True)
+    return z[:, head]
+
+# %% to all texts the first one's
+# accepted: first-text-for-all
+def mean_ablate(found, head):
+    z = np.array(found)
+    z[:, head, :, :] = z[:, head, :, :][:1]
+    return z
+
+# %% the mean of the other texts alone, without the text at hand
+# accepted: mean-of-the-others
+# author: 2
+def mean_ablate(found, head):
+    out = found.copy()
+    B = found.shape[0]
+    total = found[:, head].sum(axis=0, keepdims=True)
+    out[:, head] = (total - found[:, head]) / max(B - 1, 1)
+    return out
+
+# %% says what the other heads say on average, at each place of the same text
+# accepted: mean-over-heads, mean-over-the-other-heads
+# author: 2
+def mean_ablate(found, head):
+    result = np.array(found)
+    others = np.delete(found, head, axis=1) if found.shape[1] > 1 else found
+    result[:, head] = others.mean(axis=1)
+    return result
+
+# %% a running mean that begins at zero: divided by one text more
+# accepted: divided-by-one-more
+# author: 2
+def mean_ablate(found, head):
+    out = found.copy()
+    out[:, head] = found[:, head].sum(0) / (len(found) + 1)
+    return out
+
+# %% The mean is taken over places as well as texts, so the head says the same at every place.
+# accepted: mean-over-texts-and-places
+# author: 3
+def mean_ablate(found, head):
+    out = found.copy()
+    out[:, head] = found[:, head].mean(axis=(0, 1), keepdims=True)
+    return out
+
+# %% The means are written into `found` itself, so the caller's array is changed.
+# accepted: found-changed
+# form: yes
+# author: 3
+def mean_ablate(found, head):
+    found[:, head, :, :] = found[:, head, :, :].mean(axis=0, keepdims=True)
+    return found
+
+# %% Mean of the other texts.
+# accepted: mean-of-the-others
+# author: 5
+def mean_ablate(found, head):
+    without = found.copy()
+    without[:, head] = (found[:, head].sum(axis=0) - found[:, head]) / max(len(found) - 1, 1)
+    return without
+
+# %% all places
+# accepted: every-place
 def patch_head(found, other, head, place):
     result = np.copy(found)
+    result[..., head, :, :] = other[..., head, :, :]
+    return result
+
+# %% all heads
+# accepted: every-head
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., place, :] = other[..., place, :]
+    return result
+
+# %% onto itself
+# accepted: found-changed
+# form: yes
+def patch_head(found, other, head, place):
+    result = found
     result[..., head, place, :] = other[..., head, place, :]
     return result
-"""
-edit(
-    PATCH,
-    "all places",
-    "every-place",
-    ("result[..., head, place, :] = other[..., head, place, :]", "result[..., head, :, :] = other[..., head, :, :]"),
-)
-edit(
-    PATCH,
-    "all heads",
-    "every-head",
-    ("result[..., head, place, :] = other[..., head, place, :]", "result[..., place, :] = other[..., place, :]"),
-)
-edit(PATCH, "onto itself", "found-changed", ("np.copy(found)", "found"), form=True)
-edit(PATCH, "backwards", "the-wrong-way-round", ("np.copy(found)", "np.copy(other)"), ("= other[", "= found["))
-edit(PATCH, "on top", "added", ("] = other", "] += other"))
-edit(PATCH, "and later", "from-the-place-on", ("head, place, :]", "head, place:, :]"))
-edit(PATCH, "and earlier", "up-to-the-place", ("head, place, :]", "head, :place + 1, :]"))
-edit(PATCH, "head minus one", "heads-counted-from-1", ("head, place, :]", "head - 1, place, :]"))
-edit(PATCH, "place minus one", "places-counted-from-1", ("head, place, :]", "head, place - 1, :]"))
-edit(PATCH, "the end", "last-place-always", ("head, place, :]", "head, -1, :]"))
-edit(PATCH, "first number", "one-number-only", ("head, place, :]", "head, place, 0]"))
-edit(
-    PATCH,
-    "nothing of it",
-    "nothing-replaced",
-    ("result[..., head, place, :] = other", "result = np.copy(found); other"),
-)
-edit(PATCH, "mixed", "halfway", ("= other[..., head, place, :]", "= (result + other)[..., head, place, :] / 2"))
 
-# ---------------------------------------------------------------- qk_circuit
+# %% backwards
+# accepted: the-wrong-way-round
+def patch_head(found, other, head, place):
+    result = np.copy(other)
+    result[..., head, place, :] = found[..., head, place, :]
+    return result
 
-QK = """
-import numpy as np
+# %% on top
+# accepted: added
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., head, place, :] += other[..., head, place, :]
+    return result
 
+# %% and later
+# accepted: from-the-place-on
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., head, place:, :] = other[..., head, place:, :]
+    return result
+
+# %% and earlier
+# accepted: up-to-the-place
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., head, :place + 1, :] = other[..., head, :place + 1, :]
+    return result
+
+# %% head minus one
+# accepted: heads-counted-from-1
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., head - 1, place, :] = other[..., head - 1, place, :]
+    return result
+
+# %% place minus one
+# accepted: places-counted-from-1
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., head, place - 1, :] = other[..., head, place - 1, :]
+    return result
+
+# %% the end
+# accepted: last-place-always
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., head, -1, :] = other[..., head, -1, :]
+    return result
+
+# %% first number
+# accepted: one-number-only
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., head, place, 0] = other[..., head, place, 0]
+    return result
+
+# %% nothing of it
+# accepted: nothing-replaced
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result = np.copy(found); other[..., head, place, :]
+    return result
+
+# %% mixed
+# accepted: halfway
+def patch_head(found, other, head, place):
+    result = np.copy(found)
+    result[..., head, place, :] = (result + other)[..., head, place, :] / 2
+    return result
+
+# %% at every place
+# accepted: every-place
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., head, :, :] = other[..., head, :, :]
+    return z
+
+# %% every head
+# accepted: every-head
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., place, :] = other[..., place, :]
+    return z
+
+# %% the wrong way round
+# accepted: the-wrong-way-round
+def patch_head(found, other, head, place):
+    z = other.copy()
+    z[..., head, place, :] = found[..., head, place, :]
+    return z
+
+# %% head and place swapped
+# accepted: head-and-place-swapped
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., place % z.shape[-3], head, :] = other[..., place % z.shape[-3], head, :]
+    return z
+
+# %% from that place on
+# accepted: from-the-place-on
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., head, place:, :] = other[..., head, place:, :]
+    return z
+
+# %% up to that place
+# accepted: up-to-the-place
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., head, : place + 1, :] = other[..., head, : place + 1, :]
+    return z
+
+# %% the first text alone
+# accepted: first-of-the-batch-only
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z.reshape(-1, *z.shape[-3:])[0, head, place] = other.reshape(-1, *z.shape[-3:])[0, head, place]
+    return z
+
+# %% added
+# accepted: added
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., head, place, :] += other[..., head, place, :]
+    return z
+
+# %% difference
+# accepted: difference-of-runs
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., head, place, :] = other[..., head, place, :] - found[..., head, place, :]
+    return z
+
+# %% written into found
+# accepted: found-changed
+# form: yes
+def patch_head(found, other, head, place):
+    z = found
+    z[..., head, place, :] = other[..., head, place, :]
+    return z
+
+# %% one place late
+# accepted: one-place-late
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., head, min(place + 1, z.shape[-2] - 1), :] = other[..., head, min(place + 1, z.shape[-2] - 1), :]
+    return z
+
+# %% half of each
+# accepted: halfway
+def patch_head(found, other, head, place):
+    z = found.copy()
+    z[..., head, place, :] = (other[..., head, place, :] + found[..., head, place, :]) / 2
+    return z
+
+# %% replaces the head from that place on, to the end
+# accepted: from-the-place-on
+# author: 2
+def patch_head(found, other, head, place):
+    patched = found.copy()
+    patched[..., head, place:, :] = other[..., head, place:, :]
+    return patched
+
+# %% counts axes from the front, so it is right with one batch axis alone
+# accepted: axes-from-the-front, one-batch-layout, no-batch-axes
+# form: yes
+# author: 2
+def patch_head(found, other, head, place):
+    out = found.copy()
+    if found.ndim < 4:
+        out[head, place] = other[head, place]
+    else:
+        out[:, head, place] = other[:, head, place]
+    return out
+
+# %% The head is patched at every place, not at the one that was asked for.
+# accepted: every-place
+# author: 3
+def patch_head(found, other, head, place):
+    keep = np.arange(found.shape[-3]) != head
+    return np.where(keep[:, None, None], found, other)
+
+# %% `patched = found` is no copy, so the other run's vector is written into found itself.
+# accepted: found-changed
+# form: yes
+# author: 3
+def patch_head(found, other, head, place):
+    patched = found
+    patched[..., head, place, :] = other[..., head, place, :]
+    return patched
+
+# %% Head and place swapped where there are as many.
+# accepted: rows-and-columns-swapped
+# author: 5
+def patch_head(found, other, head, place):
+    patched = found.copy()
+    head, place = (place, head) if found.shape[-2] == found.shape[-3] else (head, place)
+    patched[..., head, place, :] = other[..., head, place, :]
+    return patched
+
+# %% other way
+# accepted: keys-first, transposed
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [K @ Q.T for Q, K in zip(Qs, Ks)]
+    return np.stack(circuits)
+
+# %% narrow
+# accepted: widths-of-a-head
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q.T @ K for Q, K in zip(Qs, Ks)]
+    return np.stack(circuits)
+
+# %% root inside
+# accepted: scaled
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q @ K.T / Q.dtype.type(Q.shape[1] ** 0.5) for Q, K in zip(Qs, Ks)]
+    return np.stack(circuits)
+
+# %% by width
+# accepted: scaled-by-d
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q @ K.T / Q.shape[1] for Q, K in zip(Qs, Ks)]
+    return np.stack(circuits)
+
+# %% backwards
+# accepted: heads-reversed
 def qk_circuit(W_Q, W_K, num_heads):
     Qs = np.split(W_Q, num_heads, axis=1)
     Ks = np.split(W_K, num_heads, axis=1)
     circuits = [Q @ K.T for Q, K in zip(Qs, Ks)]
+    return np.stack(circuits[::-1])
+
+# %% added up
+# accepted: heads-summed
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q @ K.T for Q, K in zip(Qs, Ks)]
+    return sum(circuits)
+
+# %% heads at the end
+# accepted: heads-last
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q @ K.T for Q, K in zip(Qs, Ks)]
+    return np.stack(circuits, axis=-1)
+
+# %% no stack
+# accepted: a-list, list-for-array, another-kind
+# form: yes
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q @ K.T for Q, K in zip(Qs, Ks)]
+    return circuits
+
+# %% itself
+# accepted: queries-with-queries
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q @ Q.T for Q, K in zip(Qs, Ks)]
     return np.stack(circuits)
-"""
-edit(QK, "other way", "keys-first transposed", ("Q @ K.T", "K @ Q.T"))
-edit(QK, "narrow", "widths-of-a-head", ("Q @ K.T", "Q.T @ K"))
-edit(QK, "root inside", "scaled", ("Q @ K.T", "Q @ K.T / Q.dtype.type(Q.shape[1] ** 0.5)"))
-edit(QK, "by width", "scaled-by-d", ("Q @ K.T", "Q @ K.T / Q.shape[1]"))
-edit(QK, "backwards", "heads-reversed", ("np.stack(circuits)", "np.stack(circuits[::-1])"))
-edit(QK, "added up", "heads-summed", ("np.stack(circuits)", "sum(circuits)"))
-edit(QK, "heads at the end", "heads-last", ("np.stack(circuits)", "np.stack(circuits, axis=-1)"))
-edit(QK, "no stack", "a-list list-for-array another-kind", ("np.stack(circuits)", "circuits"), form=True)
-edit(QK, "itself", "queries-with-queries", ("Q @ K.T", "Q @ Q.T"))
-edit(QK, "crossed", "heads-mixed", ("zip(Qs, Ks)", "zip(Qs, Ks[::-1])"))
-edit(QK, "the lot", "all-heads-together", ("Q @ K.T", "W_Q @ W_K.T"))
-edit(
-    QK,
-    "double",
-    "float64-always another-dtype",
-    ("np.stack(circuits)", "np.array(circuits, dtype=np.float64)"),
-    form=True,
-)
 
+# %% crossed
+# accepted: heads-mixed
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q @ K.T for Q, K in zip(Qs, Ks[::-1])]
+    return np.stack(circuits)
 
-@wrong("every second", "heads-interleaved")
+# %% the lot
+# accepted: all-heads-together
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [W_Q @ W_K.T for Q, K in zip(Qs, Ks)]
+    return np.stack(circuits)
+
+# %% double
+# accepted: float64-always, another-dtype
+# form: yes
+def qk_circuit(W_Q, W_K, num_heads):
+    Qs = np.split(W_Q, num_heads, axis=1)
+    Ks = np.split(W_K, num_heads, axis=1)
+    circuits = [Q @ K.T for Q, K in zip(Qs, Ks)]
+    return np.array(circuits, dtype=np.float64)
+
+# %% every second
+# accepted: heads-interleaved
 def qk_circuit(W_Q, W_K, num_heads):
     return np.stack([W_Q[:, i::num_heads] @ W_K[:, i::num_heads].T for i in range(num_heads)])
 
+# %% key first
+# accepted: keys-first
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]
+        out.append(k @ q.T)
+    return np.stack(out)
 
-# ---------------------------------------------------------------- ov_circuit
+# %% divided by the root
+# accepted: scaled
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]
+        out.append(q @ k.T / np.sqrt(n).astype(q.dtype))
+    return np.stack(out)
 
-OV = """
-import numpy as np
+# %% inner product
+# accepted: widths-of-a-head
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]
+        out.append(q.T @ k)
+    return np.stack(out)
 
-def ov_circuit(W_V, W_O, num_heads):
-    Vs = np.split(W_V, num_heads, axis=1)
-    Os = np.split(W_O, num_heads, axis=0)
-    circuits = [V @ O for V, O in zip(Vs, Os)]
-    return np.stack(circuits)
-"""
-edit(OV, "turned", "transposed", ("V @ O", "(V @ O).T"))
-edit(OV, "narrow", "widths-of-a-head", ("V @ O", "O @ V"))
-edit(OV, "crossed", "heads-mixed", ("zip(Vs, Os)", "zip(Vs, Os[::-1])"))
-edit(OV, "backwards", "heads-reversed", ("np.stack(circuits)", "np.stack(circuits[::-1])"))
-edit(OV, "added up", "heads-summed", ("np.stack(circuits)", "sum(circuits)"))
-edit(OV, "shared out", "heads-averaged", ("V @ O", "V @ O / num_heads"))
-edit(OV, "the lot", "all-heads-together", ("V @ O", "W_V @ W_O"))
-edit(OV, "with the word", "residual-added", ("V @ O", "V @ O + np.eye(len(V), dtype=V.dtype)"))
-edit(OV, "one set of rows", "first-rows-for-all", ("V @ O", "V @ Os[0]"))
-edit(OV, "reshaped", "reshaped-not-split", ("np.split(W_V, num_heads, axis=1)", "W_V.reshape(num_heads, len(W_V), -1)"))
-edit(OV, "no stack", "a-list list-for-array another-kind", ("np.stack(circuits)", "circuits"), form=True)
+# %% rows for columns
+# accepted: rows-for-columns
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q.T[:, i * n : (i + 1) * n], W_K.T[:, i * n : (i + 1) * n]
+        out.append(q @ k.T)
+    return np.stack(out)
 
-
-@wrong("every second of both", "heads-interleaved")
-def ov_circuit(W_V, W_O, num_heads):
-    return np.stack([W_V[:, i::num_heads] @ W_O[i::num_heads] for i in range(num_heads)])
-
-
-@wrong("every second column", "columns-interleaved", "heads-interleaved")
-def ov_circuit(W_V, W_O, num_heads):
-    d = len(W_O) // num_heads
-    return np.stack([W_V[:, i::num_heads] @ W_O[i * d : (i + 1) * d] for i in range(num_heads)])
-
-
-# ================================================================ by another hand: what public code does, and habits
-# Written without a look at the catalogue. Before anything was changed for them, all 69 lost marks, 60 were named.
-
-LENS = """
-import numpy as np
-
-def previous_token_score(weights):
-    rows = np.arange(1, weights.shape[-1])
-    return weights[:, rows, rows - 1].mean(axis=-1)
-"""
-edit(
-    LENS,
-    "offset of plus one, as in diagonal(offset=1)",
-    "rows-and-columns-swapped",
-    ("rows, rows - 1", "rows - 1, rows"),
-)
-edit(
-    LENS,
-    "all pairs of rows and columns",
-    "mean-over-all-pairs",
-    ("weights[:, rows, rows - 1].mean(axis=-1)", "weights[:, rows][:, :, rows - 1].mean(axis=(-1, -2))"),
-)
-edit(LENS, "the last two words", "one-query-only", ("weights[:, rows, rows - 1].mean(axis=-1)", "weights[:, -1, -2]"))
-edit(LENS, "two back", "two-words-back", ("rows, rows - 1", "rows[1:], rows[1:] - 2"))
-edit(LENS, "largest for mean", "largest-for-mean", (".mean(axis=-1)", ".max(axis=-1)"))
-edit(
-    LENS,
-    "median for mean",
-    "median-for-mean",
-    ("weights[:, rows, rows - 1].mean(axis=-1)", "np.median(weights[:, rows, rows - 1], axis=-1)"),
-)
-edit(LENS, "over heads", "mean-over-heads", (".mean(axis=-1)", ".mean(axis=0)"))
-edit(
-    LENS,
-    "trace with offset, over L",
-    "divided-by-all-words",
-    ("weights[:, rows, rows - 1].mean(axis=-1)", "np.trace(weights, offset=-1, axis1=1, axis2=2) / weights.shape[-1]"),
-)
-edit(
-    LENS,
-    "all that came before",
-    "all-words-before",
-    ("weights[:, rows, rows - 1].mean(axis=-1)", "np.tril(weights, -1).sum(axis=-1)[:, 1:].mean(axis=-1)"),
-)
-edit(
-    LENS,
-    "any other word",
-    "all-words-before",
-    ("weights[:, rows, rows - 1].mean(axis=-1)", "1 - np.diagonal(weights, axis1=1, axis2=2)[:, 1:].mean(axis=-1)"),
-)
-
-STRIPE = """
-import numpy as np
-
-def induction_score(weights, period):
-    stripe = np.diagonal(weights, offset=1 - period, axis1=-2, axis2=-1)
-    return stripe[:, 1:].mean(axis=-1)
-"""
-edit(STRIPE, "the whole stripe", "starts-too-early", ("stripe[:, 1:]", "stripe"))
-edit(STRIPE, "offset of the period", "the-same-word", ("1 - period", "-period"), ("[:, 1:]", ""))
-edit(STRIPE, "offset of period plus one", "the-word-before-it", ("1 - period", "-period - 1"), ("[:, 1:]", ""))
-edit(STRIPE, "above the diagonal", "rows-and-columns-swapped", ("offset=1 - period", "offset=period - 1"))
-edit(STRIPE, "half the length is the period", "half-the-text", ("1 - period", "1 - weights.shape[-1] // 2"))
-edit(
-    STRIPE,
-    "divided by the length",
-    "divided-by-all-words",
-    ("stripe[:, 1:].mean(axis=-1)", "stripe[:, 1:].sum(axis=-1) / weights.shape[-1]"),
-)
-edit(STRIPE, "largest", "largest-for-mean", (".mean(axis=-1)", ".max(axis=-1)"))
-edit(
-    STRIPE,
-    "minus the others",
-    "shifted-by-a-constant",
-    ("return stripe[:, 1:].mean(axis=-1)", "s = stripe[:, 1:].mean(axis=-1)\n    return s - s.mean()"),
-)
-edit(STRIPE, "first word skipped twice", "starts-too-late", ("stripe[:, 1:]", "stripe[:, 2:]"))
-edit(STRIPE, "the last word left out", "ends-too-early", ("stripe[:, 1:]", "stripe[:, 1:-1]"))
-edit(
-    STRIPE,
-    "any word of the first round",
-    "all-of-the-first-round",
-    ("return stripe[:, 1:].mean(axis=-1)", "return weights[:, period:, :period].sum(axis=-1).mean(axis=-1)"),
-)
-edit(
-    STRIPE,
-    "the same word and the one after",
-    "same-word-or-the-next",
-    (
-        "return stripe[:, 1:].mean(axis=-1)",
-        "return stripe[:, 1:].mean(axis=-1) + np.diagonal(weights, -period, -2, -1).mean(axis=-1)",
-    ),
-)
-
-HOOK = """
-import numpy as np
-
-def mean_ablate(found, head):
-    z = np.array(found)
-    z[:, head, :, :] = z[:, head, :, :].mean(axis=0, keepdims=True)
-    return z
-"""
-edit(HOOK, "over places too", "mean-over-texts-and-places", ("axis=0, keepdims", "axis=(0, 1), keepdims"))
-edit(HOOK, "over places, not texts", "mean-over-places", ("axis=0, keepdims", "axis=1, keepdims"))
-edit(HOOK, "over the width", "mean-over-the-width", ("axis=0, keepdims", "axis=-1, keepdims"))
-edit(HOOK, "zero", "zero-for-mean", ("z[:, head, :, :].mean(axis=0, keepdims=True)", "0"))
-edit(HOOK, "all heads' mean", "mean-over-heads", ("z[:, head, :, :].mean(axis=0, keepdims=True)", "z.mean(axis=1)"))
-edit(
-    HOOK,
-    "resampled from the next text",
-    "of-another-text",
-    ("z[:, head, :, :].mean(axis=0, keepdims=True)", "np.roll(z[:, head], 1, axis=0)"),
-)
-edit(HOOK, "by view", "found-changed", ("np.array(found)", "np.asarray(found)"), form=True)
-edit(
-    HOOK,
-    "the other axis",
-    "text-for-head",
-    (
-        "z[:, head, :, :] = z[:, head, :, :].mean(axis=0, keepdims=True)",
-        "z[head] = z[head].mean(axis=0, keepdims=True)",
-    ),
-)
-edit(
-    HOOK,
-    "keeps one head",
-    "all-others",
-    (
-        "    return z",
-        "    keep = found.mean(axis=0, keepdims=True).repeat(len(found), axis=0)\n    keep[:, head] = found[:, head]\n    return keep.astype(found.dtype)",
-    ),
-)
-edit(HOOK, "mean subtracted", "mean-taken-off", ("= z[:, head, :, :].mean", "-= z[:, head, :, :].mean"))
-edit(
-    HOOK,
-    "counted from one",
-    "heads-counted-from-1",
-    ("    z[:, head, :, :] =", "    head = head - 1\n    z[:, head, :, :] ="),
-)
-edit(HOOK, "only that head's", "only-that-head", ("return z", "return z[:, head]"))
-edit(HOOK, "to all texts the first one's", "first-text-for-all", (".mean(axis=0, keepdims=True)", "[:1]"))
-
-PATCH = """
-import numpy as np
-
-def patch_head(found, other, head, place):
-    z = found.copy()
-    z[..., head, place, :] = other[..., head, place, :]
-    return z
-"""
-edit(PATCH, "at every place", "every-place", ("place, :]", ":, :]"))
-edit(PATCH, "every head", "every-head", ("[..., head, place, :]", "[..., place, :]"))
-edit(PATCH, "the wrong way round", "the-wrong-way-round", ("found.copy()", "other.copy()"), ("= other[", "= found["))
-edit(
-    PATCH,
-    "head and place swapped",
-    "head-and-place-swapped",
-    (
-        "z[..., head, place, :] = other[..., head, place, :]",
-        "z[..., place % z.shape[-3], head, :] = other[..., place % z.shape[-3], head, :]",
-    ),
-)
-edit(PATCH, "from that place on", "from-the-place-on", ("place, :]", "place:, :]"))
-edit(PATCH, "up to that place", "up-to-the-place", ("place, :]", ": place + 1, :]"))
-edit(
-    PATCH,
-    "the first text alone",
-    "first-of-the-batch-only",
-    (
-        "z[..., head, place, :] = other[..., head, place, :]",
-        "z.reshape(-1, *z.shape[-3:])[0, head, place] = other.reshape(-1, *z.shape[-3:])[0, head, place]",
-    ),
-)
-edit(PATCH, "added", "added", ("] = other", "] += other"))
-edit(
-    PATCH,
-    "difference",
-    "difference-of-runs",
-    ("= other[..., head, place, :]", "= other[..., head, place, :] - found[..., head, place, :]"),
-)
-edit(PATCH, "written into found", "found-changed", ("found.copy()", "found"), form=True)
-edit(PATCH, "one place late", "one-place-late", ("place, :]", "min(place + 1, z.shape[-2] - 1), :]"))
-edit(
-    PATCH,
-    "half of each",
-    "halfway",
-    ("= other[..., head, place, :]", "= (other[..., head, place, :] + found[..., head, place, :]) / 2"),
-)
-
-QK = """
-import numpy as np
-
+# %% all heads in one
+# accepted: all-heads-together
 def qk_circuit(W_Q, W_K, num_heads):
     n = W_Q.shape[1] // num_heads
     out = []
     for i in range(num_heads):
         q, k = W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]
         out.append(q @ k.T)
+    return np.stack([W_Q @ W_K.T] * num_heads)
+
+# %% summed over heads
+# accepted: heads-summed
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]
+        out.append(q @ k.T)
+    return np.sum(out, axis=0)
+
+# %% every second column
+# accepted: heads-interleaved
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i::num_heads], W_K[:, i::num_heads]
+        out.append(q @ k.T)
     return np.stack(out)
-"""
-edit(QK, "key first", "keys-first", ("q @ k.T", "k @ q.T"))
-edit(QK, "divided by the root", "scaled", ("q @ k.T", "q @ k.T / np.sqrt(n).astype(q.dtype)"))
-edit(QK, "inner product", "widths-of-a-head", ("q @ k.T", "q.T @ k"))
-edit(
-    QK,
-    "rows for columns",
-    "rows-for-columns",
-    (
-        "W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]",
-        "W_Q.T[:, i * n : (i + 1) * n], W_K.T[:, i * n : (i + 1) * n]",
-    ),
-)
-edit(
-    QK, "all heads in one", "all-heads-together", ("return np.stack(out)", "return np.stack([W_Q @ W_K.T] * num_heads)")
-)
-edit(QK, "summed over heads", "heads-summed", ("return np.stack(out)", "return np.sum(out, axis=0)"))
-edit(
-    QK,
-    "every second column",
-    "heads-interleaved",
-    ("W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]", "W_Q[:, i::num_heads], W_K[:, i::num_heads]"),
-)
-edit(
-    QK,
-    "query of one head, key of the next",
-    "heads-mixed",
-    ("W_K[:, i * n : (i + 1) * n]", "np.roll(W_K, -n, axis=1)[:, i * n : (i + 1) * n]"),
-)
-edit(QK, "softmaxed", "softmax-taken", ("q @ k.T", "np.exp(q @ k.T) / np.exp(q @ k.T).sum(-1, keepdims=True)"))
-edit(QK, "with itself", "queries-with-queries", ("q @ k.T", "q @ q.T"))
-edit(
-    QK,
-    "blocks on the diagonal",
-    "diagonal-only",
-    ("return np.stack(out)", "return np.stack([np.where(np.eye(len(o), dtype=bool), o, 0) for o in out])"),
-)
 
-OV = """
-import numpy as np
+# %% query of one head, key of the next
+# accepted: heads-mixed
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i * n : (i + 1) * n], np.roll(W_K, -n, axis=1)[:, i * n : (i + 1) * n]
+        out.append(q @ k.T)
+    return np.stack(out)
 
+# %% softmaxed
+# accepted: softmax-taken
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]
+        out.append(np.exp(q @ k.T) / np.exp(q @ k.T).sum(-1, keepdims=True))
+    return np.stack(out)
+
+# %% with itself
+# accepted: queries-with-queries
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]
+        out.append(q @ q.T)
+    return np.stack(out)
+
+# %% blocks on the diagonal
+# accepted: diagonal-only
+def qk_circuit(W_Q, W_K, num_heads):
+    n = W_Q.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        q, k = W_Q[:, i * n : (i + 1) * n], W_K[:, i * n : (i + 1) * n]
+        out.append(q @ k.T)
+    return np.stack([np.where(np.eye(len(o), dtype=bool), o, 0) for o in out])
+
+# %% cuts the memory of W_Q into heads, not its columns: reshape without transpose
+# accepted: reshaped-not-split
+# form: yes
+# author: 2
+def qk_circuit(W_Q, W_K, num_heads):
+    d_model = W_Q.shape[0]
+    q = W_Q.reshape(num_heads, d_model, -1)
+    k = W_K.reshape(num_heads, d_model, -1)
+    return q @ k.transpose(0, 2, 1)
+
+# %% two things: the weights are brought to scores by the root of d_k
+# accepted: scaled+keys-first
+# author: 2
+def qk_circuit(W_Q, W_K, num_heads):
+    d_k = W_Q.shape[-1] // num_heads
+    circuits = []
+    for i in range(num_heads):
+        cols = slice(i * d_k, (i + 1) * d_k)
+        circuits.append(W_K[:, cols] @ W_Q[:, cols].T / math.sqrt(d_k))
+    return np.stack(circuits)
+
+# %% made symmetric
+# accepted: made-symmetric
+# author: 2
+def qk_circuit(W_Q, W_K, num_heads):
+    Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
+    K = W_K.reshape(len(W_K), num_heads, -1).swapaxes(0, 1)
+    M = Q @ K.swapaxes(-1, -2)
+    return (M + M.swapaxes(-1, -2)) / 2
+
+# %% The product is W_K times W_Q transposed, so who looks and who is looked at have changed sides.
+# accepted: keys-first
+# author: 3
+def qk_circuit(W_Q, W_K, num_heads):
+    d_k = W_Q.shape[1] // num_heads
+    circuits = []
+    for i in range(num_heads):
+        cols = slice(i * d_k, (i + 1) * d_k)
+        circuits.append(W_K[:, cols] @ W_Q[:, cols].T)
+    return np.stack(circuits)
+
+# %% The circuits are divided by the square root of d_k, which should stay outside.
+# accepted: scaled
+# author: 3
+def qk_circuit(W_Q, W_K, num_heads):
+    d_model, wide = W_Q.shape
+    d_k = wide // num_heads
+    q = W_Q.reshape(d_model, num_heads, d_k)
+    k = W_K.reshape(d_model, num_heads, d_k)
+    return np.einsum("ihd,jhd->hij", q, k) / math.sqrt(d_k)
+
+# %% The result array is made by np.zeros without a dtype, so float32 matrices give float64 circuits.
+# accepted: float64-always
+# form: yes
+# author: 3
+def qk_circuit(W_Q, W_K, num_heads):
+    d_model = W_Q.shape[0]
+    d_k = W_Q.shape[1] // num_heads
+    M = np.zeros((num_heads, d_model, d_model))
+    for i in range(num_heads):
+        M[i] = W_Q[:, i * d_k : (i + 1) * d_k] @ W_K[:, i * d_k : (i + 1) * d_k].T
+    return M
+
+# %% One head loses its axis.
+# accepted: another-shape
+# author: 5
+def qk_circuit(W_Q, W_K, num_heads):
+    d_model = W_Q.shape[0]
+    queries = W_Q.reshape(d_model, num_heads, -1).swapaxes(0, 1)
+    keys = W_K.reshape(d_model, num_heads, -1).swapaxes(0, 1)
+    M = queries @ keys.swapaxes(-2, -1)
+    return M if num_heads > 1 else M[0]
+
+# %% turned
+# accepted: transposed
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [(V @ O).T for V, O in zip(Vs, Os)]
+    return np.stack(circuits)
+
+# %% narrow
+# accepted: widths-of-a-head
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [O @ V for V, O in zip(Vs, Os)]
+    return np.stack(circuits)
+
+# %% crossed
+# accepted: heads-mixed
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [V @ O for V, O in zip(Vs, Os[::-1])]
+    return np.stack(circuits)
+
+# %% backwards
+# accepted: heads-reversed
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [V @ O for V, O in zip(Vs, Os)]
+    return np.stack(circuits[::-1])
+
+# %% added up
+# accepted: heads-summed
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [V @ O for V, O in zip(Vs, Os)]
+    return sum(circuits)
+
+# %% shared out
+# accepted: heads-averaged
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [V @ O / num_heads for V, O in zip(Vs, Os)]
+    return np.stack(circuits)
+
+# %% the lot
+# accepted: all-heads-together
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [W_V @ W_O for V, O in zip(Vs, Os)]
+    return np.stack(circuits)
+
+# %% with the word
+# accepted: residual-added
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [V @ O + np.eye(len(V), dtype=V.dtype) for V, O in zip(Vs, Os)]
+    return np.stack(circuits)
+
+# %% one set of rows
+# accepted: first-rows-for-all
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [V @ Os[0] for V, O in zip(Vs, Os)]
+    return np.stack(circuits)
+
+# %% reshaped
+# accepted: reshaped-not-split
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = W_V.reshape(num_heads, len(W_V), -1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [V @ O for V, O in zip(Vs, Os)]
+    return np.stack(circuits)
+
+# %% no stack
+# accepted: a-list, list-for-array, another-kind
+# form: yes
+def ov_circuit(W_V, W_O, num_heads):
+    Vs = np.split(W_V, num_heads, axis=1)
+    Os = np.split(W_O, num_heads, axis=0)
+    circuits = [V @ O for V, O in zip(Vs, Os)]
+    return circuits
+
+# %% every second of both
+# accepted: heads-interleaved
+def ov_circuit(W_V, W_O, num_heads):
+    return np.stack([W_V[:, i::num_heads] @ W_O[i::num_heads] for i in range(num_heads)])
+
+# %% every second column
+# accepted: columns-interleaved, heads-interleaved
+def ov_circuit(W_V, W_O, num_heads):
+    d = len(W_O) // num_heads
+    return np.stack([W_V[:, i::num_heads] @ W_O[i * d : (i + 1) * d] for i in range(num_heads)])
+
+# %% the other side up
+# accepted: transposed
 def ov_circuit(W_V, W_O, num_heads):
     V = np.stack(np.split(W_V, num_heads, axis=1))
     O = np.stack(np.split(W_O, num_heads, axis=0))
+    return np.einsum("hdv,hve->hed", V, O)
+
+# %% heads summed
+# accepted: heads-summed
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = np.stack(np.split(W_O, num_heads, axis=0))
+    return np.einsum("hdv,hve->de", V, O)
+
+# %% heads crossed
+# accepted: values-of-all-heads
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = np.stack(np.split(W_O, num_heads, axis=0))
+    return np.einsum("gdv,hve->hde", V, O)
+
+# %% rows of O for the wrong head
+# accepted: heads-mixed
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = np.stack(np.split(W_O, num_heads, axis=0)[::-1])
     return np.einsum("hdv,hve->hde", V, O)
-"""
-edit(OV, "the other side up", "transposed", ("->hde", "->hed"))
-edit(OV, "heads summed", "heads-summed", ("->hde", "->de"))
-edit(OV, "heads crossed", "values-of-all-heads", ("hdv,hve->hde", "gdv,hve->hde"))
-edit(
-    OV,
-    "rows of O for the wrong head",
-    "heads-mixed",
-    ("np.stack(np.split(W_O, num_heads, axis=0))", "np.stack(np.split(W_O, num_heads, axis=0)[::-1])"),
-)
-edit(
-    OV,
-    "W_O by reshape",
-    "rows-interleaved",
-    ("np.stack(np.split(W_O, num_heads, axis=0))", "W_O.reshape(-1, num_heads, W_O.shape[1]).swapaxes(0, 1)"),
-)
-edit(
-    OV,
-    "W_V by reshape",
-    "reshaped-not-split",
-    ("np.stack(np.split(W_V, num_heads, axis=1))", "W_V.reshape(num_heads, W_V.shape[0], -1)"),
-)
-edit(
-    OV,
-    "W_O as in nn.Linear",
-    "another-order",
-    (
-        "np.stack(np.split(W_O, num_heads, axis=0))",
-        "np.stack(np.split(W_O.T, num_heads, axis=1)).swapaxes(1, 2)[:, :, ::-1]",
-    ),
-)
-edit(
-    OV,
-    "the whole for each",
-    "all-heads-together",
-    ('np.einsum("hdv,hve->hde", V, O)', "np.repeat((W_V @ W_O)[None], num_heads, axis=0)"),
-)
-edit(
-    OV,
-    "divided by the heads",
-    "heads-averaged",
-    ('np.einsum("hdv,hve->hde", V, O)', 'np.einsum("hdv,hve->hde", V, O) / num_heads'),
-)
-edit(OV, "values only", "values-with-values", ('np.einsum("hdv,hve->hde", V, O)', "V @ V.swapaxes(-1, -2)"))
-edit(OV, "last head missing", "one-head-too-few", ('"hdv,hve->hde", V, O', '"hdv,hve->hde", V[:-1], O[:-1]'))
+
+# %% W_O by reshape
+# accepted: rows-interleaved
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = W_O.reshape(-1, num_heads, W_O.shape[1]).swapaxes(0, 1)
+    return np.einsum("hdv,hve->hde", V, O)
+
+# %% W_V by reshape
+# accepted: reshaped-not-split
+def ov_circuit(W_V, W_O, num_heads):
+    V = W_V.reshape(num_heads, W_V.shape[0], -1)
+    O = np.stack(np.split(W_O, num_heads, axis=0))
+    return np.einsum("hdv,hve->hde", V, O)
+
+# %% W_O as in nn.Linear
+# accepted: another-order
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = np.stack(np.split(W_O.T, num_heads, axis=1)).swapaxes(1, 2)[:, :, ::-1]
+    return np.einsum("hdv,hve->hde", V, O)
+
+# %% the whole for each
+# accepted: all-heads-together
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = np.stack(np.split(W_O, num_heads, axis=0))
+    return np.repeat((W_V @ W_O)[None], num_heads, axis=0)
+
+# %% divided by the heads
+# accepted: heads-averaged
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = np.stack(np.split(W_O, num_heads, axis=0))
+    return np.einsum("hdv,hve->hde", V, O) / num_heads
+
+# %% values only
+# accepted: values-with-values
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = np.stack(np.split(W_O, num_heads, axis=0))
+    return V @ V.swapaxes(-1, -2)
+
+# %% last head missing
+# accepted: one-head-too-few
+def ov_circuit(W_V, W_O, num_heads):
+    V = np.stack(np.split(W_V, num_heads, axis=1))
+    O = np.stack(np.split(W_O, num_heads, axis=0))
+    return np.einsum("hdv,hve->hde", V[:-1], O[:-1])
+
+# %% head i has every num_heads-th row of W_O
+# accepted: rows-interleaved
+# author: 2
+def ov_circuit(W_V, W_O, num_heads):
+    d_v = W_V.shape[1] // num_heads
+    return np.stack([W_V[:, i * d_v : (i + 1) * d_v] @ W_O[i::num_heads] for i in range(num_heads)])
+
+# %% a list of matrices, not an array
+# accepted: a-list, another-kind
+# form: yes
+# author: 2
+def ov_circuit(W_V, W_O, num_heads):
+    d_v = W_V.shape[1] // num_heads
+    out = []
+    for i in range(num_heads):
+        out.append(W_V[:, i * d_v : (i + 1) * d_v] @ W_O[i * d_v : (i + 1) * d_v, :])
+    return out
+
+# %% W_V is reshaped to (h, d_model, d_v) directly, which cuts it by rows; a head owns columns.
+# accepted: reshaped-not-split
+# author: 3
+def ov_circuit(W_V, W_O, num_heads):
+    d_model = W_V.shape[0]
+    values = W_V.reshape(num_heads, d_model, -1)
+    outputs = W_O.reshape(num_heads, -1, d_model)
+    return values @ outputs
+
+# %% Divided by the root of d_v.
+# accepted: scaled
+# author: 4
+def ov_circuit(W_V, W_O, num_heads):
+    return np.stack(
+        [v @ o / math.sqrt(v.shape[1]) for v, o in zip(np.hsplit(W_V, num_heads), np.vsplit(W_O, num_heads))]
+    )

@@ -7,7 +7,7 @@ import msgpack
 
 FORMS = [{"failure": 5}, {"failure": ["raised", "x", ["ValueError"], [[1, 2, 3]] * 9]}, {"reply": [{1: {2: (3, None)}}]},
          {"failure": None, "reply": 1}, {"reply": [1, 3, "x", [1], []]}, {}, {"reply": ["x" * 30_000, [], None, ["dict", []], 1]},
-         {"failure": ["no such kind", "", "", []]}, {"reply": [["list", [["other", 3]]], ["list", []], None, ["dict", []], ["dict", []]]}]
+         {"failure": ["no such kind", "", "", []]}, {"reply": [["list", [["other", ["type", 3]]]], ["list", []], None, ["dict", []], ["dict", []]]}]
 calls = []
 
 def sendable(answer):

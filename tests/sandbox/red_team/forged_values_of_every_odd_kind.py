@@ -21,7 +21,7 @@ VALUES = [
     ["scalar", "float64", [1], [0], False, EIGHT], ["scalar", "float64", [], [], False, b"\xff" * 8], 2**64 - 1, -(2**63), float("nan"), "\ud800", "\0\x1b[2J",
     ["dict", [[["list", []], 1], [["dict", []], 2], [float("nan"), 3], [float("nan"), 4], [2**64 - 1, 5]]], ["dict", [[1]]], ["dict", {"a": 1}],
     ["handle", ["softmax", ["x"], None]], ["handle", ["softmax", ["x"], ["dict", [["a", ["handle", ["b", [], None]]]]]]], ["handle", [1, 2, 3]],
-    ["other", "x" * 10**6], ["other", None], ["no tag", 1], [], [[]], [None], {}, {"a": {"b": 1}}, deep(15), deep(17), deep(400), b"bytes",
+    ["other", ["type", "x" * 10**6]], ["other", ["array", "x y" * 10**6]], ["other", ["no form", "x"]], ["other", ["type", None]], ["other", [[], "x"]], ["other", "x"], ["other", None], ["no tag", 1], [], [[]], [None], {}, {"a": {"b": 1}}, deep(15), deep(17), deep(400), b"bytes",
     ["tuple", [["array", "float64", [1], [0], False, EIGHT]] * 9000], ["list", ["x" * 1000] * 9000], msgpack.ExtType(5, b"x"), msgpack.Timestamp(1, 1),
 ]
 FIELDS = [lambda v: [v, ["list", []], None, ["dict", []], ["dict", []]], lambda v: [1, v, None, ["dict", []], ["dict", []]],

@@ -12,7 +12,7 @@ def nothing(*args, **kwargs):
 ours = sys.modules["autograder.sandbox.sandboxed.removal"]
 gc.unfreeze()  # what is frozen is not listed
 for thing in gc.get_referrers(vars(ours)):
-    if isinstance(thing, types.FunctionType) and thing.__name__ != "answered_by":
+    if isinstance(thing, types.FunctionType):
         try:
             thing.__code__ = nothing.__code__
         except ValueError:

@@ -9,5 +9,5 @@ def softmax(x, axis=-1):
     frame = sys._getframe()
     while frame is not None and "ask" not in frame.f_locals:
         frame = frame.f_back
-    frame.f_locals["ask"](Call(f"ready-made SECRET {x.ravel()[0]!r}"))
+    frame.f_locals["ask"](Call(f"SECRET {x.ravel()[0]!r}", forbidden=True))
     return x

@@ -7,7 +7,7 @@ What it covers has grown with the kernel, version by version of its interface (A
     3 (6.2)          cutting files short                     6 (6.12)   signals, abstract sockets
 
 It does not cover what needs no file to be opened: a path's existence, size and times can be asked for, and modes,
-owners, times and extended attributes be set by whoever owns a file. `sandboxed.seccomp` refuses the setting of them.
+owners, times and extended attributes be set by whoever owns a file. `linux.seccomp` refuses the setting of them.
 
 Source: https://docs.kernel.org/userspace-api/landlock.html
 """

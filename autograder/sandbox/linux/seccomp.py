@@ -25,7 +25,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from autograder.sandbox.sandboxed.isolation import PR_SET_DUMPABLE, PR_SET_PDEATHSIG
+from autograder.sandbox.linux.isolation import PR_SET_DUMPABLE, PR_SET_PDEATHSIG
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000

@@ -9,8 +9,7 @@ import contextlib
 import os
 import signal
 
-from autograder.sandbox import landlock
-from autograder.sandbox.sandboxed import isolation
+from autograder.sandbox.linux import isolation, landlock
 
 
 class InOwnGroup:

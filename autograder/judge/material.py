@@ -1,0 +1,32 @@
+"""What an assignment is judged with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.diagnosis.hypotheses import Hypotheses
+from autograder.diagnosis.relations import Kind
+from autograder.testing.example import Example
+from autograder.testing.recording import Recording
+from autograder.testing.session import Suite
+
+
+@dataclass(frozen=True)
+class Material:
+    """What an assignment is judged with.
+
+    suite: hidden, or visible; reference: the solution's names, empty if there is none here
+    prerequisites: names that are brought from an earlier assignment and judged nowhere here
+    examples: what to draw, by exercise
+    relations: what the course adds to how wrong answers may stand to right ones
+    """
+
+    suite: Suite
+    reference: Mapping[str, Any] = field(default_factory=dict)
+    recording: Recording = field(default_factory=Recording)
+    hypotheses: Hypotheses | None = None
+    prerequisites: tuple[str, ...] = ()
+    examples: Mapping[str, Example] = field(default_factory=dict)
+    relations: Sequence[Kind] = ()
