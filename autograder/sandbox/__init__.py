@@ -17,9 +17,10 @@ Who takes part, and who knows what:
 
 Behind bubblewrap a fork server has namespaces of its own, so students' and judges' processes do not
 see each other. A notebook has namespaces below those, and cannot uncover what is hidden from its
-fork server. If root started the command, each fork server is a user of its own, whom nothing else on
-the machine has, and the kernel counts for it alone. If an ordinary user started it, all processes
-run as that user. Limits then keep a notebook from using up what the user's other programs need.
+fork server. If root started the command, each fork server is a user of its own, whom nothing else
+on the machine has, and the kernel counts for it alone. If an ordinary user started it, all
+processes run as that user. Limits then keep a notebook from using up what the user's other programs
+need.
 
 The worker opens a judge. When the judge asks for a notebook, the worker opens one and hands over
 its socket. What the two say to each other does not pass through the worker. A judge may start no
@@ -38,16 +39,16 @@ In the code, `sandboxed.zygote` forks fork servers, `sandboxed.fork_server` is o
 asks the kernel for it. `supervisor` starts and ends processes. `limits` has the numbers.
 
 There are two backends. bubblewrap gives namespaces: users, mounts, processes and a network of one's
-own. Landlock is a sandbox that a process builds around itself. It needs no namespaces and no rights,
-so it also works in containers. If bubblewrap works, it is used, with Landlock inside it. If it does
-not, Landlock is the sandbox. Seccomp is part of both.
+own. Landlock is a sandbox that a process builds around itself. It needs no namespaces and no
+rights, so it also works in containers. If bubblewrap works, it is used, with Landlock inside it. If
+it does not, Landlock is the sandbox. Seccomp is part of both.
 
 Limits. The trusted side limits wall-clock time (of a call, a cell, a submission), the size of
 replies and printed text. These limits hold everywhere. The kernel limits each process: CPU, memory,
-files, scratch. If there is a control group (`cgroup`: root, a systemd user session, a container with
-one of its own), memory, the number of processes and one processor are limits of the whole
-submission. If there is none, memory is limited for each process, and fewer processes are allowed, so
-the worst case stays at some gigabytes. If neither backend works (`--sandbox process`, a kernel
+files, scratch. If there is a control group (`cgroup`: root, a systemd user session, a container
+with one of its own), memory, the number of processes and one processor are limits of the whole
+submission. If there is none, memory is limited for each process, and fewer processes are allowed,
+so the worst case stays at some gigabytes. If neither backend works (`--sandbox process`, a kernel
 before 5.13), there are limits and no sandbox: student code can read what the user can read, and use
 the network.
 
@@ -56,19 +57,19 @@ If Landlock is the whole sandbox, some things differ:
 - Scratch is a folder. The students' fork server looks at the disk's free space two hundred times a
   second. It counts what is in the folder when free space falls, and once a second. Past 64 MB or
   4096 files it ends the cell or the call. It also ends one that makes a folder which cannot be
-  looked into. In all that was tried, never more than 256 MB were there, and half a second later less
-  than 64 MB; with four busy programs on each processor, never more than 1 GB. Blocks cannot be
+  looked into. In all that was tried, never more than 256 MB were there, and half a second later
+  less than 64 MB; with four busy programs on each processor, never more than 1 GB. Blocks cannot be
   allocated without being written.
-- A submission is one process group, which it cannot leave. If somebody outside kills the zygote, the
-  notebook ends with it. A program that a cell has started may go on, still in its sandbox.
+- A submission is one process group, which it cannot leave. If somebody outside kills the zygote,
+  the notebook ends with it. A program that a cell has started may go on, still in its sandbox.
 - There are no sockets but pairs, and no shared memory by name (`multiprocessing.Lock`). Nobody
   changes the mode, owner or times of a file.
 - Student code can ask whether a path exists, its size and its times, but cannot open it. It can ask
   which process numbers there are. A disk that notes once a day when a file was last read keeps such
   a note for the submissions after it.
-- If Python lies where root alone gets (`/root/.pyenv`), student code keeps the right to look up such
-  paths: CAP_DAC_READ_SEARCH, or in Docker CAP_DAC_OVERRIDE. Landlock still says what it may open,
-  and where it may write.
+- If Python lies where root alone gets (`/root/.pyenv`), student code keeps the right to look up
+  such paths: CAP_DAC_READ_SEARCH, or in Docker CAP_DAC_OVERRIDE. Landlock still says what it may
+  open, and where it may write.
 - Landlock has grown with Linux. Before 6.12 it knows nothing of signals. Then student code may send
   none, and a program that an exercise starts ends with the notebook. Commands that grade warn.
 
@@ -79,10 +80,10 @@ Not covered:
   file. Two submissions that mean to can tell each other a few bits.
 - Locks: no file can be locked, since two submissions could tell each other a word with one. So
   `sqlite3` works in memory, and with a file only without locks (`nolock=1`).
-- Machine code: what is ready-made is taken out of PyTorch's dispatcher and of the libraries' Python,
-  and new processes do not see the libraries. Its instructions are still in memory, and ctypes with a
-  hand-made call would find them. So would an operator of TorchScript (`prim::`) that is not in the
-  dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
+- Machine code: what is ready-made is taken out of PyTorch's dispatcher and of the libraries'
+  Python, and new processes do not see the libraries. Its instructions are still in memory, and
+  ctypes with a hand-made call would find them. So would an operator of TorchScript (`prim::`) that
+  is not in the dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
 - Source: the installed files of what is taken out are emptied, too. Whoever brings PyTorch's source
   along as text, or builds the same from smaller parts, has written it.
 - Ready-made functions that nobody has found: `python -m tools.find_ready_made` calls whatever a
@@ -99,7 +100,6 @@ Not covered:
   the reference has answered nothing in that exercise, and cuts numbers to two digits
   (`testing.redaction`). Shapes, the keys of a dict and a wrong value are the student's own, too.
   Code that hides an input in them can show some of it.
-- What a student's process says of itself: it reports gradients, and arguments after a call. They are
-  judged against the function on the trusted side, and whoever forges right ones has found another
-  way to compute them. Names and shapes of a module's parameters are its word.
-"""
+- What a student's process says of itself: it reports gradients, and arguments after a call. They
+  are judged against the function on the trusted side, and whoever forges right ones has found
+  another way to compute them. Names and shapes of a module's parameters are its word."""
