@@ -72,61 +72,60 @@ but none is renamed or taken away.
 SECURITY_HEAD = """\
 # Security
 
-Student code is judged from outside. It runs in another process, gets inputs and gives back arrays.
-Tests, solutions, marks and other students' work are not within its reach.
+Student code is judged from outside. It runs in a process of its own, gets inputs and gives back
+arrays. It cannot reach tests, solutions, marks or other students' work.
 
 ![The worker, the zygote, and the two backends with the processes behind them](processes.svg)
 
-What a submission keeps to is in [the table](#what-holds-with-which-backend). Each promise has a
-test of its name in `tests/sandbox/test_sandbox.py`, which runs with each backend with a tick. How
-it is done, and what is not covered, is [further down](#what-the-sandbox-says-of-itself). How
-processes are hosted, ended and started again is in `tests/sandbox/test_fork_server.py`. The same
-attacks run against both backends (`tests/sandbox/test_red_team.py`).
+[A table](#what-holds-with-which-backend) says what a submission keeps to. Each promise has a test
+of its name in `tests/sandbox/test_sandbox.py`, which runs with each backend that has a tick. [The
+sandbox's own page](#what-the-sandbox-says-of-itself) says how it is done and what is not covered.
+`tests/sandbox/test_red_team.py` attacks both backends. `tests/sandbox/test_fork_server.py` says how
+processes are forked, ended and started again.
 
-**What people see afterwards is text.** Feedback pages, formgrader and the class report show no
-HTML, no script and no fetched picture out of a submission (`tests/nbgrader/test_sanitise.py`,
-`tests/engine/test_report.py`). After Markdown has become HTML, nh3 cleans it with a list of
-elements and addresses. A spreadsheet gets no formula from a submission.
+**People see text afterwards.** Feedback pages, formgrader and the class report show no HTML, no
+script and no fetched picture of a submission (`tests/nbgrader/test_sanitise.py`,
+`tests/engine/test_report.py`). nh3 cleans what Markdown became, with a list of elements and
+addresses. A spreadsheet gets no formula from a submission.
 
 **One submission never touches another's mark, page or machine** (`tests/nbgrader/test_collect.py`,
-`tests/nbgrader/test_links.py`, `tests/nbgrader/test_names.py`). No link in a hand-in is followed,
-and no archive in it is opened. Formgrader opens the configured course alone.
+`tests/nbgrader/test_links.py`, `tests/nbgrader/test_names.py`). We follow no link in a hand-in, and
+open no archive in it. Formgrader opens the configured course alone.
 
-**No course is looked for among submissions** (`tests/nbgrader/test_planted.py`), since a course's
+**Nobody looks for a course among submissions** (`tests/nbgrader/test_planted.py`), since a course's
 own Python runs outside the sandbox. No Python is imported from the current folder either. What is
-read of a submission is bounded in bytes, depth and count (`tests/engine/test_submission.py`).
+read of a submission is limited in bytes, depth and count (`tests/engine/test_submission.py`).
 
-**A model file** may be handed in if an assignment takes one (`model.safetensors`). It never reaches
-student code. The worker reads at most 4 MB of a plain file, through no link. The judge, behind its
-sandbox, reads them as numbers alone, with the parser of safetensors. Names, shapes and dtype must
-fit the solution's decoder, or the notebook's decoder of PyTorch's own layers, which then runs with
+**A model file** (`model.safetensors`) may be handed in if the assignment takes one. It never
+reaches student code. The worker reads at most 4 MB of a plain file, and follows no link. The judge
+reads them as numbers, with the parser of safetensors. Names, shapes and dtype must fit the
+solution's decoder, or the notebook's decoder of PyTorch's own layers. That decoder then runs with
 them (`tests/sandbox/test_saved_model.py`).
 
-**Which backend there is** `autograder doctor` says, and what helps if there is none. In containers
-(Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners, Gradescope),
-bubblewrap rarely works, and Landlock does if the fork server's kernel has it.
+**Which backend works here?** `autograder doctor` says it, and what helps if none does. In
+containers (Docker with its defaults, JupyterHub on Kubernetes, GitHub's and GitLab's runners,
+Gradescope) bubblewrap rarely works. Landlock works if the kernel has it.
 `tests/sandbox/test_containers.py` grades a class in such a place, as root and as an ordinary user.
 
 **In three places there is no sandbox.**
 
 - `check` runs in the student's own kernel, with the visible tests alone.
 - nbgrader without this kit's plugin grades in the kernel, so the code could look at the judge.
-- If neither bubblewrap nor Landlock works (a kernel before 5.13), grading goes on with limits only.
-  Student code could then read the suites. `autograder grade`, `regrade` and `demo` warn, and so
-  does `nbgrader autograde`; `autograder grade --sandbox landlock` refuses. If you need the sandbox,
-  grade elsewhere.
+- If neither backend works (a kernel before 5.13), grading goes on with limits alone. Student code
+  could then read the suites. `autograder grade`, `regrade`, `demo` and `nbgrader autograde` warn.
+  `autograder grade --sandbox landlock` refuses. If you need the sandbox, grade elsewhere.
 
 Grading needs Linux. On a Mac or Windows, [a container](containers.md) grades.
 
 ## What all submissions share
 
 All processes of a run share the kernel. It counts some things for each user or for the whole
-machine, and keeps some where everybody can look. For each of them something parts students from
-judges, judges from one another, and one submission from the next.
-`tests/sandbox/test_shared_resources.py` tries each row with both backends. *Users* means that each
-fork server has a user of its own if root grades (`tests/sandbox/test_endings.py`).
+machine, and keeps some where everybody can look. For each of these the table says what separates
+students from judges, judges from one another, and one submission from the next.
+`tests/sandbox/test_shared_resources.py` tries each row with both backends. *Users* means: if root
+grades, each fork server has a user of its own (`tests/sandbox/test_endings.py`).
 
-| resource | what parts them |
+| resource | what separates them |
 | --- | --- |
 | descriptors in flight | student code sends none (no `sendmsg`); judges may hold as many as the machine allows; users |
 | inotify | refused, so nobody learns which library another one opens |

@@ -25,6 +25,7 @@ SHARES = {
 OF_MASKS = {"causal_mask", "padding_mask", "offset_attention", "sliding_window_mask"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_refinements_of_one_kind_are_worth_the_same_everywhere(assignment):
     points = {exercise.name: exercise.points for exercise in assignment.exercises}

@@ -58,6 +58,7 @@ def test_no_line_of_a_solution_is_in_the_release(assignment):
                 assert line.strip() not in text
 
 
+@pytest.mark.slow
 @each
 def test_every_stub_is_not_started_and_scores_0(assignment):
     names = {}

@@ -337,6 +337,7 @@ STEPS, ENOUGH = 800, 500  # of training, as the notebook stands; and after so ma
 
 
 @pytest.mark.slow
+@pytest.mark.catalogue
 def test_the_reference_learns_to_summarise_within_two_minutes(tmp_path):
     """At least 95 % of the held-out items word for word; time is the processor's, whatever else the machine does.
 

@@ -12,11 +12,11 @@ from autograder.authoring import catalogue_page
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.testing.comparing import numbers
 from autograder.testing.student import parts_of
-from tests.helpers.in_process import ASSIGNMENTS, callers_of, judged_elsewhere, judged_mistake, marks_of
+from tests.helpers.in_process import ASSIGNMENTS, callers_of, exercise_of, judged_elsewhere, judged_mistake, marks_of
 
 CASES = [(a, m) for a in ASSIGNMENTS for m in read_catalogue(a.mistakes)]
 EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
-SOME = 8  # of an exercise's mistakes, or a few more
+SOME = 2  # of an exercise's mistakes, or one more
 of_each_exercise = pytest.mark.parametrize(
     ("assignment", "exercise"), EXERCISES, ids=[f"{a.name}-{e.name}" for a, e in EXERCISES]
 )
@@ -47,7 +47,19 @@ def test_mistake_costs_marks_and_is_named(assignment, mistake):
 def test_mistake_costs_nothing_in_another_exercise(assignment, exercise):
     """What calls it is judged with the right one in its place, whatever is wrong with it, so some of them show it."""
     mistakes = mistakes_of(assignment, exercise)
-    for mistake in mistakes[:: max(1, len(mistakes) // SOME)]:
+    cost_nothing_elsewhere(assignment, mistakes[:: max(1, len(mistakes) // SOME)])
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+@of_each_exercise
+def test_no_mistake_costs_anything_in_another_exercise(assignment, exercise):
+    cost_nothing_elsewhere(assignment, mistakes_of(assignment, exercise))
+
+
+def cost_nothing_elsewhere(assignment, mistakes):
+    for mistake in mistakes:
+        exercise = exercise_of(assignment, mistake.exercise)
         for result in judged_elsewhere(assignment, exercise, mistake.code, has_lost=True):
             lost = [f"{t.name}: {t.message}" for t in result.tests if t.state != "passed"]
             assert result.score == result.max_score, (mistake.name, result.name, lost)

@@ -37,11 +37,15 @@ def zeros(*args, **kwargs):
     return np.zeros_like(args[0]) if args and hasattr(args[0], "shape") else 0
 
 
-MORE_ATTEMPTS = [constant, nothing, last_argument, twice_the_last, noise, zeros]
+SLOW, ALL = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.catalogue]
 
 
 @pytest.mark.parametrize(
-    "attempt", [first_argument, *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_ATTEMPTS)]
+    "attempt",
+    [
+        *(pytest.param(one, marks=SLOW) for one in (first_argument, twice_the_last, zeros)),
+        *(pytest.param(one, marks=ALL) for one in (constant, nothing, last_argument, noise)),
+    ],
 )
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_no_attempt_earns_at_most_a_tenth(assignment, attempt):
@@ -56,6 +60,7 @@ def written(args, kwargs):
     return repr([["a function" if callable(a) else a for a in args], kwargs])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_the_visible_example_hard_coded_earns_at_most_a_tenth(assignment):
     """A function that knows the answers to the visible tests by heart, and nothing else."""

@@ -17,7 +17,7 @@ from autograder.student.calls import exercises_below, in_cells, in_kernel
 from autograder.student.check import examine
 from autograder.testing.example import example_in
 from tests.helpers.accepted import CASES as ACCEPTED
-from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.in_process import ASSIGNMENTS, COURSE, marks_of
 
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 PICTURES = {name: example for name in EVERY if (example := example_in(content.Visible().picture_of(name)))}
@@ -62,7 +62,13 @@ def test_the_page_has_a_row_for_each_mistake_and_says_why_one_is_not_shown():
     assert "Not shown by visible tests: stops-at-eight: A size: an example by hand" in page
 
 
-@pytest.mark.parametrize(("assignment", "way"), ACCEPTED, ids=[f"{a.name}-{w.exercise}-{w.name}" for a, w in ACCEPTED])
+@pytest.mark.parametrize(
+    ("assignment", "way"),
+    [
+        pytest.param(a, w, marks=marks_of(w.exercise, number), id=f"{a.name}-{w.exercise}-{w.name}")
+        for number, (a, w) in enumerate(ACCEPTED)
+    ],
+)
 def test_right_way_passes_every_check_and_draws_as_equal(assignment, way):
     verdict = examine(way.exercise, dict(vars(assignment.reference())) | {way.exercise: way.code})
     assert verdict.passed, verdict

@@ -232,7 +232,7 @@ def test_what_hypotheses_answer_is_kept(assignment):
 
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="these are names of x86's")
-@pytest.mark.parametrize("kind", ["Nehalem", "SkylakeX"])
+@pytest.mark.parametrize("kind", ["Nehalem", pytest.param("SkylakeX", marks=pytest.mark.catalogue)])
 def test_what_is_kept_is_found_on_another_processor(kind):
     """Whose last digits differ: a suite may pass on what the reference has answered there."""
     own = [sys.executable, "-m", "pytest", "-q", __file__, "-k", test_what_hypotheses_answer_is_kept.__name__]

@@ -206,6 +206,7 @@ def test_from_an_empty_folder_to_returned_feedback(checkout, tmp_path, chromium)
         assert (checkout / name).exists(), name
 
 
+@pytest.mark.slow
 def test_the_contributors_commands(checkout):
     """Two of them are run elsewhere: `make lint` by `make test`, `dev check` by `tests/engine/test_dev_check.py`."""
     install, *elsewhere = commands("contributor")

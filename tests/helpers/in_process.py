@@ -36,8 +36,8 @@ LONG = {
 
 
 def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """Of what is judged in these, `make quick` takes every third; of the others, all."""
-    return [pytest.mark.slow] if exercise in LONG and number % 3 else []
+    """Of what is judged in these, `make quick` takes every sixth; of the others, every second."""
+    return [pytest.mark.slow] if number % (6 if exercise in LONG else 2) else []
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:

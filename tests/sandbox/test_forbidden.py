@@ -17,7 +17,8 @@ from autograder.content import sandbox_setting
 from autograder.course import Course
 from autograder.judge.display_cells import display_cells
 from autograder.sandbox.protocol.calls import Call, Reply
-from autograder.sandbox.sandboxed.removal import _empty
+from autograder.sandbox.protocol.messages import Forbidden
+from autograder.sandbox.sandboxed.removal import take_away
 from autograder.sandbox.sandboxed.shell import student_package
 from autograder.testing.forbidden import answer_in_cell, answered_in
 from tests.conftest import ROOT
@@ -100,18 +101,22 @@ def test_hidden_files_are_empty_and_everything_else_is_there(sandbox):
         assert notebook.results[1].printed == "True []\n[]\n"
 
 
+def doubles(number):
+    class Doubles:
+        def double(self, x, times=2):
+            return number * x * times
+
+    return Doubles
+
+
+Doubles = doubles(1)
+
+
 def test_a_method_and_a_function_with_a_closure_can_be_emptied():
-    def of(number):
-        class Doubles:
-            def double(self, x, times=2):
-                return number * x * times
-
-        return Doubles
-
-    cls = of(1)
-    _empty(cls.double, "Doubles.double")
+    assert Doubles().double(3) == 6
+    take_away(Forbidden(python=((__name__, "Doubles.double"),)))
     with pytest.raises(RuntimeError, match=r"the ready-made Doubles.double is answered"):
-        cls().double(3, times=4)
+        Doubles().double(3, times=4)
 
 
 @pytest.mark.parametrize(

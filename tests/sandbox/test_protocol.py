@@ -216,11 +216,18 @@ NOTHING = ["dict", []]
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ({"call": ["f", ["list", []], NOTHING, None, None, 1, False, [], None]}, "not a call"),
-        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], "much"]}, "not a call"),
-        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [[1, ["list", []]]], None]}, "not a call"),
-        ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False, [], None]}, "not a list"),
-        ({"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False, False, [], None]}, "not named values"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, 1, False, [], None, False]}, "not a call"),
+        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], "much", False]}, "not a call"),
+        (
+            {"call": ["f", ["list", []], NOTHING, None, None, False, False, [[1, ["list", []]]], None, False]},
+            "not a call",
+        ),
+        ({"call": ["f", ["tuple", []], NOTHING, None, None, False, False, [], None, False]}, "not a list"),
+        (
+            {"call": ["f", ["list", []], ["dict", [[1, 2]]], None, None, False, False, [], None, False]},
+            "not named values",
+        ),
+        ({"call": ["f", ["list", []], NOTHING, None, None, False, False, [], None, "yes"]}, "not a call"),
         ({"call": [[]]}, "not a call"),
         ({"failure": ["memory", "9" * 400, "", []]}, "not a number of bytes"),
         ({"failure": [1, "", "", []]}, "not an answer"),

@@ -15,6 +15,7 @@ happen, the line `# expect:` says what must (JSON):
     seconds      the whole may take so long, 30 where not given
     behind_landlock   what differs if Landlock is the whole sandbox
 
+What only says something meets the same judge behind every backend, so behind Landlock `make catalogue` alone tries it.
 With each backend all of them run in one run, one group after another, and innocent submissions before and after each
 group; their reports must not change by a byte. If one does, each attack of the group is tried in a run of its own.
 """
@@ -44,6 +45,11 @@ from tests.helpers.sandboxes import Marker, Sandbox
 pytestmark = pytest.mark.slow
 ATTACKS = sorted(Path(__file__).parent.glob("red_team/*.py"))
 GROUP = 16  # what harms others harms the attack that follows, too; and an innocent at each worker after them
+# How the names of those begin that try what a judge reads, and nothing of the sandbox's.
+SAYS = ("allowed", "cell", "error", "forged", "names", "picture", "question", "text", "values", "words")
+SAYING = [path for path in ATTACKS if path.stem.startswith(SAYS)]
+DOING = [path for path in ATTACKS if path not in SAYING]
+GROUPS = [kind[start:][:GROUP] for kind in (DOING, SAYING) for start in range(0, len(kind), GROUP)]
 # Less of all that attacks use up. What honest code cannot do in `foreseen_seconds` it may try again.
 SHORT = Limits(
     cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, planned_seconds=0.25, submission_seconds=20,
@@ -130,7 +136,7 @@ def after(run, untouched):
     """By sandbox and number of a group: outcomes of its attacks, and those among them that have harmed an innocent."""
 
     def found(kind, number):
-        paths = ATTACKS[number * GROUP :][:GROUP]
+        paths = GROUPS[number]
         outcomes = run(kind).tried(paths)
         return outcomes, set() if run(kind).innocents() == untouched else blamed(kind, paths, untouched)
 
@@ -148,12 +154,19 @@ def blamed(kind, paths, untouched):
     return found or set(paths)
 
 
-@pytest.mark.parametrize("path", ATTACKS, ids=[path.stem for path in ATTACKS])
-@pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
-def test_attack(path, backend, after):
+def cases():
+    for backend in ("bubblewrap", "landlock"):
+        for number, group in enumerate(GROUPS):
+            for path in group:
+                marks = [pytest.mark.catalogue] if backend == "landlock" and path in SAYING else []
+                yield pytest.param(path, number, backend, marks=marks, id=f"{backend}-{path.stem}")
+
+
+@pytest.mark.parametrize(("path", "group", "backend"), [*cases()])
+def test_attack(path, group, backend, after):
     if backend == "landlock" and not landlock.abi():
         pytest.skip("this kernel has no Landlock")
-    outcomes, harmful = after(backend, ATTACKS.index(path) // GROUP)
+    outcomes, harmful = after(backend, group)
     must_have_failed(path, *outcomes[path], backend)
     assert path not in harmful, "an innocent submission's report is another one after it"
 

@@ -11,7 +11,7 @@ class Promise:
 
     name: short, and the name of its test
     text: what a submission keeps to
-    without_wall: does it hold in a plain process, too? The trusted side keeps it, or the process that forks
+    without_sandbox: does it hold in a plain process, too? The trusted side keeps it, or the process that forks
     """
 
     name: str

@@ -55,10 +55,6 @@ class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "the machine was short of something that it needs"
         return "nobody knows how it ended"
 
-    def as_message(self) -> dict[str, object]:
-        """Plain data."""
-        return msgspec.structs.asdict(self)
-
 
 def ending_in(message: object) -> Ending:
     """The ending in a message; one that nobody knows if it is of another form."""
