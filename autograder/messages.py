@@ -16,10 +16,11 @@ from autograder.submission import ModelFile
 
 
 class Setting(Struct, frozen=True):
-    """Which course the judges of a host are for: its root, and the folder with its hidden tests."""
+    """Which course the judges of a host are for: its root, the folder with its hidden tests, and its secret."""
 
     root: str
     folder: str
+    secret: str = ""
 
 
 class Order(Struct, frozen=True):

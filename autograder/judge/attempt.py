@@ -243,7 +243,11 @@ def _costs_this_test(found: FormatError, test: Test, so_far: Deducted) -> bool:
 def _run(tests: Tests, test: Test, answers: TestsAnswers) -> Run:
     answers.begin()
     student = tests.student(answers)
-    return Run(tests.suite.run(test, student, tests.reference), student.calls)
+    return Run(_outcome(tests, test, student), student.calls)
+
+
+def _outcome(tests: Tests, test: Test, student: Student) -> Outcome:
+    return tests.suite.run(test, student, tests.reference, tests.recording.drawings.get(test))
 
 
 def _run_put_right(tests: Tests, test: Test, answers: TestsAnswers, fill: Fill) -> Run:
@@ -259,5 +263,5 @@ def _run_put_right(tests: Tests, test: Test, answers: TestsAnswers, fill: Fill) 
 
     answers.begin()
     student = tests.student(answer)
-    outcome = tests.suite.run(test, student, tests.reference)
+    outcome = _outcome(tests, test, student)
     return Run(outcome, student.calls, any(filled))

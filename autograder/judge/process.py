@@ -43,8 +43,9 @@ from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
 from autograder.testing.example import example_in
-from autograder.testing.recording import Recording, record
+from autograder.testing.recording import Recording, record, variants
 from autograder.testing.session import Suite
+from autograder.testing.variants import variant_of
 from autograder.text import one_line
 
 PRINTED = 1_000_000  # characters of all cells together; four bytes each, they are half of what a verdict may have
@@ -81,9 +82,12 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     return Material(suite, names, recording, hypotheses, assignment.prerequisites, examples, relations)
 
 
-def _load(assignment: Assignment) -> _Ready:
-    showing = display_cells(assignment.only_shows)
-    return _Ready(assignment, material_of(assignment), assignment.saved_model, assignment.reference(), showing)
+def _load(assignment: Assignment, secret: str) -> _Ready:
+    showing, material, names = display_cells(assignment.only_shows), material_of(assignment), assignment.reference()
+    others = variants(material.suite, material.reference, material.recording, secret)
+    for one in others:
+        assert one.plans is not None and one.right is not None  # known from now on, in every fork
+    return _Ready(assignment, replace(material, variants=others), assignment.saved_model, names, showing)
 
 
 def _must_be_in_order(assignment: Assignment, recording: Recording) -> None:
@@ -153,20 +157,21 @@ class Judge:
 
     def __init__(self) -> None:
         self._course: Course | None = None
+        self._secret = ""
         self._answered: dict[str, forbidden.Answered] = {}
         self._ready: dict[str, _Ready] = {}
 
     def warm_up(self, setting: Mapping[str, object]) -> None:
         """Remember which course it is."""
         at = msgspec.convert(setting, Setting)
-        self._course = Course(Path(at.root), Path(at.folder))
+        self._course, self._secret = Course(Path(at.root), Path(at.folder)), at.secret
         self._answered = forbidden.answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
 
     def prepare(self, needed: Preparation) -> None:
         """Load an assignment, and know what its known mistakes answer in the exercises named. Raises `CourseError`."""
         assert self._course is not None
         if needed.assignment not in self._ready:
-            self._ready[needed.assignment] = _load(self._course.assignment(needed.assignment))
+            self._ready[needed.assignment] = _load(self._course.assignment(needed.assignment), self._secret)
             # Kept for good: no fork's collector need look through it, which would copy its pages.
             gc.collect()
             gc.freeze()
@@ -200,6 +205,7 @@ class Judge:
         if not order.by_author:
             _must_be_in_order(ready.assignment, ready.material.recording)
         material = ready.material if order.for_page else replace(ready.material, examples={})
+        material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
         fresh, watched = _FromTheWorker(sock), material.suite.watched
         with Notebook(order.cells, order.limits, fresh, watched, self._answered, ready.showing) as notebook:
             results = judge(material, notebook, order.exercises)

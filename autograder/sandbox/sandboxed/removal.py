@@ -36,7 +36,8 @@ from autograder.sandbox.sandboxed.proxy import ask_for
 QUESTION = "ready-made "  # how the name in such a question begins
 # Keys whose kernels compute nothing themselves: they note something, and go on to another key.
 GO_ON = {"Autograd", "ADInplaceOrView", "Functionalize", "Tracer", "BackendSelect", "Meta"}
-REGISTERED = re.compile(r"^(?!debug:)(\w+)(?:\[alias\])?: registered at", re.MULTILINE)  # in the dispatcher's own listing
+# A key in the dispatcher's own listing of an operator.
+REGISTERED = re.compile(r"^(?!debug:)(\w+)(?:\[alias\])?: registered at", re.MULTILINE)
 NOT_HERE = "is answered for plain, small inputs only while a notebook is graded; this is about a self-check, not a mark"
 
 _ask: Ask | None = None
