@@ -53,6 +53,7 @@ class CallsOutside:
         self._notebook = notebook
         self._sock: socket.socket | None = None
         self._stopped = 0  # calls in a row
+        self.said = set[object]()  # exceptions that a report may quote
 
     def close(self) -> None:
         """Hang up; the process ends, or is ended with the next exercise."""
