@@ -364,6 +364,10 @@ def _convolution_worlds() -> Iterator[World]:
         wanted = (*_convolved(x, kernel), *back)
         yield World("convolution", (words, weight), (*known, (r"", (words,))), wanted)
         yield World("convolution", (words, turned), (*known, (r"", (words,))), wanted)
+        if axes == 2 and dtype == torch.float32:  # a layout of its own, for which the dispatcher has other kernels
+            for first in ((words.to_mkldnn(), weight), (words, weight.to_mkldnn())):
+                meant = (("weight|^w$", first[1:]), *known, (r"", first[:1]))
+                yield World("convolution", first, meant, wanted)
         if axes == 1:
             flat = words.permute(2, 0, 1), torch.tensor(kernel, dtype=dtype)
             yield World("convolution", flat, ((r"bias", (torch.zeros(3, dtype=dtype),)), (r"pad", (0,))), wanted)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.testing import expect, note
+from autograder.testing import expect, note, seed_of
 
 from ..hidden.inputs import normal, tensor
 from ..hidden.properties import gradients_match, parts, responds, same_item_by_item
@@ -35,7 +35,7 @@ ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and oper
 
 def whole(seed: int, *shape: int) -> np.ndarray:
     """The numbers 1, 2, 3, ... once each, shuffled, as float64; at most 2048, so that they fit into any float."""
-    count = int(np.prod(shape))
+    seed, count = seed_of(seed), int(np.prod(shape))
     made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape)
     note(made, f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape})")
     return made

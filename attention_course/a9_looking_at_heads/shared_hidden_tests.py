@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.testing import expect, note
+from autograder.testing import expect, note, seed_of
 
 from ..hidden.properties import responds
 
@@ -22,6 +22,7 @@ ON_AN_ARGUMENT = "Look for operators like *= on an argument, and for `argument[.
 
 def weights_of(seed: int, h: int, L: int) -> np.ndarray:
     """Attention weights of h heads on L words, (h, L, L): causal, rows that sum to 1, all above zero."""
+    seed = seed_of(seed)
     made = np.tril(np.random.default_rng(seed).uniform(0.1, 1, size=(h, L, L)))
     made = made / made.sum(-1, keepdims=True)
     drawn = f"np.tril(np.random.default_rng({seed}).uniform(0.1, 1, size=({h}, {L}, {L})))"

@@ -18,11 +18,12 @@ from autograder import __version__
 from autograder.content import course_folder
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
+from autograder.secret import FILE as SECRET
 
 TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder; no submission, no gradebook, nothing of another assignment.
 KIT, OF_ASSIGNMENTS = "autograder", ("source", "solutions")
-FILES = (CONFIG, "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
+FILES = (CONFIG, SECRET, "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT = {"__pycache__", ".ipynb_checkpoints"}
 
 

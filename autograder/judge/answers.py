@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from autograder.judge.exercise_calls import CallsOutside, read
-from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply
+from autograder.judge.exercise_calls import CallsOutside, is_measured, read
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Instance, Kind, NoAnswer, Reply
 from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.local import CallsHere
@@ -19,13 +19,16 @@ from autograder.testing.student import Forbidden, as_exception, has_chance
 ExerciseCalls = CallsOutside | CallsHere  # the calls of one exercise
 Unread = bytes | Failure | NoAnswer
 Planned = Mapping[Place, Unread]  # answers to planned calls
+MOST_SAID = 3  # exceptions of an exercise that are quoted: each can carry a few bytes of what was passed in
 KEPT = "gave another answer when it was called again with the same arguments. Does it keep something between calls?"
 
 
 def ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[Test]) -> Planned:
     """Ask all that the tests are known to ask; what a call without an answer leads to is not asked."""
     plan = recording.plans.get(tests[0].exercise, ()) if tests else ()
-    together = _together(exercise, [(one.call, one.place[0]) for one in plan])
+    # Last, when all that the code imports late is there, and alone.
+    plan = sorted(plan, key=lambda one: is_measured(one.call))
+    together = _together(exercise, [(one.call, one.place[0]) for one in plan if not is_measured(one.call)])
     got: dict[Place, Unread] = {one.place: answer for one, answer in zip(plan, together, strict=False)}
     moot = set[Place]()
     for one in plan[len(got) :]:
@@ -109,7 +112,7 @@ class TestsAnswers:
         answer = read(self._unread(call))
         if isinstance(answer, Reply) and not call.build and self.reply is None:
             self.reply = call, answer
-        answer = self._redacted(answer)
+        answer = self._redacted(call, answer)
         if isinstance(answer, Failure) and answer.kind is Kind.FORBIDDEN and self.forbidden is None:
             error = as_exception("", answer)
             assert isinstance(error, Forbidden)
@@ -129,12 +132,26 @@ class TestsAnswers:
             self.first = First(call, body, got)
         return got
 
-    def _redacted(self, answer: Answer) -> Answer:
+    def _redacted(self, call: Call, answer: Answer) -> Answer:
         """With just those words of the student's that a message may quote; all, if it is judged by visible tests."""
         cells, questions = self._exercise.cells, self._exercise.questions
         if cells is None or not questions.known or isinstance(answer, NoAnswer):
             return answer
-        return redacted(answer, cells, bool(questions.asked))
+        names = {part for name in _names_in(call) for part in name.split(".")}
+        found = redacted(answer, cells, bool(questions.asked), names)
+        if not isinstance(found, Failure):
+            return found
+        said = found.error, found.text, found.lines
+        if said not in self._exercise.said and len(self._exercise.said) >= MOST_SAID:
+            return replace(found, text="", lines=())
+        self._exercise.said.add(said)
+        return found
+
+
+def _names_in(call: Call) -> list[str]:
+    """The names that a call itself has: of arguments, and of a module's parameters."""
+    made = call.instance or Instance()
+    return [*call.kwargs, *made.kwargs, *made.parameters, *(step.method for step in call.steps)]
 
 
 def ask_again(exercise: ExerciseCalls, firsts: Mapping[Test, First]) -> dict[Test, Exception]:

@@ -20,7 +20,7 @@ from autograder.judge.answers import (
     untouched_stub,
 )
 from autograder.judge.exercise_calls import read
-from autograder.judge.format_errors import MISSING, FormatError, format_error, put_right
+from autograder.judge.format_errors import MISSING, Fill, FormatError, format_error, put_right
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.judge.picture import draw
@@ -193,7 +193,7 @@ def _judge_tests(tests: Tests, exercise: ExerciseCalls, planned: Planned) -> Ite
             yield Judged(Outcome(test, as_exception(call.name, stub), words), [Recorded(call, stub)])
         else:
             student = tests.student(answers)
-            run = Run(tests.suite.run(test, student, tests.reference), student.calls)
+            run = Run(_outcome(tests, test, student), student.calls)
             outcome, meant, so_far = _deducted_once(tests, run, answers, so_far)
             yield Judged(outcome, run.calls, meant, answers.first, answers.reply, answers.forbidden)
 
@@ -242,14 +242,21 @@ def _deducted_once(
     test = run.outcome.test
     if _costs_this_test(found, test, so_far):
         return run.outcome, (), so_far.and_of(test)
-    meant = _run_put_right(tests, test, answers)
+    meant = _run_put_right(tests, test, answers, Fill.UNKNOWN)
     if meant.outcome.error is None or not meant.filled:
         return meant.outcome, meant.calls, replace(so_far, lends=so_far.lends or meant.filled)
     # What fails for a missing part is told in the words that say so, and not of the NaN in its place.
     if so_far.has_room(test.weight, MISSING.share if so_far.lends else 1):
         return run.outcome, meant.calls, so_far.and_of(test)
-    lent = _run_put_right(tests, test, answers, lends=True)
-    return (lent if lent.outcome.error is None else run).outcome, meant.calls, so_far
+    if _earns_by_what_came(tests, test, answers):
+        return Outcome(test, None), meant.calls, so_far
+    return run.outcome, meant.calls, so_far.and_of(test)
+
+
+def _earns_by_what_came(tests: Tests, test: Test, answers: TestsAnswers) -> bool:
+    """Does a test pass with the missing part lent, and not whatever came beside it?"""
+    lent, alone = (_run_put_right(tests, test, answers, fill) for fill in (Fill.LENT, Fill.LENT_ALONE))
+    return lent.outcome.error is None and alone.outcome.error is not None
 
 
 def _costs_this_test(found: FormatError, test: Test, so_far: Deducted) -> bool:
@@ -257,18 +264,22 @@ def _costs_this_test(found: FormatError, test: Test, so_far: Deducted) -> bool:
     return so_far.lost == 0 or so_far.has_room(test.weight, found.share)
 
 
-def _run_put_right(tests: Tests, test: Test, answers: TestsAnswers, lends: bool = False) -> Run:
+def _outcome(tests: Tests, test: Test, student: Student) -> Outcome:
+    return tests.suite.run(test, student, tests.reference, tests.recording.drawings.get(test))
+
+
+def _run_put_right(tests: Tests, test: Test, answers: TestsAnswers, fill: Fill) -> Run:
     """Run a test on answers that are put right."""
     assert tests.reference is not None
     right = answers_of(tests.reference)
     filled: list[bool] = []
 
     def answer(call: Call) -> Answer:
-        found = put_right(call, answers, right, lends)
+        found = put_right(call, answers, right, fill)
         filled.append(found.filled)
         return found.answer
 
     answers.begin()
     student = tests.student(answer)
-    outcome = tests.suite.run(test, student, tests.reference)
+    outcome = _outcome(tests, test, student)
     return Run(outcome, student.calls, any(filled))

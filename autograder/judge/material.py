@@ -21,6 +21,7 @@ class Material:
     prerequisites: names that are brought from an earlier assignment and judged nowhere here
     examples: what to draw, by exercise
     relations: what the course adds to how wrong answers may stand to right ones
+    variants: the recording with other inputs in one case of each test of values; a submission gets one of them
     """
 
     suite: Suite
@@ -30,3 +31,4 @@ class Material:
     prerequisites: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[Kind] = ()
+    variants: Sequence[Recording] = ()

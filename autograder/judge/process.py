@@ -32,7 +32,7 @@ from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
-from autograder.messages import Ended, FromJudge, Opened, Order, Setting
+from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
@@ -44,8 +44,9 @@ from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
 from autograder.testing.example import example_in
-from autograder.testing.recording import Recording, record
+from autograder.testing.recording import Recording, record, variants
 from autograder.testing.session import Suite
+from autograder.testing.variants import variant_of
 from autograder.text import one_line
 
 PRINTED = 1_000_000  # characters of all cells together; four bytes each, they are half of what a verdict may have
@@ -82,9 +83,12 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     return Material(suite, names, recording, hypotheses, assignment.prerequisites, examples, relations)
 
 
-def _load(assignment: Assignment) -> _Ready:
-    showing = display_cells(assignment.only_shows)
-    return _Ready(assignment, material_of(assignment), assignment.saved_model, assignment.reference(), showing)
+def _load(assignment: Assignment, secret: str) -> _Ready:
+    showing, material, names = display_cells(assignment.only_shows), material_of(assignment), assignment.reference()
+    others = variants(material.suite, material.reference, material.recording, secret)
+    for one in others:
+        assert one.plans is not None and one.right is not None  # known from now on, in every fork
+    return _Ready(assignment, replace(material, variants=others), assignment.saved_model, names, showing)
 
 
 def _must_be_in_order(assignment: Assignment, recording: Recording) -> None:
@@ -134,6 +138,11 @@ class _FromTheWorker:
         frames.send(self._sock, FromJudge(ending=ends))
         return frames.receive(self._sock, form=Ended).ending
 
+    def grown(self, begins: bool) -> int:
+        """How many bytes the last one's processes have grown by."""
+        frames.send(self._sock, FromJudge(memory=begins))
+        return frames.receive(self._sock, form=Grown).bytes
+
 
 def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
     """As much of what cells printed and raised as a person would read, and a verdict may hold."""
@@ -149,20 +158,21 @@ class Judge:
 
     def __init__(self) -> None:
         self._course: Course | None = None
+        self._secret = ""
         self._answered: dict[str, forbidden.Answered] = {}
         self._ready: dict[str, _Ready] = {}
 
     def warm_up(self, setting: Mapping[str, object]) -> None:
         """Remember which course it is."""
         at = msgspec.convert(setting, Setting)
-        self._course = Course(Path(at.root), Path(at.folder))
+        self._course, self._secret = Course(Path(at.root), Path(at.folder)), at.secret
         self._answered = forbidden.answered_in(content.sandbox_setting(self._course.folder)["forbidden"])
 
     def prepare(self, needed: Preparation) -> None:
         """Load an assignment, and know what its known mistakes answer in the exercises named. Raises `CourseError`."""
         assert self._course is not None
         if needed.assignment not in self._ready:
-            self._ready[needed.assignment] = _load(self._course.assignment(needed.assignment))
+            self._ready[needed.assignment] = _load(self._course.assignment(needed.assignment), self._secret)
             # Kept for good: no fork's collector need look through it, which would copy its pages.
             gc.collect()
             gc.freeze()
@@ -196,6 +206,7 @@ class Judge:
         if not order.by_author:
             _must_be_in_order(ready.assignment, ready.material.recording)
         material = ready.material if order.for_page else replace(ready.material, examples={})
+        material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
         fresh, watched = _FromTheWorker(sock), material.suite.watched
         with Notebook(order.cells, order.limits, fresh, watched, self._answered, ready.showing) as notebook:
             results = judge(material, notebook, order.exercises)

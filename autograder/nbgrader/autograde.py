@@ -45,6 +45,7 @@ from autograder.nbgrader.resources import KEY, CourseCell, Given
 from autograder.nbgrader.restore import course_cells
 from autograder.reading import read_bytes
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
+from autograder.secret import make_secret
 from autograder.submission import ModelFile, Submission, model_beside, read_notebook, stamp
 from autograder.text import one_line, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, worker_count
@@ -333,6 +334,7 @@ def only_one_run(root: Path) -> Iterator[None]:
     """Hold the course for this run; the system frees it with its owner. Raises `CourseError` if another has it."""
     try:
         with FileLock(root / LOCK, blocking=False):
+            make_secret(root)
             yield
     except Timeout:
         raise CourseError(f"another run is grading {root}; wait for it to end, then run this again") from None

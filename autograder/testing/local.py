@@ -42,6 +42,7 @@ class CallsHere:
 
     def __init__(self, here: Here, questions: Questions) -> None:
         self._here, self.questions = here, questions
+        self.said = set[object]()  # exceptions that a report may quote
         self.cells: Sequence[str] | None = None  # their own kernel: whatever is said there is no secret
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from autograder.testing.callbacks import asked_with, parameter_names
 from autograder.testing.local import answering
 from autograder.testing.session import Suite, Test
 from autograder.testing.student import Recorded, Student
+from autograder.testing.variants import VARIANTS, Drawing, varied
 
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
@@ -48,11 +49,15 @@ class Recording:
     """What each planned test asks and heard, and how each exercise is called (see `questions.AskedWith`).
 
     broken: tests that the reference fails, each with where in the suite, and what it says
+    drawn: the seeds that each test of values draws with; drawings: by which a test's inputs are drawn, if it is not as
+        they stand in the suite
     """
 
     heard: Mapping[Test, tuple[RecordedCall, ...]] = field(default_factory=dict)
     asked_with: Mapping[str, frozenset[bool | None]] = field(default_factory=dict)
     broken: tuple[tuple[Test, str, str], ...] = ()
+    drawn: Mapping[Test, tuple[int, ...]] = field(default_factory=dict)
+    drawings: Mapping[Test, Drawing] = field(default_factory=dict)
 
     @cached_property
     def plans(self) -> Mapping[str, Sequence[RecordedCall]]:
@@ -90,9 +95,12 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     heard: dict[Test, tuple[RecordedCall, ...]] = {}
     kinds: dict[str, set[bool | None]] = {}
     broken: list[tuple[Test, str, str]] = []
+    drawn: dict[Test, tuple[int, ...]] = {}
     for test in suite.tests:
-        student = Student(answer, words)
-        outcome = suite.run(test, student, Student(answer, words))
+        student, reference, drawing = Student(answer, words), Student(answer, words), Drawing()
+        outcome = suite.run(test, student, reference, drawing)
+        if reference.calls:
+            drawn[test] = tuple(drawing.seeds)
         for one in student.calls:
             kinds.setdefault(one.call.name, set()).add(asked_with(one.call))
         if outcome.error is not None:
@@ -101,7 +109,49 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
             raises = any(isinstance(one.answer, Failure) for one in student.calls)
             passes = raises and suite.run(test, Student(in_other_words, words), Student(answer, words)).error is None
             heard[test] = tuple(_heard(student.calls, any_words=passes))
-    return Recording(heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken))
+    return Recording(heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken), drawn)
+
+
+def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secret: str) -> tuple[Recording, ...]:
+    """The recording with one case of each planned test of values changed, in each way that there is."""
+    answer, words = _once(recording.answering(names)), functools.partial(parameter_names, names)
+    found = [(dict(recording.heard), dict[Test, Drawing]()) for _ in range(VARIANTS)]
+    for test, seeds in recording.drawn.items():
+        right = {one.answer for one in recording.heard.get(test, ())}
+        left = list(seeds) if right else []
+        for number, (heard, drawings) in enumerate(found):
+            while left:
+                drawing = Drawing({left[-1]: varied(left[-1], number, secret)})
+                student = Student(answer, words)
+                outcome = suite.run(test, student, Student(answer, words), drawing)
+                if outcome.error is None and not right.issuperset(_replies(student.calls, beside=recording.right)):
+                    heard[test], drawings[test] = tuple(_heard(student.calls, any_words=False)), drawing
+                    break
+                left.pop()  # these numbers are not free, or nothing that is asked hangs on them
+    return tuple(replace(recording, heard=heard, drawings=drawings) for heard, drawings in found)
+
+
+def _once(answer: Callable[[Call], Answer]) -> Callable[[Call], Answer]:
+    """The same, each plain call answered once."""
+    known: dict[bytes, bytes] = {}
+
+    def again(call: Call) -> Answer:
+        if any(map(callable, call.given())):
+            return answer(call)
+        if call.as_bytes not in known:
+            said = answer(call)
+            if isinstance(said, NoAnswer):
+                return said
+            known[call.as_bytes] = answer_bytes(said)
+        return answer_of(known[call.as_bytes])
+
+    return again
+
+
+def _replies(calls: Iterable[Recorded], beside: Container[bytes]) -> Iterator[bytes]:
+    """The answers to those calls that are not made of everybody."""
+    asked = [one for one in calls if not isinstance(one.answer, NoAnswer) and one.call.as_bytes not in beside]
+    return (answer_bytes(one.answer) for one in asked if not isinstance(one.answer, NoAnswer))
 
 
 def _is_live(one: Recorded) -> bool:

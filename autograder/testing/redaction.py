@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.sandbox.protocol.calls import Failure, Kind, Line, Reply
 from autograder.sandbox.protocol.objects import Form, Other, Record
 from autograder.sandbox.sandboxed.perform import KINDS
+from autograder.testing.quoting import Parts, quoted, texts_in
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 DIGITS = 2  # of a number, and no more
@@ -22,6 +23,7 @@ MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 # have 20 MB, in ten million lines, and a table of those would take a gigabyte.
 MAX_QUOTED = 1_000_000
 UNNAMED = "function"
+LONGEST = 10_000  # an axis of an array without numbers, which may be of any length
 # What an `Other` says that is more than its type's name, in words of the kit's own: `complex128`, `17 MB`.
 KNOWN = re.compile(r"((torch\.)?[a-z]+\d{0,3}( \(sparse\w*\))?|\d+ MB|a (set|DataFrame) of \d+( x \d+)?)?")
 TYPES = frozenset(
@@ -31,16 +33,21 @@ TYPES = frozenset(
 PLACES = ("<module>", "<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 DEPTH = 4
 _DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def redacted(answer: Reply | Failure, cells: Sequence[str], asked: bool) -> Reply | Failure:
+def redacted(
+    answer: Reply | Failure, cells: Sequence[str], asked: bool, names: Collection[str] = ()
+) -> Reply | Failure:
     """An answer whose words may stand in a report.
 
-    cells: the notebook's; only their lines are quoted, see `MAX_QUOTED`
+    cells: the notebook's; only their lines and texts are quoted, see `MAX_QUOTED`
+    names: of arguments and parameters that the call itself has
     asked: has the reference answered something in this exercise? Then nothing of the student's own is quoted
     """
+    known = _quotable(tuple(cells))
     if isinstance(answer, Reply):
-        return replace(answer, value=_named(answer.value, asked))
+        return replace(answer, value=_named(answer.value, frozenset() if asked else known.names))
     if answer.kind in (Kind.NOT_STARTED, Kind.MISSING):  # nothing of them is quoted, and lines are counted
         return answer
     if answer.kind is Kind.MEMORY:
@@ -48,10 +55,10 @@ def redacted(answer: Reply | Failure, cells: Sequence[str], asked: bool) -> Repl
     error = answer.error if answer.error in KINDS else "Exception"
     if answer.kind is Kind.FORBIDDEN:
         return replace(answer, text=coarse(answer.text) if answer.text.isidentifier() else UNNAMED)
-    text = coarse(answer.text) if not asked else ""
+    text = "" if asked else coarse(quoted(answer.text, known.texts, known.names.union(names)))
     if answer.kind is Kind.NO_PARAMETER:
         text = text or "the module has no parameter of a name that is asked for"
-    return Failure(answer.kind, text, error, tuple(filter(_quotable(tuple(cells)).has, answer.lines)))
+    return Failure(answer.kind, text, error, tuple(filter(known.has, answer.lines)))
 
 
 def coarse(text: str) -> str:
@@ -74,46 +81,50 @@ def _cut(number: str) -> str:
 class _Quotable:
     """What may be quoted of a notebook, read once: an answer is then looked up, however long the cells are.
 
-    lines: each line of a cell, without the blanks around it, with the number of lines of the longest cell that has it
+    lines: each line of a cell, without the blanks around it, with its numbers in those cells that have it
     functions: names of functions and classes that cells define, and what Python calls code that has no name
+    names: every word of the code; texts: its strings (see `quoting`)
     """
 
-    lines: dict[str, int]
+    lines: dict[str, set[int]]
     functions: frozenset[str]
+    names: frozenset[str]
+    texts: tuple[Parts, ...]
 
     def has(self, line: Line) -> bool:
         """Is it a line of these cells, in a function of theirs?"""
-        return line.function in self.functions and 0 < line.number <= self.lines.get(line.text.strip(), 0)
+        return line.function in self.functions and line.number in self.lines.get(line.text.strip(), ())
 
 
 @functools.lru_cache(maxsize=1)  # a judge has one submission
 def _quotable(cells: tuple[str, ...]) -> _Quotable:
     """Of the shortest cells, up to `MAX_QUOTED` characters."""
-    lines, functions, left = dict[str, int](), set(PLACES), MAX_QUOTED
+    lines, functions, names, left = dict[str, set[int]](), set(PLACES), set[str](), MAX_QUOTED
+    read = list[str]()
     for cell in sorted(cells, key=len):
         left -= len(cell)
         if left < 0:
             break
-        own = cell.splitlines()
-        for text in {line.strip()[:MAX_LINE].strip() for line in own} - {""}:
-            lines[text] = max(len(own), lines.get(text, 0))
+        for number, line in enumerate(cell.splitlines(), 1):
+            if text := line.strip()[:MAX_LINE].strip():
+                lines.setdefault(text, set()).add(number)
         functions.update(_DEFINED.findall(cell))
-    return _Quotable(lines, frozenset(functions))
+        names.update(_WORD.findall(cell))
+        read.append(cell)
+    return _Quotable(lines, frozenset(functions), frozenset(names), texts_in(read))
 
 
-def _type_name(name: str, asked: bool) -> str:
-    return "object" if asked or not name.isidentifier() else coarse(name)
-
-
-def _named(value: Any, asked: bool, depth: int = 0) -> Any:
-    """A value in which the names of types that did not cross the sandbox's boundary are the kit's own, or cut."""
+def _named(value: Any, names: Collection[str], depth: int = 0) -> Any:
+    """A value in which types that did not cross the sandbox's boundary have the kit's own names, or the code's."""
     if isinstance(value, Other):
         name = value.type_name
-        is_known = name in TYPES if value.form is Form.TYPE else KNOWN.fullmatch(name)
-        return value if is_known else Other(_type_name(name, asked))
+        is_known = name in TYPES or name in names if value.form is Form.TYPE else KNOWN.fullmatch(name)
+        return value if is_known else Other("object")
     if isinstance(value, Record):
-        fields = {key: _named(item, asked, depth + 1) for key, item in value.fields.items()} if depth < DEPTH else {}
-        return Record(_type_name(value.type_name, asked), value.fields | fields)
+        fields = {key: _named(item, names, depth + 1) for key, item in value.fields.items()} if depth < DEPTH else {}
+        return Record(value.type_name if value.type_name in names else "object", value.fields | fields)
     if type(value) in (list, tuple) and depth < DEPTH and len(value) <= MAX_LINE:
-        return type(value)(_named(item, asked, depth + 1) for item in value)
+        return type(value)(_named(item, names, depth + 1) for item in value)
+    if hasattr(value, "dtype") and 0 in value.shape and max(value.shape) > LONGEST:
+        return Other("object")
     return value

@@ -26,6 +26,7 @@ from autograder.testing.expect import Mismatch
 from autograder.testing.fault_localisation import truly
 from autograder.testing.reproduce import Notes
 from autograder.testing.student import Missing, NotStarted, Student, StudentError, answers_of, as_written, names_of
+from autograder.testing.variants import Drawing
 from autograder.text import one_line
 
 # Plugins a suite has no use for; each would cost time in every test.
@@ -133,12 +134,13 @@ class Suite:
         """The exercises' names, in the suites' order."""
         return list(dict.fromkeys(test.exercise for test in self.tests))
 
-    def run(self, test: Test, student: Student, reference: Student | None) -> Outcome:
+    def run(self, test: Test, student: Student, reference: Student | None, drawing: Drawing | None = None) -> Outcome:
         """Run one test for one student.
 
+        drawing: by which its inputs are drawn
         Raises `MachineError` where the test needs a package that is not installed here.
         """
-        with self._notes.taken():
+        with self._notes.taken(), (drawing or Drawing()).under_way():
             error = self._items.run(test, student, reference)
         if error is None:
             return Outcome(test, None)

@@ -14,7 +14,7 @@ from msgspec import structs
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import Ended, Opened, Order, Setting
+from autograder.messages import Ended, Grown, Opened, Order, Setting
 from autograder.report import Report, Verdict
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
@@ -22,6 +22,7 @@ from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.messages import Preparation
 from autograder.sandbox.supervisor.fork_server import JUDGES, Child, ForkServer, FreshChildren
 from autograder.sandbox.supervisor.zygote import Zygote
+from autograder.secret import secret_of
 from autograder.worker.task import Marked, Task, failed
 from autograder.worker.verdict import BadVerdict, read_message
 
@@ -44,7 +45,8 @@ class Judges:
         folders = (root / "source", root / "solutions", own, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
         self.zygote = Zygote(backend, content.imported_once(own), places)
-        self._server = ForkServer(self.zygote, JUDGES, structs.asdict(Setting(str(root), str(own))), judges=True)
+        setting = Setting(str(root), str(own), secret_of(root))
+        self._server = ForkServer(self.zygote, JUDGES, structs.asdict(setting), judges=True)
         self._lock = threading.Lock()
         self._versions: dict[str, str] = {}
         self._lost: dict[str, set[str]] = {}
@@ -133,6 +135,8 @@ class Worker:
                         _open(judge, notebooks, ends_at)
                     elif message.ending is not None:
                         frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
+                    elif message.memory is not None:
+                        frames.send(judge.sock, Grown(notebooks.grown(message.memory)), ends_at)
                     elif message.broken is not None:
                         raise _broken(*message.broken, untouched=asked == 0)
                     else:

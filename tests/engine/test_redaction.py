@@ -21,6 +21,7 @@ from tests.helpers.in_process import COURSE
 CELLS = [
     "import numpy as np\n\ndef softmax(x):\n    return helper(x)\n",
     "def helper(x):\n    return x.missing  # no\n",
+    "def stop(axis, x):\n    raise ValueError(f'no axis {axis} in {x}')\n",
 ]
 LINES = (Line("softmax", 4, "return helper(x)"), Line("helper", 2, "return x.missing  # no"))
 RAISED = Failure(Kind.RAISED, "no axis 12 in 0.123456", "ValueError", LINES)
@@ -49,6 +50,26 @@ def test_an_honest_error_is_quoted():
     assert said == Failure(Kind.RAISED, "no axis 12 in 0.12", "ValueError", LINES)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("no axis helper in (3, 4)", "no axis helper in (3, 4)"),
+        ("no axis qwertyuiop in 5", "no axis … in 5"),
+        ("no axis 1 in [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]", "no axis 1 in …"),
+        ("no axis ((((,,,( in 5", "no axis … in 5"),
+        ("qwertyuiop" * 40, ""),
+        ("operands could not be broadcast together with shapes (3,4) (5,) ", "operands could not be broadcast together "
+         "with shapes (3,4) (5,)"),
+        ("'Tensor' object has no attribute 'missing'", "'Tensor' object has no attribute 'missing'"),
+        ("'Tensor' object has no attribute 'qwertyuiop'", "'Tensor' object has no attribute …"),
+        ("softmax() got an unexpected keyword argument 'mask'", "softmax() got an unexpected keyword argument 'mask'"),
+    ],
+)  # fmt: skip
+def test_a_text_is_quoted_as_far_as_it_stands_in_the_code_or_is_a_librarys(text, shown):
+    said = redacted(Failure(Kind.RAISED, text, "ValueError"), CELLS, asked=False, names={"mask"})
+    assert said.text == shown
+
+
 def test_nothing_of_its_text_once_the_reference_has_answered():
     assert redacted(RAISED, CELLS, asked=True) == Failure(Kind.RAISED, "", "ValueError", LINES)
 
@@ -59,6 +80,7 @@ def test_nothing_of_its_text_once_the_reference_has_answered():
         Line("softmax", 4, "return 0.123456"),  # in no cell
         Line("secret_123", 4, "return helper(x)"),  # no such function
         Line("helper", 123456, "return x.missing  # no"),
+        Line("helper", 1, "return x.missing  # no"),
         Line("helper", -2, "return x.missing  # no"),
         Line("helper", 2, ""),
     ],
@@ -93,7 +115,8 @@ def test_an_untouched_stub_stays_one(asked):
         ("something nested too deeply", "secret 5", "something of type object"),
         ("type", "generator", "something of type generator"),
         ("type", "DataFrame", "something of type DataFrame"),
-        ("type", "secret_123456", "something of type secret_120000"),
+        ("type", "helper", "something of type helper"),  # it stands in the code
+        ("type", "secret_123456", "something of type object"),
         ("type", "secret 5", "something of type object"),
     ],
 )

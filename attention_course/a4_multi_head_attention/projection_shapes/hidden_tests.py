@@ -5,6 +5,7 @@ import pytest
 
 from autograder.testing import expect
 
+from ...hidden.inputs import chosen
 from ..shared_hidden_tests import KEYS
 
 
@@ -33,7 +34,7 @@ class TestProjectionShapes:
 
     def compare(self, student, keys, hint, reference):
         """The student's shapes under `keys` are the reference's."""
-        for args in ((7, 3, 4, 5), (12, 2, 6, 8), (30, 5, 6, 6), (16, 2, 3, 4)):
+        for args in ((7, 3, 4, 5), (chosen(12, 10, 14, 16), 2, 6, 8), (30, 5, 6, 6), (16, 2, 3, 4)):
             got = self.sizes(self.shapes(student, *args), *keys)
             wanted = self.sizes(reference.projection_shapes(*args), *keys)
             for key, size, right in zip(keys, got, wanted, strict=True):

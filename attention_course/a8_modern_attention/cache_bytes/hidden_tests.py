@@ -5,6 +5,7 @@ import pytest
 
 from autograder.testing import expect
 
+from ...hidden.inputs import chosen
 from ..shared_hidden_tests import BY_NAME
 
 
@@ -37,7 +38,9 @@ class TestCacheBytes:
     def test_values(self, student, reference):
         """Keys and values, of each layer, head and word, at 3 bytes a number, or 1."""
         hint = "Count the keys first: of how many layers, heads and words, and how wide is each?"
-        self.compare(student, reference, hint, (2, 3, 7, 11, 3), (32, 8, 128, 128_000, 1), (5, 1, 9, 13, 3))
+        self.compare(
+            student, reference, hint, (2, 3, 7, chosen(11, 17, 19, 23), 3), (32, 8, 128, 128_000, 1), (5, 1, 9, 13, 3)
+        )
 
     @pytest.mark.weight(0.2)
     def test_two_bytes(self, student):
