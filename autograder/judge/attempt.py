@@ -93,7 +93,10 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Tests:
-    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand."""
+    """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand.
+
+    example: what to draw, if that is not drawn yet; picture: what is drawn
+    """
 
     __test__ = False
 
@@ -103,6 +106,7 @@ class Tests:
     reference: Student | None = None
     recording: Recording = field(default_factory=Recording)
     example: Example | None = None
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,9 @@ def attempt(tests: Tests, exercise: ExerciseCalls) -> Attempt:
     """Judge one exercise as `exercise` answers, with whatever stands behind names there."""
     with contextlib.closing(exercise):
         # Before anything else is asked: what it draws can then show no hidden test's input.
-        picture = draw(exercise, tests.example, tests.tests[0].exercise) if tests.example and tests.tests else None
+        picture = tests.picture
+        if tests.example and tests.tests:
+            picture = draw(exercise, tests.example, tests.tests[0].exercise)
         planned = ask_planned(exercise, tests.recording, tests.tests)
         judged = list(_judge_tests(tests, exercise, planned))
         passed = {one.outcome.test: one.first for one in judged if one.outcome.error is None and one.first}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.course import Exercise
@@ -12,8 +13,9 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import Kind, of_shown
 from autograder.judge.attempt import Attempt, Names, Tests, attempt
+from autograder.judge.picture import draw
 from autograder.judge.results import as_result
-from autograder.report import Cause, ExerciseResult
+from autograder.report import Cause, ExerciseResult, Picture
 from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.example import Example
 from autograder.testing.expect import Mismatch
@@ -55,7 +57,11 @@ def judge(
     signatures: names whose parameters messages speak of; the reference's if not given
     """
     words = functools.partial(parameter_names, material.reference if signatures is None else signatures)
-    own = [_attempt(material, names, exercise, words, ()) for exercise in exercises]
+    pictures = _pictures(material, names, exercises)
+    own = [
+        _attempt(replace(material, examples={}), names, exercise, words, (), pictures.get(exercise.name))
+        for exercise in exercises
+    ]
     results: list[ExerciseResult] = []
     for exercise, first in zip(exercises, own, strict=True):
         lost = tuple(result.name for result in results if result.score < result.max_score)
@@ -88,7 +94,27 @@ def _followed_through(
     return best
 
 
-def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, substituted: tuple[str, ...]) -> Attempt:
+def _pictures(material: Material, names: Names, exercises: Sequence[Exercise]) -> dict[str, Picture]:
+    """What the submission's own code gives on the visible examples.
+
+    Before any exercise is asked: one that keeps notes of what a hidden test passes could draw them for another.
+    """
+    drawn = [exercise.name for exercise in exercises if exercise.name in material.examples]
+    if not drawn:
+        return {}
+    with contextlib.closing(names.begin(Questions(material.reference, (), material.recording.asked_with))) as process:
+        found = {name: draw(process, material.examples[name], name) for name in drawn}
+    return {name: picture for name, picture in found.items() if picture}
+
+
+def _attempt(
+    material: Material,
+    names: Names,
+    exercise: Exercise,
+    words: Any,
+    substituted: tuple[str, ...],
+    picture: Picture | None = None,
+) -> Attempt:
     recording, reference = material.recording, material.reference
     tests = Tests(
         material.suite,
@@ -97,6 +123,7 @@ def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, s
         Student(recording.answering(reference), words) if reference else None,
         recording,
         material.examples.get(exercise.name),
+        picture,
     )
     return attempt(tests, names.begin(Questions(reference, substituted, recording.asked_with)))
 
