@@ -84,15 +84,17 @@ Not covered, in words so that nobody relies on it:
   file. Two that mean to can tell each other a few bits so.
 - Locks. No file can be locked, since two submissions could tell each other a word with one. So
   `sqlite3` works in memory, and with a file only if it is opened without locks (`nolock=1`).
-- Machine code. What is ready-made is taken out of PyTorch's dispatcher and of the libraries'
-  Python, and the libraries are hidden from new processes. Its instructions are still in memory, and
+- Machine code. What is ready-made is taken out of PyTorch's dispatcher, under every key, of the
+  libraries' Python, and of the tables from which their modules in C are made. The libraries are
+  hidden from new processes. Its instructions are still in memory, and
   ctypes with a hand-made call would find them. So would an operator of TorchScript's (`prim::`)
   that is not in the dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
 - Source. What is taken out is emptied in the installed files, too. Whoever brings PyTorch's source
   along as text, or builds the same from its smaller parts, has written it.
-- Ready-made functions that nobody has found. `python -m tools.find_ready_made` calls everything
-  that a name, a module's name or a signature makes suspect, with a few small inputs. If a function
-  looks like nothing, or wants other arguments, it is not seen.
+- Ready-made functions that nobody has found, and those of other packages: `scipy.signal`, windows
+  of pandas with weights, lists in sympy. `python -m tools.find_ready_made` looks at PyTorch and
+  NumPy. It calls everything that a name, a module's name or a signature makes suspect, with a few
+  small inputs. If a function looks like nothing, or wants other arguments, it is not seen.
 - Sums that are the student's own: windows (`unfold`), spectra (`fft`) and products make what is
   forbidden in another way, and no test can tell.
 - Notes that code leaves for itself. Before the reference has answered anything, all exercises are
@@ -100,10 +102,19 @@ Not covered, in words so that nobody relies on it:
   next. They tell it nothing that it was not asked. What is judged behind the reference runs anew,
   with scratch of its own. There, cells that compare with what is ready-made get the answers that
   they had the first time, and no new ones.
-- What a report says. An exception's text, a type's name and a traceback's lines are quoted only if
-  the reference has answered nothing in that exercise, and with numbers cut to two digits (see
-  `testing.redaction`). Shapes, the keys of a dict and a wrong value are the student's own, too:
-  code that hides an input in them can show some of it.
+- What a report says. An exception's text is quoted as far as it stands in the notebook's code or is
+  one of the libraries', with at most eight numbers, of two digits each, and three such texts an
+  exercise (see `testing.quoting`). A type's name must stand in the code, and so must a traceback's
+  line. Nothing of these is quoted once the reference has answered something in that exercise.
+  Shapes and one wrong value a test are the student's own, too: code that hides an input in them can
+  show some bytes of it. Pictures, and what cells print, are made before an exercise is asked.
+- Tables. One case of each test of values is drawn with one of four seeds, which the course's secret
+  and the notebook's cells decide (see `testing.variants`). Without a secret anybody can compute
+  them. Tests that pass models or token ids keep their inputs, and what a test tells of a case that
+  failed, a student has for the next time.
+- Memory that a hidden test bounds. From 16 MiB on the students' fork server measures all processes
+  of a submission, every 10 milliseconds those that end meanwhile (see `sandboxed.memory_watch`).
+  Smaller bounds, and checks in a student's own kernel, rely on Python's own count.
 - What a student's process says of itself. Gradients, and arguments after a call, are values that it
   reports. They are judged against the function on the trusted side, and whoever forges right ones
   has found another way to compute them. Names and shapes of a module's parameters are its word.
