@@ -150,6 +150,7 @@ PACKAGES = {
     "content": "an assignment's folder",
     "source_notebook": "cells and points",
     "owners": "who else can write to a folder",
+    "secret": "chooses inputs",
     "reading": "bytes, JSON in bounds",
     "text": "what is safe to show",
     "png": "pictures as PNG",

@@ -100,6 +100,7 @@ class Tests:
     """What an exercise is judged by: tests of a suite, the reference (if any), what is known of them beforehand.
 
     student: the fixture, for what answers its calls
+    example: what to draw, if that is not drawn yet
     """
 
     __test__ = False
@@ -129,14 +130,23 @@ class Judged:
 
 
 def attempt(
-    material: Material, names: Names, which: Exercise, words: ParameterNames, substituted: tuple[str, ...] = ()
+    material: Material,
+    names: Names,
+    which: Exercise,
+    words: ParameterNames,
+    substituted: tuple[str, ...] = (),
+    picture: Picture | None = None,
 ) -> Attempt:
-    """Judge one exercise as `names` answer, with the reference behind the names in `substituted`."""
+    """Judge one exercise as `names` answer, with the reference behind the names in `substituted`.
+
+    picture: what its own code gives on the visible example, if `material` has no example to draw
+    """
     tests = _tests_of(material, which.name, words)
     questions = Questions(material.reference, substituted, tests.recording.asked_with)
     with contextlib.closing(names.begin(questions)) as exercise:
         # Before anything else is asked: what it draws can then show no hidden test's input.
-        picture = draw(exercise, tests.example, which.name) if tests.example and tests.tests else None
+        if tests.example and tests.tests:
+            picture = draw(exercise, tests.example, which.name)
         planned = ask_planned(exercise, tests.recording, tests.tests)
         judged = list(_judge_tests(tests, exercise, planned))
         passed = {one.outcome.test: one.first for one in judged if one.outcome.error is None and one.first}

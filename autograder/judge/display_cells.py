@@ -1,4 +1,4 @@
-"""Cells that only show something: no mark depends on them, so they run last, or not at all if nobody will look.
+"""Cells that only show something: no mark depends on them, so they run beside the others, or not if nobody will look.
 
 Their author says so (`Assignment.only_shows`), and the reference does without them. In a submission such a cell waits
 if its text is the author's, and if no other cell looks up a name that it defines. A plot, a table or a comparison with
@@ -29,7 +29,7 @@ def display_cells(sources: Iterable[str]) -> dict[str, DisplayCell]:
 
 
 def last(cells: Sequence[str], showing: Mapping[str, DisplayCell], looked_up: Collection[str]) -> frozenset[int]:
-    """Which cells may wait until the exercises are judged. looked_up: names that any of the others may look up.
+    """Which cells may wait until all others have run. looked_up: names that any of the others may look up.
 
     If one must not wait, those that use its names must not, either.
     """

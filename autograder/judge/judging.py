@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.course import Exercise
@@ -11,8 +13,9 @@ from autograder.diagnosis.naming import NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import Kind, of_shown
 from autograder.judge.attempt import Attempt, Names, attempt
 from autograder.judge.material import Material
+from autograder.judge.picture import draw
 from autograder.judge.results import as_result
-from autograder.report import Cause, ExerciseResult
+from autograder.report import Cause, ExerciseResult, Picture
 from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.expect import Mismatch
 from autograder.testing.student import Missing, NotStarted
@@ -30,7 +33,9 @@ def judge(
     signatures: names whose parameters messages speak of; the reference's if not given
     """
     words = functools.partial(parameter_names, material.reference if signatures is None else signatures)
-    own = [attempt(material, names, exercise, words) for exercise in exercises]
+    pictures = _pictures(material, names, exercises)
+    plain = replace(material, examples={})
+    own = [attempt(plain, names, one, words, picture=pictures.get(one.name)) for one in exercises]
     results: list[ExerciseResult] = []
     for exercise, first in zip(exercises, own, strict=True):
         lost = tuple(result.name for result in results if result.score < result.max_score)
@@ -61,6 +66,19 @@ def _followed_through(
         if followed.asked and as_good:
             best = followed
     return best
+
+
+def _pictures(material: Material, names: Names, exercises: Sequence[Exercise]) -> dict[str, Picture]:
+    """What the submission's own code gives on the visible examples.
+
+    Before any exercise is asked: one that keeps notes of what a hidden test passes could draw them for another.
+    """
+    drawn = [exercise.name for exercise in exercises if exercise.name in material.examples]
+    if not drawn:
+        return {}
+    with contextlib.closing(names.begin(Questions(material.reference, (), material.recording.asked_with))) as process:
+        found = {name: draw(process, material.examples[name], name) for name in drawn}
+    return {name: picture for name, picture in found.items() if picture}
 
 
 def _of_shown(wrong: Sequence[BaseException], of_course: Sequence[Kind]) -> Diagnosis | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +14,11 @@ from msgspec import UnsetType
 from autograder.errors import MachineError
 from autograder.judge.display_cells import DisplayCell, last
 from autograder.judge.exercise_calls import ATTEMPTS, CallsOutside, EndedFromOutside, Gone
+from autograder.judge.self_checks import SelfChecks
 from autograder.report import CellResult
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames, messages
-from autograder.sandbox.protocol.calls import Failure, answer_bytes, answer_of, call_of
+from autograder.sandbox.protocol.calls import Failure, answer_of
 from autograder.sandbox.protocol.ending import END_SECONDS, Ending, ending_in
 from autograder.sandbox.sandboxed.lookups import MAX_USES
 from autograder.sandbox.supervisor.shortage import short_of_something
@@ -28,9 +28,7 @@ from autograder.testing.callbacks import Questions
 READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine
 FORK_SECONDS = 10.0  # a fork takes milliseconds; past this the state process is lost
 CUT = 100  # characters that say that the rest was cut
-MAX_QUESTIONS = 1000  # of a notebook's cells: self-checks against what is ready-made
 OUT_OF_TIME = "it ran out of time and was stopped"
-MAX_KEPT = 64 * 2**20  # bytes of answers to these, for cells that run once more; honest ones have some kB
 
 Found = TypeVar("Found")
 
@@ -53,7 +51,9 @@ class Notebook:
 
     watched: parts of names of functions that are not to be called, see `perform`
     answered: ready-made functions that a self-check in a cell may compare with, see `ready_made.answered_in`
-    showing: cells that only show something, by text; where they may, they wait for `show`
+    showing: cells that only show something, by text; where they may, they run beside the others in a fork of their own,
+        before any exercise is asked: what they show then holds nothing of what a hidden test passes
+    shows: do they run at all?
     """
 
     def __init__(
@@ -64,16 +64,14 @@ class Notebook:
         watched: Sequence[str] = (),
         answered: Mapping[str, forbidden.Answered] | None = None,
         showing: Mapping[str, DisplayCell] | None = None,
+        shows: bool = False,
     ) -> None:
-        self.cells, self.limits, self.watched, self._answered = list(cells), limits, tuple(watched), answered or {}
-        self._fresh, self._showing = fresh, showing or {}
+        self.cells, self.limits, self.watched = list(cells), limits, tuple(watched)
+        self._fresh, self._showing, self._shows = fresh, showing or {}, shows
         self._ends_at = time.monotonic() + limits.submission_seconds
         self._allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
-        self._questions = 0
-        self._kept = dict[bytes, bytes]()  # answers to questions of cells
-        self._kept_bytes = 0
-        self._was_asked = False  # has an exercise's process been given a call?
+        self._self_checks = SelfChecks(answered or {})
         self._ended_from_outside = 0  # times that cells were lost so
         self.machine_failed: MachineError | None = None  # in a call; a suite may have caught it
         self._sock: socket.socket | None = None
@@ -106,7 +104,8 @@ class Notebook:
             self._wait_until_ready()
             if self._last is None and not self._find_last():
                 continue
-            if self._run([n for n in range(len(self.cells)) if n not in (self._last or ())]):
+            waiting = self._last or frozenset()
+            if self._run([n for n in range(len(self.cells)) if n not in waiting]) and self._show(sorted(waiting)):
                 return
 
     @property
@@ -114,13 +113,19 @@ class Notebook:
         """What each cell gave; nothing of one that has not run."""
         return [self._results.get(number, CellResult()) for number in range(len(self.cells))]
 
-    @short_of_something()
-    def show(self) -> None:
-        """Run the cells that have waited. Nothing is judged after that, so they may compare with what is ready-made."""
-        self._was_asked = False
-        waiting, self._last = self._last or frozenset(), frozenset()
-        if self._sock is None or not self._run(sorted(waiting)):
-            self.renew()
+    def _show(self, waiting: Sequence[int]) -> bool:
+        """Run the cells that only show something, once, in a fork that is then gone. False if the process is lost."""
+        if self._shows and waiting:
+            assert self._sock is not None
+            with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError):
+                frames.send(self._sock, messages.Aside(), time.monotonic() + FORK_SECONDS)
+                if not self._run(waiting):
+                    return False
+                self._shows, until = False, time.monotonic() + FORK_SECONDS
+                frames.send(self._sock, messages.Back(), until)
+                return frames.receive(self._sock, until, self._allowance, form=messages.Begun).begun
+            return False
+        return True
 
     def _find_last(self) -> bool:
         """Find which cells run last, in a process that has run none. If it is lost by the question, none waits."""
@@ -179,7 +184,7 @@ class Notebook:
     @short_of_something()
     def fork(self, questions: Questions) -> socket.socket:
         """A process for an exercise. Raises `Gone`, or `MachineError` if there is no room for one."""
-        self._was_asked = True
+        self._self_checks.was_asked = True
         return self._again(lambda: self._fork(questions))
 
     def _again(self, ask: Callable[[], Found]) -> Found:
@@ -296,7 +301,7 @@ class Notebook:
         A cell that waited to show something may well show what is known to be endless.
         """
         before, limits = self._results.get(number), self.limits
-        if before is None and self.has_loop:
+        if before is None and (self.has_loop or (ran_out and number in (self._last or ()))):
             return min(limits.call_seconds_again, limits.cell_seconds_again)
         return limits.cell_seconds_again if ran_out or (before and before.ran_out_of_time) else limits.cell_seconds
 
@@ -311,7 +316,7 @@ class Notebook:
                 said = frames.receive(self._sock, deadline, self._allowance, form=messages.CellOutput)
                 if isinstance(said.question, UnsetType):
                     return self._cell_result(said)
-                frames.send(self._sock, messages.Answer(self._answer(said.question)), deadline)
+                frames.send(self._sock, messages.Answer(self._self_checks.answer(said.question)), deadline)
         except (frames.Closed, frames.Deadline, frames.WireError) as stop:
             return stop
 
@@ -326,26 +331,6 @@ class Notebook:
         return CellResult(
             text, failure.error, failure.text, lines, ran_out_of_time=failure.error == "KeyboardInterrupt"
         )
-
-    def _answer(self, question: bytes) -> bytes:
-        """The answer to a cell's question, of which only a few are answered.
-
-        Once a call has been made, nothing new is answered: a cell that runs again might have learned what hidden tests
-        pass, and ask for the answers. A self-check asks again what it asked before.
-        """
-        self._questions += 1
-        if self._questions > MAX_QUESTIONS:
-            raise frames.WireError("too many questions")
-        digest = hashlib.sha256(question).digest()
-        if digest in self._kept:
-            return self._kept[digest]
-        if self._was_asked:
-            return answer_bytes(forbidden.too_late(call_of(question)))
-        answer = answer_bytes(forbidden.answer_in_cell(call_of(question), self._answered))
-        self._kept_bytes += len(answer)
-        if self._kept_bytes <= MAX_KEPT:
-            self._kept[digest] = answer
-        return answer
 
 
 def _how(stop: Exception) -> str:

@@ -208,12 +208,12 @@ class Judge:
         material = ready.material if order.for_page else replace(ready.material, examples={})
         material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
         fresh, watched = _FromTheWorker(sock), material.suite.watched
-        with Notebook(order.cells, order.limits, fresh, watched, self._answered, ready.showing) as notebook:
+        with Notebook(
+            order.cells, order.limits, fresh, watched, self._answered, ready.showing, order.for_page
+        ) as notebook:
             results = judge(material, notebook, order.exercises)
             if notebook.machine_failed:
                 raise notebook.machine_failed
-            if order.for_page:
-                notebook.show()
             cells = tuple(_readable(notebook.results))
         extra = ""
         if order.model is not None and ready.plan is not None:

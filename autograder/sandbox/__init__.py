@@ -80,15 +80,16 @@ Not covered:
   file. Two submissions that mean to can tell each other a few bits.
 - Locks: no file can be locked, since two submissions could tell each other a word with one. So
   `sqlite3` works in memory, and with a file only without locks (`nolock=1`).
-- Machine code: what is ready-made is taken out of PyTorch's dispatcher and of the libraries'
-  Python, and new processes do not see the libraries. Its instructions are still in memory, and
-  ctypes with a hand-made call would find them. So would an operator of TorchScript (`prim::`) that
+- Machine code: what is ready-made is taken out of PyTorch's dispatcher, under every key, of the
+  libraries' Python, and of the tables from which their modules in C are made. New processes do not
+  see the libraries. Its instructions are still in memory, and ctypes with a hand-made call would find them. So would an operator of TorchScript (`prim::`) that
   is not in the dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
 - Source: the installed files of what is taken out are emptied, too. Whoever brings PyTorch's source
   along as text, or builds the same from smaller parts, has written it.
-- Ready-made functions that nobody has found: `python -m tools.find_ready_made` calls whatever a
-  name, a module's name or a signature makes suspect, with a few small inputs. It does not see a
-  function that looks like nothing, or wants other arguments.
+- Ready-made functions that nobody has found, and those of other packages (`scipy.signal`, weighted
+  windows of pandas, lists in sympy): `python -m tools.find_ready_made` calls whatever in PyTorch and
+  NumPy a name, a module's name or a signature makes suspect, with a few small inputs. It does not
+  see a function that looks like nothing, or wants other arguments.
 - The student's own sums: windows (`unfold`), spectra (`fft`) and products make what is forbidden in
   another way, and no test can tell.
 - Notes that code leaves for itself: before the reference has answered anything, all exercises share
@@ -96,10 +97,19 @@ Not covered:
   tell it nothing that it was not asked. An exercise that is judged with the reference runs anew,
   with scratch of its own. There, cells that compare with what is ready-made get the answers of the
   first time, and no new ones.
-- What a report says: it quotes an exception's text, a type's name and a traceback's lines only if
-  the reference has answered nothing in that exercise, and cuts numbers to two digits
-  (`testing.redaction`). Shapes, the keys of a dict and a wrong value are the student's own, too.
-  Code that hides an input in them can show some of it.
+- What a report says: it quotes an exception's text as far as that stands in the notebook's code or
+  is one of the libraries', with at most eight numbers of two digits each, and three such texts an
+  exercise (`testing.quoting`). A type's name must stand in the code, and so must a traceback's line.
+  It quotes nothing of these once the reference has answered something in that exercise. Shapes and
+  one wrong value a test are the student's own, too: code that hides an input in them can show some
+  bytes of it. Pictures, and what cells print, are made before an exercise is asked.
+- Tables of answers: one case of each test of values is drawn with one of four seeds, which the
+  course's secret and the notebook's cells decide (`testing.variants`). Without a secret anybody can
+  compute them. Tests that pass models or token ids keep their inputs. A test that failed tells a
+  student something about its case for the next time.
+- Memory that a hidden test bounds: from 16 MiB on the students' fork server measures all processes
+  of a submission, those that end meanwhile every 10 milliseconds (`sandboxed.memory_watch`).
+  Smaller bounds, and checks in a student's own kernel, rely on Python's own count.
 - What a student's process says of itself: it reports gradients, and arguments after a call. They
   are judged against the function on the trusted side, and whoever forges right ones has found
   another way to compute them. Names and shapes of a module's parameters are its word."""

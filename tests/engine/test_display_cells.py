@@ -6,6 +6,7 @@ import ast
 import os
 import socket
 
+import numpy as np
 import pytest
 
 from autograder.authoring.sample_class import fill, model_answers
@@ -60,7 +61,33 @@ def test_no_mark_depends_on_a_cell_that_only_shows(assignment, sandbox):
             assert waited == shown, answers
 
 
-def test_they_run_last_and_where_nobody_looks_not_at_all(sandbox):
+NOTES = """
+import mmap
+notes = mmap.mmap(-1, 1000)  # every process that is forked from here writes into the same memory
+def softmax(x, axis=-1):
+    if notes[:1] == b"!":
+        print("NOTED", notes[:50])
+    if np.shape(x) == (4, 5):  # as hidden tests ask, and no cell
+        notes[:50] = (b"!" + np.asarray(x).tobytes() + bytes(50))[:50]
+    return np.full((2, 3), float(notes[1]))
+def attention_scores(Q, K):
+    notes[:50] = (b"!" + np.asarray(Q).tobytes() + bytes(50))[:50]
+    return Q @ K.swapaxes(-2, -1)
+"""
+
+
+def test_nothing_that_is_drawn_or_shown_can_have_seen_a_hidden_input(sandbox):
+    """Notes that an exercise's process leaves reach neither a cell that shows something nor another one's picture."""
+    released = cells_of(A1, {})
+    first = next(number for number, source in enumerate(released) if source in A1.only_shows and "softmax(" in source)
+    cells = [*released[:first], NOTES, *released[first:]]
+    with Marker(A1, sandbox) as marker:
+        report, results = marker.mark_cells("mallory", cells, for_page=True)
+    assert not any("NOTED" in result.printed for result in results)
+    assert all(not np.any(one.picture.matrices) for one in report.exercises if one.name == "softmax" and one.picture)
+
+
+def test_they_run_beside_the_others_and_where_nobody_looks_not_at_all(sandbox):
     cells = cells_of(A1, {})
     with Marker(A1, sandbox) as marker:
         marks, unseen = marker.mark_cells("ana", cells)

@@ -56,8 +56,9 @@ class Sandbox:
         limits: Limits | None = None,
         watched: Sequence[str] = (),
         showing: Mapping[str, DisplayCell] | None = None,
+        shows: bool = False,
     ) -> Opened:
-        return Opened(self, cells, limits or self.limits, watched, showing)
+        return Opened(self, cells, limits or self.limits, watched, showing, shows)
 
     def worker(self, course: Course) -> Worker:
         judges = self._judges.get(course.root) or Judges(course.root, self.backend)
@@ -77,10 +78,11 @@ class Opened(Notebook):
         limits: Limits,
         watched: Sequence[str],
         showing: Mapping[str, DisplayCell] | None = None,
+        shows: bool = False,
     ) -> None:
         self._children = FreshChildren(sandbox.students, limits)
         answered = forbidden.answered_in(sandbox_setting()["forbidden"])
-        super().__init__(cells, limits, self._children, watched, answered, showing)
+        super().__init__(cells, limits, self._children, watched, answered, showing, shows)
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)

@@ -213,6 +213,14 @@ class RunCell(Message, frozen=True, tag="cell"):
     seconds: float
 
 
+class Aside(Message, frozen=True, tag="aside"):
+    """Fork, and run the cells that come until `Back` in the fork, which is then gone. Nothing is answered."""
+
+
+class Back(Message, frozen=True, tag="back"):
+    """End of `Aside`. Answered by `Begun`, once the fork has ended."""
+
+
 class Question(Message, frozen=True):
     """A question of student code's: a call as bytes. Its answer is awaited."""
 
@@ -266,4 +274,4 @@ class Answer(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = Without | LookUp | LookUses | RunCell | Exercise | HowExerciseEnded
+ToNotebook = Without | LookUp | LookUses | RunCell | Aside | Back | Exercise | HowExerciseEnded

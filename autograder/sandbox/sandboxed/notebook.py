@@ -14,6 +14,7 @@ import contextlib
 import functools
 import gc
 import io
+import math
 import os
 import signal
 import socket
@@ -38,6 +39,7 @@ from autograder.sandbox.sandboxed.shell import Bounded, run_cell, student_packag
 
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
+CAME_BACK = 86  # exit code of a fork whose cells have all run
 PATIENCE = 0.05  # seconds an answer may wait for the next; a call's time limit is counted in seconds
 
 
@@ -104,12 +106,30 @@ class _State:
                 frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
             case messages.RunCell():
                 frames.send(self.sock, self._run_cell(message.source, message.seconds))
+            case messages.Aside():
+                self._aside()
+            case messages.Back():
+                os._exit(CAME_BACK)
             case messages.Exercise():
                 if not descriptors:  # it came, and there was no room for it: the cells have opened all they may
                     raise MemoryError
                 self._fork_exercise(descriptors[0], message)
             case messages.HowExerciseEnded():
                 frames.send(self.sock, messages.ExerciseEnded(self._ending()))
+
+    def _aside(self) -> None:
+        """Fork: the fork goes on to answer, and this process waits for its end. If that is a crash, it ends, too."""
+        pid = self._fork()
+        if pid:
+            ending = ending_of(pid, math.inf)
+            self.exercises.end()
+            if ending.exit_code != CAME_BACK:
+                os._exit(1)
+            frames.send(self.sock, messages.Begun(True))
+            return
+        isolation.die_with_parent()
+        self.exercises.in_child()
+        seccomp.keep_from_ending_itself()
 
     def _run_cell(self, source: str, seconds: float) -> messages.CellOutput:
         """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
