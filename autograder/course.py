@@ -262,13 +262,14 @@ def stamp(assignment: Assignment, files: Sequence[Path]) -> str:
     others = Course(assignment.root, assignment.course_folder).assignments().keys() - {assignment.name}
     of_others = {folder.parent / name for name in others}
     shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
-    for path in sorted([*files, *filter(_is_stamped, shared)]):
+    for path in sorted([*files, *filter(is_stamped, shared)]):
         name = f"{path.parent.name}/{path.name}"
         digest.update(name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()
 
 
-def _is_stamped(path: Path) -> bool:
+def is_stamped(path: Path) -> bool:
+    """Can a mark depend on this file of a course or of the engine?"""
     return path.suffix in STAMPED and path.name != RUBRIC
 
 
@@ -277,7 +278,7 @@ def _kit_version() -> str:
     """A word that changes with the engine's code; read once, as the running code is."""
     digest = hashlib.sha256()
     kit = Path(__file__).parent
-    for path in sorted(filter(_is_stamped, kit.rglob("*"))):
+    for path in sorted(filter(is_stamped, kit.rglob("*"))):
         digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 

@@ -64,6 +64,10 @@ def grade(
         bool, typer.Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
+    accept_changes: Annotated[
+        bool,
+        typer.Option("--accept-changes", help="With --gradebook: write marks that a change of the course moves, too."),
+    ] = False,
     scheduler: Annotated[
         str, typer.Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
     ] = "",
@@ -77,10 +81,11 @@ def grade(
 ) -> None:
     """Grade notebooks with the hidden tests. Low marks are no failure.
 
-    If a run was interrupted, start it again: it goes on where it stopped.
+    If a run was interrupted, start it again: it goes on where it stopped. If a change of the course would move a mark
+    in the gradebook, it is named and left as it was (see `autograder regrade`).
 
     Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
-    reason), 2 when the call itself is wrong.
+    reason) or a mark was left, 2 when the call itself is wrong.
     """
     console = Console(stderr=json_file == Path("-"))
     course = course_at(folder) if folder else find_course(handed_in=paths or ())
@@ -91,9 +96,9 @@ def grade(
         if paths or json_file:
             raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
         warn(sandbox, course)
-        raise typer.Exit(grade_class(course, assignment, how, console, feedback, force))
-    if feedback or force:
-        raise AutograderError("--feedback and --force go with --gradebook")
+        raise typer.Exit(grade_class(course, assignment, how, console, feedback, force, accept_changes))
+    if feedback or force or accept_changes:
+        raise AutograderError("--feedback, --force and --accept-changes go with --gradebook")
     if not paths:
         raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)

@@ -1,8 +1,7 @@
 """`autograder regrade`: after a suite or points changed, who gains and who loses, before anything is written.
 
-Comparing reads the gradebook and grades in memory. Writing saves what it changes, then runs nbgrader's own
-`autograde --force`; manual grades and comments stay, and cells whose automatic score stayed do not wait for a person
-again.
+Comparing reads the gradebook and grades in memory. Writing saves what it changes, then grades into the gradebook;
+manual grades and comments stay, and cells whose automatic score stayed do not wait for a person again.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from autograder.course import CHECK, Assignment, Course
 from autograder.discovery import of_assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import api, gradebook_backup, must
+from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.report import Report
 from autograder.reports.plain_text import points
 from autograder.submission import Submission
@@ -131,35 +131,21 @@ def _comparison(student: str, before: dict[str, CellMark], report: Report, worth
     return Comparison(student, before, after)
 
 
-def write(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) -> tuple[Path, list[str]]:
+def write(
+    course: Course, nbgrader: Any, assignment: Assignment, found: Sequence[Comparison], jobs: int, kind: str
+) -> tuple[Path, list[str]]:
     """Grade anew in the gradebook; the folder with what was there before, and who could not be graded."""
     students = [one.student for one in found if one.problem is None]
     place = gradebook_backup.save(nbgrader, assignment.name, students)
     if any(change.before.max_score != change.after.max_score for one in found for change in one.changed):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
+    settings = {"force": True, "accept_changes": True, "saved": True, "only": students, "jobs": jobs}
+    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda one: None) if students else []
     # Those whom it cannot grade keep what they had in the gradebook.
-    failed = [name for name in students if not nbgrader.autograde(assignment.name, name, force=True)["success"]]
+    failed = [outcome.student for outcome in outcomes if outcome.reason]
     for student in failed:
         gradebook_backup.restore_folder(nbgrader, assignment.name, student, place)
-    _settled(nbgrader, assignment, found)
     return place, failed
-
-
-def _settled(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) -> None:
-    """nbgrader lets every manual grade wait for a person again. Only those with something new below should wait."""
-    settled = {
-        (one.student, name)
-        for one in found
-        for name, mark in one.before.items()
-        if mark == one.after[name] and not mark.waiting and mark.manual is not None
-    }
-    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        for student in {student for student, _ in settled}:
-            for notebook in book.find_submission(assignment.name, student).notebooks:
-                for grade in notebook.grades:
-                    if (student, grade.name) in settled:
-                        grade.needs_manual_grade = False
-        book.db.commit()
 
 
 def run(course: Course, name: str, console: Console, jobs: int, kind: str, write_it: bool) -> None:
@@ -170,7 +156,7 @@ def run(course: Course, name: str, console: Console, jobs: int, kind: str, write
     if not write_it:
         console.print(Text(f"Nothing was written. To write it: autograder regrade {name} --write"), soft_wrap=True)
         return
-    place, failed = write(nbgrader, assignment, found)
+    place, failed = write(course, nbgrader, assignment, found, jobs, kind)
     console.print(Text(f"Written; what was there before is in {place}."), soft_wrap=True)
     for student in failed:
         console.print(

@@ -145,16 +145,17 @@ def marks_kept(coursedir: Any, assignment: str, student: str) -> Iterator[None]:
     """Give back the automatic marks of a submission that are taken away inside."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         before = {
-            grade.id: (grade.auto_score, grade.needs_manual_grade) for grade in _grades(book, assignment, student)
+            grade.id: (grade.auto_score, grade.needs_manual_grade) for grade in grades_of(book, assignment, student)
         }
     yield
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        for grade in _grades(book, assignment, student):
+        for grade in grades_of(book, assignment, student):
             grade.auto_score, grade.needs_manual_grade = before.get(grade.id, (None, False))
         book.db.commit()
 
 
-def _grades(book: Gradebook, assignment: str, student: str) -> list[Any]:
+def grades_of(book: Gradebook, assignment: str, student: str) -> list[Any]:
+    """A submission's rows of marks; none if there is no submission."""
     with contextlib.suppress(MissingEntry):
         return [grade for notebook in book.find_submission(assignment, student).notebooks for grade in notebook.grades]
     return []
