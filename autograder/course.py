@@ -86,6 +86,11 @@ class Assignment:
         return settings_in(self.notebook).limits
 
     @property
+    def withdrawn(self) -> frozenset[str]:
+        """Exercises of which everybody who has handed in gets all points there are, as `autograder withdraw` says."""
+        return frozenset(settings_in(self.notebook).withdrawn)
+
+    @property
     def saved_model(self) -> ModelPlan | None:
         """What a model file is put into, if one may be handed in, as the notebook's metadata has it."""
         return settings_in(self.notebook).saved_model

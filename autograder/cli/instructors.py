@@ -10,6 +10,7 @@ from rich.console import Console
 
 from autograder.cli.options import SandboxKind, Visibility, must_be_writable, warn
 from autograder.cli.return_marks import return_
+from autograder.cli.term import extend, withdraw
 from autograder.cli.written import written
 from autograder.course import find_course
 from autograder.text import alike, shown_name
@@ -22,6 +23,8 @@ def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
     write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
+    student: Annotated[str, typer.Option(help="This student alone, by the id.")] = "",
+    note: Annotated[str, typer.Option(help="Why; it goes into the history.")] = "",
     jobs: Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")] = 0,
     sandbox: Annotated[
         SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
@@ -40,7 +43,7 @@ def regrade(
         again.undo(course, assignment, Console())
         return
     warn(sandbox, course)
-    again.run(course, assignment, Console(), jobs, sandbox.value, write)
+    again.run(course, assignment, Console(), jobs, sandbox.value, write, student, note)
 
 
 Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
@@ -217,5 +220,7 @@ def bundle(
         print(f"wrote {github_classroom}")
 
 
+app.command(epilog="Example: autograder withdraw row_centred --write")(withdraw)
+app.command(epilog="Example: autograder extend ada a1_first --days 3")(extend)
 app.command("return", epilog="Example: autograder return a1_first --to canvas --marks a1.csv")(return_)
 app.command(epilog="Example: autograder written a1_first --page written.html")(written)

@@ -81,11 +81,20 @@ def _total(marks: dict[str, CellMark]) -> float:
     return sum(mark.score for mark in marks.values())
 
 
-def compare(course: Course, assignment: Assignment, nbgrader: Any, jobs: int, kind: str) -> list[Comparison]:
-    """Each graded student's marks in the gradebook beside what grading gives now. Writes nothing."""
+def compare(
+    course: Course, assignment: Assignment, nbgrader: Any, jobs: int, kind: str, only: str = ""
+) -> list[Comparison]:
+    """Each graded student's marks in the gradebook beside what grading gives now. Writes nothing.
+
+    only: a student; all if empty
+    """
     students = gradebook_backup.find_submissions_of(nbgrader, assignment.name)
     if not students:
         raise AutograderError(f"nobody's {assignment.name} is graded yet; run `nbgrader autograde {assignment.name}`")
+    if only:
+        if only not in students:
+            raise AutograderError(f"{shown_name(only)} has no marks in {assignment.name}")
+        students = [only]
     before = _marks(nbgrader, assignment, students)
     found = [_submitted(nbgrader, student, assignment) for student in students]
     reports = grade_many(found, course.root, worker_count(jobs, len(found)), kind)
@@ -132,7 +141,14 @@ def _comparison(student: str, before: dict[str, CellMark], report: Report, worth
 
 
 def write(
-    course: Course, nbgrader: Any, assignment: Assignment, found: Sequence[Comparison], jobs: int, kind: str
+    course: Course,
+    nbgrader: Any,
+    assignment: Assignment,
+    found: Sequence[Comparison],
+    jobs: int,
+    kind: str,
+    reason: str = "",
+    note: str = "",
 ) -> tuple[Path, list[str]]:
     """Grade anew in the gradebook; the folder with what was there before, and who could not be graded."""
     students = [one.student for one in found if one.problem is None]
@@ -140,6 +156,7 @@ def write(
     if any(change.before.max_score != change.after.max_score for one in found for change in one.changed):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
     settings = {"force": True, "accept_changes": True, "saved": True, "only": students, "jobs": jobs}
+    settings |= {"reason": reason, "note": note}
     outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda one: None) if students else []
     # Those whom it cannot grade keep what they had in the gradebook.
     failed = [outcome.student for outcome in outcomes if outcome.reason]
@@ -148,15 +165,32 @@ def write(
     return place, failed
 
 
-def run(course: Course, name: str, console: Console, jobs: int, kind: str, write_it: bool) -> None:
-    """Compare, show, and write if asked to."""
+def run(
+    course: Course,
+    name: str,
+    console: Console,
+    jobs: int,
+    kind: str,
+    write_it: bool,
+    only: str = "",
+    note: str = "",
+    again: str = "",
+    reason: str = "regrade",
+) -> None:
+    """Compare, show, and write if asked to.
+
+    only: a student, all if empty; note, reason: for the history; again: the command that writes it
+    """
     assignment, nbgrader = course.assignment(name), api(course.root)
-    found = compare(course, assignment, nbgrader, jobs, kind)
+    found = compare(course, assignment, nbgrader, jobs, kind, only)
     show(found, console)
+    if only and any(change.before.max_score != change.after.max_score for change in found[0].changed):
+        raise AutograderError(f"points have changed, which concerns everybody; autograder regrade {name} shows it")
     if not write_it:
-        console.print(Text(f"Nothing was written. To write it: autograder regrade {name} --write"), soft_wrap=True)
+        again = again or f"autograder regrade {name}" + (f" --student {only}" if only else "")
+        console.print(Text(f"Nothing was written. To write it: {again} --write"), soft_wrap=True)
         return
-    place, failed = write(course, nbgrader, assignment, found, jobs, kind)
+    place, failed = write(course, nbgrader, assignment, found, jobs, kind, reason, note)
     console.print(Text(f"Written; what was there before is in {place}."), soft_wrap=True)
     for student in failed:
         console.print(

@@ -9,6 +9,7 @@ looks.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from autograder.course import CONFIG
 from autograder.errors import CourseError
 from autograder.nbgrader.autograde import take_autogrades_place
 from autograder.nbgrader.database import open_with_fewer_steps
+from autograder.nbgrader.due import release_with_due_dates
 from autograder.nbgrader.exchange import follow_no_links
 from autograder.nbgrader.files import make_feedback_of_pages_alone
 from autograder.nbgrader.pages import make_pages_careful
@@ -37,6 +39,7 @@ def configure(config: Any) -> None:
     end_with_who_was_left()
     make_feedback_of_pages_alone()
     follow_no_links()
+    release_with_due_dates()
     config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
@@ -71,6 +74,8 @@ def api(root: Path) -> Any:
 
     # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
     warnings.filterwarnings("ignore", module="nbgrader")
+    if str(root.resolve()) not in sys.path:
+        sys.path.append(str(root.resolve()))  # for plugins beside the configuration, as nbgrader's commands find them
     config = Config()
     configure(config)
     if (root / CONFIG).is_file():

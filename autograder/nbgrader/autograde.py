@@ -47,6 +47,7 @@ from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, Exporter, PlainF
 from autograder.nbgrader.gradebook_rows import (
     assign_penalty,
     know_student,
+    look_at_penalty,
     marks_kept,
     points_that_differ,
     students_late,
@@ -80,6 +81,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
     ).tag(config=True)
     only = List(Unicode(), help="Grade these students; all if there is none.")
     saved = Bool(False, help="Whoever runs this has saved what there was before.")
+    reason = Unicode("", help="Why it is graded, for the history, if it is not only that there is something new.")
+    note = Unicode("", help="Goes into the history with the reason.")
     workers: WorkerPool | None = None  # those of a run over several assignments; else each run hires its own
     on_graded: Callable[[SubmissionOutcome], None] = staticmethod(lambda outcome: None)
     model: ModelFile | None = None  # what came beside the notebook that is being graded
@@ -103,6 +106,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
         self.cells = self._cells()
         self.points = {name: cell.points for name, cell in self.cells.items() if cell.grade}
+        look_at_penalty(self)
         self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
         unsafe = what_is_unsafe(self._kind(), course.root)
         for notice in [*self.notices, *([unsafe] if unsafe else [])]:

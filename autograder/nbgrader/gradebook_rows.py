@@ -16,7 +16,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course import CHECK, Assignment
 from autograder.discovery import name_problem
+from autograder.errors import CourseError
 from autograder.reports.roster import Person
+
+PLUGIN = "the plugin for late work (c.AssignLatePenalties.plugin_class)"
 
 
 def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
@@ -52,6 +55,17 @@ def assign_penalty(converter: Any, student: str, assignment: Assignment) -> None
     names = {"student": student, "assignment": assignment.name, "notebook": assignment.notebook.stem}
     resources = {"nbgrader": names | {"db_url": converter.coursedir.db_url}}
     AssignLatePenalties(parent=converter).preprocess(new_notebook(), resources)
+
+
+def look_at_penalty(converter: Any) -> None:
+    """Load the course's plugin for late work before anybody is graded. Raises `CourseError` if that fails."""
+    try:
+        AssignLatePenalties(parent=converter).init_plugin()
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise CourseError(
+            f"the plugin for late work (c.AssignLatePenalties.plugin_class) cannot be used: {said}"
+        ) from None
 
 
 def know_student(coursedir: Any, student: str) -> None:
@@ -127,8 +141,13 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
             for notebook in book.find_assignment(assignment).notebooks
             for cell in [*notebook.grade_cells, *notebook.task_cells]
         )
+        due = {
+            one.student_id: repr((one.timestamp, one.assignment.duedate and one.duedate))
+            for one in book.find_assignment(assignment).submissions
+        }
     return {
-        student: _stamp(coursedir, assignment, student, [repr(points), *sorted(rows)]) for student, rows in told.items()
+        student: _stamp(coursedir, assignment, student, [repr(points), due[student], *sorted(rows)])
+        for student, rows in told.items()
     }
 
 

@@ -29,6 +29,7 @@ from traitlets import Unicode, default
 from autograder.course import Written, course_at
 from autograder.discovery import ACTS
 from autograder.errors import CourseError
+from autograder.nbgrader.due import due_line, with_due_line
 from autograder.nbgrader.formulas import as_mathml
 from autograder.submission import PICTURES, grade_id
 from autograder.text import REPLACEMENT
@@ -134,7 +135,7 @@ class Page(HTMLExporter):
         for found, shown_instead in _NAMES:
             page = found.sub(shown_instead, page)
         if "db_url" in info:
-            page = with_waiting(page, waiting(info))
+            page = with_due_line(with_waiting(page, waiting(info)), due_line(info))
         return page, resources
 
     def _page(self, notebook: Any, resources: Any, **kw: Any) -> Any:

@@ -80,7 +80,8 @@ def _show_extra(nb: NotebookNode, extra: str) -> None:
 
 def exercises_with_points(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:
     """The course's exercises with the gradebook's points, by name of their check cell."""
-    return tuple(Exercise(e.name, points.get(CHECK + e.name) or e.points) for e in assignment.exercises)
+    found = ((exercise, points.get(CHECK + exercise.name)) for exercise in assignment.exercises)
+    return tuple(Exercise(e.name, e.points if worth is None else worth) for e, worth in found)
 
 
 def _cell_outputs(result: CellResult) -> list[NotebookNode]:

@@ -1,0 +1,96 @@
+"""What happens to a class in the middle of a term: `autograder withdraw` and `autograder extend`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from autograder.cli.options import SandboxKind, warn
+from autograder.course import CHECK, Assignment, find_course
+from autograder.submission import grade_id
+from autograder.text import shown_name
+
+OF_NOTEBOOK = "autograder"  # the key of a notebook's metadata that holds the course's wishes
+
+
+def withdraw(
+    exercise: Annotated[str, typer.Argument(help="The exercise that turned out to be unfair, or broken.")],
+    out_of_total: Annotated[
+        bool, typer.Option("--out-of-total", help="It counts for nobody, in place of full marks for everybody.")
+    ] = False,
+    back: Annotated[bool, typer.Option("--back", help="It counts again as it did before.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
+    note: Annotated[str, typer.Option(help="Why; it goes into the history.")] = "",
+    jobs: Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")] = 0,
+    sandbox: Annotated[
+        SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
+    ] = SandboxKind.auto,
+) -> None:
+    """Withdraw an exercise: everybody who has handed in gets its points, or it no longer counts.
+
+    It is judged as before, so an early mistake is still paid for once. Without --write, who gains and loses is shown,
+    and nothing is written. `autograder regrade ASSIGNMENT --undo` takes marks back, and --back the withdrawal.
+    """
+    from autograder.cli import regrade
+
+    if back and out_of_total:
+        raise typer.BadParameter("--back and --out-of-total are two different things")
+    course = find_course()
+    assignment = course.of_exercise(exercise)
+    warn(sandbox, course)
+    words = " --out-of-total" * out_of_total + " --back" * back
+    again, reason = f"autograder withdraw {exercise}{words}", f"{exercise} {'counts again' if back else 'withdrawn'}"
+    with _withdrawn(assignment, exercise, out_of_total, back, keep=write):
+        regrade.run(course, assignment.name, Console(), jobs, sandbox.value, write, "", note, again, reason)
+    if write:
+        print("The source notebook says so, too; autograder dev sync takes that over into the release.")
+
+
+@contextmanager
+def _withdrawn(assignment: Assignment, exercise: str, out_of_total: bool, back: bool, keep: bool) -> Iterator[None]:
+    """The source notebook says so inside, and afterwards if it is to be kept."""
+    path = assignment.notebook
+    before = path.read_bytes()
+    notebook = json.loads(before)
+    wishes = notebook["metadata"].setdefault(OF_NOTEBOOK, {})
+    known = wishes.setdefault("withdrawn", {})
+    (cell,) = [cell for cell in notebook["cells"] if grade_id(cell) == CHECK + exercise]
+    of_cell = cell["metadata"]["nbgrader"]
+    worth = known.pop(exercise, of_cell["points"])
+    if back:
+        of_cell["points"] = worth
+    else:
+        known[exercise], of_cell["points"] = worth, 0 if out_of_total else worth
+    if not known:
+        del wishes["withdrawn"]
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    try:
+        yield
+    except BaseException:
+        path.write_bytes(before)
+        raise
+    if not keep:
+        path.write_bytes(before)
+
+
+def extend(
+    student: Annotated[str, typer.Argument(help="The student's id, as in submitted/ or the roster.")],
+    assignment: Annotated[str, typer.Argument(help="The assignment that may come later.")],
+    days: Annotated[float, typer.Option(help="Days after everybody's due date; 0 takes an extension back.")],
+) -> None:
+    """Give one student more time. It replaces an earlier extension, and a penalty is worked out anew.
+
+    The feedback page says when the work was due.
+    """
+    from autograder.nbgrader import api, due
+
+    course = find_course()
+    found, nbgrader = course.assignment(assignment), api(course.root)
+    when = due.extend(nbgrader, found, student, timedelta(days=days))
+    print(f"{shown_name(student)}: {assignment} is due {due.shown(when)}")
