@@ -10,7 +10,7 @@ from rich.console import Console
 
 from autograder.cli.options import SandboxKind, Visibility, must_be_writable, warn
 from autograder.cli.return_marks import return_
-from autograder.cli.term import extend, withdraw
+from autograder.cli.term import extend, forget, why, withdraw
 from autograder.cli.written import written
 from autograder.course import find_course
 from autograder.text import alike, shown_name
@@ -222,5 +222,7 @@ def bundle(
 
 app.command(epilog="Example: autograder withdraw row_centred --write")(withdraw)
 app.command(epilog="Example: autograder extend ada a1_first --days 3")(extend)
+app.command(epilog="Example: autograder why ada a1_first")(why)
+app.command(epilog="Example: autograder forget ada")(forget)
 app.command("return", epilog="Example: autograder return a1_first --to canvas --marks a1.csv")(return_)
 app.command(epilog="Example: autograder written a1_first --page written.html")(written)

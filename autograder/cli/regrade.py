@@ -20,7 +20,7 @@ from rich.text import Text
 from autograder.course import CHECK, Assignment, Course
 from autograder.discovery import of_assignment
 from autograder.errors import AutograderError
-from autograder.nbgrader import api, gradebook_backup, must
+from autograder.nbgrader import api, gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.report import Report
 from autograder.reports.plain_text import points
@@ -203,7 +203,10 @@ def run(
 def undo(course: Course, name: str, console: Console) -> None:
     """Bring back what the last regrade changed."""
     course.assignment(name)
-    students = gradebook_backup.undo(api(course.root), name)
+    nbgrader = api(course.root)
+    students = gradebook_backup.undo(nbgrader, name)
+    for student in students:
+        history.record(nbgrader.coursedir, name, student, "regrade undone", {})
     console.print(Text(f"Brought back the marks of {len(students)} students as they were before the last regrade."))
     console.print(Text("source/ keeps your edits: the next autograde or regrade uses them again."), soft_wrap=True)
 

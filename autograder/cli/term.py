@@ -1,4 +1,4 @@
-"""What happens to a class in the middle of a term: `autograder withdraw` and `autograder extend`."""
+"""What happens to a class in the middle of a term: `withdraw`, `extend`, `why` and `forget`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from autograder.cli.options import SandboxKind, warn
 from autograder.course import CHECK, Assignment, find_course
 from autograder.submission import grade_id
-from autograder.text import shown_name
+from autograder.text import printable, shown_name
 
 OF_NOTEBOOK = "autograder"  # the key of a notebook's metadata that holds the course's wishes
 
@@ -88,9 +89,46 @@ def extend(
 
     The feedback page says when the work was due.
     """
-    from autograder.nbgrader import api, due
+    from autograder.nbgrader import api, due, history
 
     course = find_course()
     found, nbgrader = course.assignment(assignment), api(course.root)
     when = due.extend(nbgrader, found, student, timedelta(days=days))
+    history.record(nbgrader.coursedir, assignment, student, "extension", {}, f"due {due.shown(when)}")
     print(f"{shown_name(student)}: {assignment} is due {due.shown(when)}")
+
+
+def why(
+    student: Annotated[str, typer.Argument(help="The student's id, as in submitted/ or the roster.")],
+    assignment: Annotated[str, typer.Argument(help="The assignment whose mark is asked about.")],
+) -> None:
+    """How a mark came about, in ten lines: what happened when, and what the tests say.
+
+    While neither course nor kit has changed since, the submission that counts is graded anew, in the sandbox; else the
+    report that was kept is shown. Exit code: 0, or 1 when grading anew gives another mark.
+    """
+    from autograder.nbgrader import api
+    from autograder.nbgrader.why import lines
+
+    course = find_course()
+    told, same = lines(course.assignment(assignment), api(course.root), student)
+    for line in told:
+        Console().print(Text(printable(line)), soft_wrap=True)
+    raise typer.Exit(0 if same else 1)
+
+
+def forget(
+    student: Annotated[str, typer.Argument(help="The student's id.")],
+) -> None:
+    """Delete a student's history: marks with their dates, submissions and reports that were kept.
+
+    The gradebook and the course's folders stay as they are; what is where about a student is told.
+    """
+    from autograder.nbgrader.history import forget as remove
+
+    course = find_course()
+    print(f"{shown_name(student)}: " + ("the history is deleted" if remove(course.root, student) else "no history"))
+    left = [name for name in ("submitted", "autograded", "feedback") if (course.root / name / student).is_dir()]
+    for name in left:
+        print(f"still there: {name}/{shown_name(student)}")
+    print(f"the gradebook's rows: nbgrader db student remove {shown_name(student)} --force")

@@ -22,6 +22,7 @@ from autograder.nbgrader.database import open_with_fewer_steps
 from autograder.nbgrader.due import release_with_due_dates
 from autograder.nbgrader.exchange import follow_no_links
 from autograder.nbgrader.files import make_feedback_of_pages_alone
+from autograder.nbgrader.history import note_manual_grades
 from autograder.nbgrader.pages import make_pages_careful
 from autograder.nbgrader.preprocessor import Mark
 from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks
@@ -40,6 +41,7 @@ def configure(config: Any) -> None:
     make_feedback_of_pages_alone()
     follow_no_links()
     release_with_due_dates()
+    note_manual_grades()
     config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.

@@ -11,7 +11,7 @@ import contextlib
 import glob
 import os
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from traitlets import Bool, Integer, List, Unicode, default
 from autograder.course import course_at
 from autograder.discovery import closed_folders, of_assignment
 from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
-from autograder.nbgrader import gradebook_backup
+from autograder.nbgrader import gradebook_backup, history
 from autograder.nbgrader.ahead import Ahead
 from autograder.nbgrader.course_changes import (
     CELLS,
@@ -40,6 +40,7 @@ from autograder.nbgrader.course_changes import (
     marks_now,
     moves,
     settled_kept,
+    suite_digest,
     unchanged_cells,
 )
 from autograder.nbgrader.database import tables_looked_for_once
@@ -53,16 +54,19 @@ from autograder.nbgrader.gradebook_rows import (
     students_late,
 )
 from autograder.nbgrader.one_run import in_nbgraders_words, only_one_run
-from autograder.nbgrader.outcomes import NotAll, SubmissionOutcome, left_alone
+from autograder.nbgrader.outcomes import SubmissionOutcome, say_what_is_left
 from autograder.nbgrader.preprocessor import Mark, exercises_with_points
 from autograder.nbgrader.resources import KEY, CourseCell, Given
 from autograder.nbgrader.restore import course_cells
 from autograder.reading import read_bytes
+from autograder.report import Report
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
 from autograder.submission import ModelFile, Submission, model_beside, read_notebook, stamp
 from autograder.text import one_line, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, worker_count
 from autograder.worker.task import Task, as_task
+
+NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"  # why marks are others, in the history
 
 
 class Autograde(NbGraderAutograde, PlainFiles):
@@ -112,6 +116,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         for notice in [*self.notices, *([unsafe] if unsafe else [])]:
             self.log.warning("%s", notice)
         self.version = self.course_assignment.version() + repr(self.points)
+        self.suite = suite_digest(self.course_assignment, self.points)
         self.graded_by = cell_digests(self.course_assignment, {n: c.points or 0.0 for n, c in self.cells.items()})
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
         for folder in sorted(glob.glob(pattern, include_hidden=True)):
@@ -158,42 +163,14 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.ahead = Ahead(workers, map(self._as_task, todo))
         try:
             self.ahead.look()  # a course that is not in order is told before anything is taken away
-            with self._undoable(todo):
+            known = [] if self.saved or not self.accept_changes else list(filter(self._was_graded, todo))
+            with gradebook_backup.undoable(self, known, lambda: any(outcome.moves for outcome in self.outcomes)):
                 for folder in todo:
                     self._grade(folder)
         finally:
             if self.workers is None:
                 workers.close()
-        self._say_what_is_left()
-
-    @contextlib.contextmanager
-    def _undoable(self, todo: list[str]) -> Iterator[None]:
-        """Save marks that may be moved; what is saved goes again if none was."""
-        known = [Path(folder).parent.name for folder in todo if self._was_graded(folder)]
-        place = None
-        if self.accept_changes and not self.saved and known:
-            place = gradebook_backup.save(self, self.course_assignment.name, known)
-        try:
-            yield
-        finally:
-            if place and not any(outcome.moves for outcome in self.outcomes):
-                remove_tree(place)
-
-    def _say_what_is_left(self) -> None:
-        """Name who could not be graded, and whose marks wait. Raises `NotAll` if there is somebody."""
-        failed = [outcome for outcome in self.outcomes if outcome.reason]
-        if failed:
-            text = f"{len(failed)} of {len(failed) + len(self.assignments)} submissions could not be graded"
-            # Again, since above they stand among a class's other lines.
-            reasons = [f"  {shown_name(one.student)}: {one.reason}" for one in failed]
-            self.log.error("%s:\n%s", text, "\n".join(reasons))
-        held = [outcome for outcome in self.outcomes if outcome.held]
-        for outcome in held:
-            self.log.error("%s, %s: %s", shown_name(outcome.student), outcome.assignment, outcome.moved)
-        if held:
-            self.log.error("%s", left_alone(self.course_assignment.name, len(held)))
-        if failed or held:
-            raise NotAll(f"{len(failed) + len(held)} submissions are left")
+        say_what_is_left(self.log, self.course_assignment.name, self.outcomes, len(self.assignments))
 
     def handed_in(self, notebook: str) -> Path:
         """Where the notebook that nbgrader knows by this name was handed in."""
@@ -218,8 +195,15 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
         """nbgrader's own, and what our preprocessors need for this notebook."""
         resources = dict(super().init_single_notebook_resources(notebook_filename))
-        own = Given(self.course_assignment, self.kept, self.model, self.ahead.take, self.cells, self._notice)
+        own = Given(
+            self.course_assignment, self.kept, self.model, self.ahead.take, self.cells, self._notice, self._keep
+        )
         return resources | {KEY: own}
+
+    def _keep(self, report: Report) -> None:
+        """Keep what was handed in and the report on it, for the history."""
+        submission = self._submission(str(Path(self.notebooks[0]).parent))
+        history.keep(Path(self.coursedir.root), submission, self.digests, report)
 
     def _notice(self, sentence: str) -> None:
         """What somebody should read on the submission that is being graded."""
@@ -248,6 +232,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         student, assignment = Path(folder).parent.name, Path(folder).name
         self.notebooks, self.kept = self.assignments[folder], self._to_keep(folder)
         self.model = model_beside(self._submission(folder))
+        self.digests = {"suite": self.suite, "submission": str(self.kept[SUBMISSION])}
         target, same = Path(self._format_dest(assignment, student)), set[str]()
         moved: tuple[Move, ...] = ()
         if before := self._was_graded(folder):
@@ -265,6 +250,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
                     self.convert_single_notebook(notebook)
             self.set_permissions(assignment, student)
             self.run_post_convert_hook()
+            why = self.reason or (COURSE_CHANGED if before else NEW_SUBMISSION)
+            history.record(self.coursedir, assignment, student, why, self.digests, self.note)
         except (CourseError, UnfitMachine):  # nobody's fault who handed in, and the next would fare no better
             remove_tree(target)
             raise
@@ -303,6 +290,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self.log.info("Skipping %s: nothing has changed since it was graded", folder)
             if student in self.late:
                 assign_penalty(self, student, self.course_assignment)
+                history.record(self.coursedir, self.course_assignment.name, student, "late", {})
             self.on_graded(SubmissionOutcome(student, self.course_assignment.name, unchanged=True))
         return done
 

@@ -62,6 +62,11 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
+def suite_digest(assignment: Assignment, worth: Mapping[str, float | None]) -> str:
+    """A word for all that a mark depends on beside the submission: course, kit, and the gradebook's points."""
+    return _digest(assignment.version() + repr(sorted(worth.items())))
+
+
 def unchanged_cells(before: object, now: Mapping[str, list[object]]) -> set[str]:
     """The cells that ask the same and are worth the same. An exercise's tests may differ: its score tells of that."""
     old = before if isinstance(before, dict) else {}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nbgrader.converters.base import NbGraderException
 
 from autograder.nbgrader.course_changes import Move
+from autograder.text import shown_name
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,23 @@ def taken_back(assignment: str, count: int) -> str:
 
 class NotAll(NbGraderException):
     """All that could be graded was; the rest stands in the outcomes."""
+
+
+def say_what_is_left(log: Any, assignment: str, outcomes: Sequence[SubmissionOutcome], read: int) -> None:
+    """Name who could not be graded, and whose marks wait. Raises `NotAll` if there is somebody.
+
+    read: how many submissions could be read
+    """
+    failed = [outcome for outcome in outcomes if outcome.reason]
+    if failed:
+        text = f"{len(failed)} of {len(failed) + read} submissions could not be graded"
+        # Again, since above they stand among a class's other lines.
+        reasons = [f"  {shown_name(one.student)}: {one.reason}" for one in failed]
+        log.error("%s:\n%s", text, "\n".join(reasons))
+    held = [outcome for outcome in outcomes if outcome.held]
+    for outcome in held:
+        log.error("%s, %s: %s", shown_name(outcome.student), outcome.assignment, outcome.moved)
+    if held:
+        log.error("%s", left_alone(assignment, len(held)))
+    if failed or held:
+        raise NotAll(f"{len(failed) + len(held)} submissions are left")

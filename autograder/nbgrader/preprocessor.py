@@ -60,6 +60,7 @@ class Mark(NbGraderPreprocessor):
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)
         nb.metadata[KEPT] = dict(own.kept)
+        own.keep(marked.report)
         return nb, resources
 
     def _marked_now(self, task: Task, assignment: Assignment) -> Marked:

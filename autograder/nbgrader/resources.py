@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course import Assignment
+from autograder.report import Report
 from autograder.submission import ModelFile
 from autograder.worker.task import Marked, Task
 
@@ -47,6 +48,7 @@ class Given:
     ahead: the result, if it was marked ahead with the rest of the class
     cells: the course's own, by grade_id
     tell: takes a sentence on this submission that somebody should read
+    keep: takes the report, for the history
     """
 
     assignment: Assignment
@@ -55,6 +57,7 @@ class Given:
     ahead: Callable[[Task], Marked | None]
     cells: Mapping[str, CourseCell]
     tell: Callable[[str], None]
+    keep: Callable[[Report], None]
 
 
 def given(resources: Mapping[str, Any]) -> Given:
