@@ -17,7 +17,7 @@ from autograder import __version__
 from autograder.cli import instructors
 from autograder.cli.dev import dev
 from autograder.cli.grading import How, grade_class, grade_files, show
-from autograder.cli.options import SandboxKind, must_be_writable, warn
+from autograder.cli.options import Group, SandboxKind, must_be_writable, warn
 from autograder.cli.signals import ended_in_order, interrupted_in_order
 from autograder.course import course_at, find_course
 from autograder.discovery import find_submissions
@@ -44,7 +44,11 @@ def autograder(
     interrupted_in_order()
 
 
-@app.command(epilog="Example: autograder grade submitted/ --json marks.json")
+@app.command(
+    epilog="Example: autograder grade submitted/ --json marks.json",
+    rich_help_panel=Group.grading,
+    short_help="Grade notebooks with the hidden tests.",
+)
 def grade(
     paths: Annotated[
         list[Path] | None,
@@ -109,7 +113,11 @@ def grade(
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
 
-@app.command(epilog="Example: autograder doctor")
+@app.command(
+    epilog="Example: autograder doctor",
+    rich_help_panel=Group.machine,
+    short_help="Is grading safe on this machine?",
+)
 def doctor(
     folder: Annotated[
         Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
@@ -134,9 +142,16 @@ def doctor(
     raise typer.Exit(0 if ask.safe(found) else 1)
 
 
-@app.command(epilog="Example: autograder check first.ipynb --watch")
+@app.command(
+    epilog="Example: autograder check first.ipynb --watch",
+    rich_help_panel=Group.students,
+    short_help="Run the visible tests on a saved notebook.",
+)
 def check(
     notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write what the tests say, in the form of grade --json.")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
     folder: Annotated[
         Path | None,
@@ -153,13 +168,19 @@ def check(
     from autograder.cli import check_notebook
 
     course = course_at(folder) if folder else None
+    if watch and json_file:
+        raise AutograderError("--watch and --json are two different things")
     if not watch:
-        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course) else 1)
+        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file) else 1)
     with contextlib.suppress(KeyboardInterrupt):
         check_notebook.watch(notebook, Console(), course)
 
 
-@app.command(epilog="Example: autograder demo demo")
+@app.command(
+    epilog="Example: autograder demo demo",
+    rich_help_panel=Group.machine,
+    short_help="Grade a small class, from release to feedback.",
+)
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
         "demo"
@@ -174,7 +195,7 @@ def demo(
 
 
 app.add_typer(instructors.app)
-app.add_typer(dev, name="dev")
+app.add_typer(dev, name="dev", rich_help_panel=Group.machine)
 
 
 def main() -> None:
