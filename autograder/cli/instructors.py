@@ -11,7 +11,7 @@ from rich.console import Console
 
 from autograder.cli.options import Group, SandboxKind, Visibility, must_be_writable, warn
 from autograder.cli.return_marks import return_
-from autograder.cli.term import extend, forget, why, withdraw
+from autograder.cli.term import extend, forget, similar, why, withdraw
 from autograder.cli.written import written
 from autograder.course import find_course
 from autograder.text import alike, shown_name
@@ -256,12 +256,7 @@ for command, name, example, group, short in (
     (extend, "extend", "extend ada a1_first --days 3", Group.term, "Give one student more time."),
     (withdraw, "withdraw", "withdraw row_centred --write", Group.term, "Full marks for an unfair exercise, or none."),
     (forget, "forget", "forget ada", Group.term, "Delete a student's history."),
-    (
-        return_,
-        "return",
-        "return a1_first --to canvas --marks a1.csv",
-        Group.elsewhere,
-        "Marks and feedback pages back.",
-    ),
+    (similar, "similar", "similar a1_first code", Group.elsewhere, "Code for JPlag, Dolos and compare50."),
+    (return_, "return", "return a1_first --to canvas --marks a1.csv", Group.elsewhere, "Marks and pages back."),
 ):
     app.command(name, epilog=f"Example: autograder {example}", rich_help_panel=group, short_help=short)(command)

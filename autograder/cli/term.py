@@ -1,4 +1,4 @@
-"""What happens to a class in the middle of a term: `withdraw`, `extend`, `why` and `forget`."""
+"""What happens to a class in the middle of a term: `withdraw`, `extend`, `why`, `forget` and `similar`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,8 @@ from rich.text import Text
 
 from autograder.cli.options import SandboxKind, warn
 from autograder.course import CHECK, Assignment, find_course
+from autograder.discovery import find_submissions
+from autograder.errors import AutograderError
 from autograder.submission import grade_id
 from autograder.text import printable, shown_name
 
@@ -132,3 +135,31 @@ def forget(
     for name in left:
         print(f"still there: {name}/{shown_name(student)}")
     print(f"the gradebook's rows: nbgrader db student remove {shown_name(student)} --force")
+
+
+def similar(
+    assignment: Annotated[str, typer.Argument(help="The assignment whose code is exported.")],
+    folder: Annotated[Path, typer.Argument(help="Where it goes; a new folder.")],
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Files have no names; who is who is written beside the folder.")
+    ] = False,
+) -> None:
+    """Each exercise as a .py for each student, for JPlag, Dolos and compare50; nothing is compared here.
+
+    EXERCISE/students/ has the code, EXERCISE/base/base.py what is nobody's own: the stub, and lines that more than half
+    have. Comments stay as students wrote them.
+    """
+    from autograder.reports.marks_file import write
+    from autograder.reports.similar import files
+
+    if folder.exists():
+        raise AutograderError(f"{folder} is there already; name a new folder")
+    course = find_course()
+    found = course.assignment(assignment)
+    released = course.root / "assignments" / assignment / found.notebook.name
+    handed_in = find_submissions([course.root / "submitted"], course, assignment)
+    count = 0
+    for path, text in files(found, released, handed_in, folder, anonymous):
+        write(path, text)
+        count += path.parent.name == "students"
+    print(f"wrote {count} files for {len(handed_in)} submissions into {folder}")

@@ -253,7 +253,20 @@ def render(self: Any, name: str, **names: Any) -> Any:
     nbgrader 0.9.6 writes a student's id into its pages as it is, even if it is only part of an address: a link in a
     student's text to `/formgrader/manage_students/<img ...>` would act with the instructor's rights.
     """
-    return _render(self, name, **{key: _inert(value) if key.endswith("_id") else value for key, value in names.items()})
+    page = _render(self, name, **{key: _inert(value) if key.endswith("_id") else value for key, value in names.items()})
+    return page.replace("</body>", f"{_ONE_NAME}</body>", 1) if isinstance(page, str) else page
+
+
+# nbgrader's script writes "None" in place of a name that is not there, when the page is open. Who has none has an id.
+_ONE_NAME = """<script>
+new MutationObserver(() => {
+    for (const place of document.querySelectorAll("td.name, td.name a, td.student-name, td.student-name a"))
+        if (!place.children.length && /^None, |, None$/.test(place.textContent))
+            place.textContent = place.textContent === "None, None"
+                ? place.closest("tr").querySelector("td.id, td.student-id").textContent
+                : place.textContent.replace(/^None, |, None$/, "");
+}).observe(document.body, {childList: true, subtree: true});
+</script>"""
 
 
 def _inert(value: Any) -> Any:

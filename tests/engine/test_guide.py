@@ -25,6 +25,7 @@ READERS = (
     "instructor",
     "canvas-moodle-gradescope",
     "large-classes",
+    "term",
     "your-own-course",
     "contributor",
     "security",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import subprocess
 from datetime import datetime
@@ -13,6 +15,7 @@ from autograder.authoring.new_exercise import add_exercise
 from autograder.authoring.sample_class import model_answers
 from autograder.course import CONFIG, Course
 from autograder.nbgrader import api
+from tests.helpers.pages import commands
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, book_of, command, small_course, submit
 
 pytestmark = pytest.mark.slow
@@ -192,3 +195,57 @@ def test_a_released_notebook_comes_with_its_due_date(late, tmp_path):
     assert done.returncode == 0, done.stderr
     (path,) = exchange.glob(f"*/outbound/{NAME}/DUE.txt")
     assert path.read_text() == f"{NAME} is due 2027-03-01 12:00 UTC.\n"
+
+
+# ---------------------------------------------------------------- the page
+
+
+def test_the_pages_commands_run_in_order(late, tmp_path):
+    course = Course(shutil.copytree(late.root, tmp_path / "course"))
+    submit(course, "ada", {EXERCISE: WRONG}, when=LATE)
+    assert command(course, *GRADE)[0] == 0
+    said = {}
+    for line in commands("term"):
+        program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME).replace("softmax", EXERCISE))
+        if program == "nbgrader":
+            done = subprocess.run([program, *words], cwd=course.root, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            continue
+        code, said[line] = command(course, *words)
+        assert code == 0, f"{line}\n{said[line]}"
+    why = next(text for line, text in said.items() if line.startswith("autograder why")).splitlines()
+    assert len(why) <= 10
+    assert "extension: due 2027-03-04 12:00 UTC" in "\n".join(why)
+
+
+# ---------------------------------------------------------------- code for other programs
+
+
+def test_code_of_each_exercise_goes_out_with_its_stub_and_without_names(course):
+    shared = "    X = np.asarray(X)  # from the lecture"
+    for number in range(4):
+        submit(course, f"zed-{number}", {EXERCISE: f"def {EXERCISE}(X):\n{shared}\n    return X - {number}"})
+    path = submit(course, "yan", {EXERCISE: f"def {EXERCISE}(X):\n    return X"})
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        cell.metadata.clear()
+    nbformat.write(notebook, path)
+    code, said = command(course, "similar", NAME, "code")
+    assert code == 0, said
+    students = course.root / "code" / EXERCISE / "students"
+    assert {one.stem for one in students.iterdir()} == {"ann", "ben", "yan", *(f"zed-{n}" for n in range(4))}
+    assert (students / "yan.py").read_text() == f"def {EXERCISE}(X):\n    return X\n"  # found by what it defines
+    base = (course.root / "code" / EXERCISE / "base" / "base.py").read_text()
+    assert "raise NotImplementedError()" in base
+    assert shared in base.splitlines()
+    assert "return X - 1" not in base
+    assert {one.stem for one in (course.root / "code" / BUILT / "students").iterdir()} == {"ann", "ben"}
+
+    assert command(course, "similar", NAME, "plain", "--anonymous")[0] == 0
+    names = [one.stem for one in (course.root / "plain" / EXERCISE / "students").iterdir()]
+    assert len(names) == 7
+    assert all(re.fullmatch(r"student-[0-9a-f]{8}", name) for name in names)
+    who = dict(row.split(",") for row in (course.root / "plain.names.csv").read_text().splitlines()[1:])
+    assert set(names) < who.keys()
+    assert {"ann", "yan"} < set(who.values())
+    assert command(course, "similar", NAME, "plain")[0] == 2
