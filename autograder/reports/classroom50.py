@@ -67,9 +67,9 @@ def _is_whole(value: float) -> bool:
 
 
 def read_points(text: str) -> dict[str, float]:
-    """Points by exercise of `softmax=4,attention_scores=5`. Raises `AutograderError`."""
+    """Points by exercise of `median=4,mode=5`. Raises `AutograderError`."""
     try:
         pairs = [one.split("=") for one in filter(None, text.split(","))]
         return {name.strip(): float(worth) for name, worth in pairs}
     except ValueError:
-        raise AutograderError(f"--points {text}: write it as softmax=4,attention_scores=5") from None
+        raise AutograderError(f"--points {text}: write it as median=4,mode=5") from None

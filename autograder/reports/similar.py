@@ -1,8 +1,8 @@
 """Each exercise as a `.py` for each student, for programs that compare code; nobody is compared here.
 
-    JPlag      java -jar jplag.jar -l python3 code/softmax/students -bc code/softmax/base
-    Dolos      dolos run -l python code/softmax/students/*.py --ignore code/softmax/base/base.py
-    compare50  compare50 code/softmax/students/* -d code/softmax/base/base.py
+    JPlag      java -jar jplag.jar -l python3 code/median/students -bc code/median/base
+    Dolos      dolos run -l python code/median/students/*.py --ignore code/median/base/base.py
+    compare50  compare50 code/median/students/* -d code/median/base/base.py
 
 https://github.com/jplag/JPlag (--base-code), https://dolos.ugent.be/docs/running.html (--ignore),
 https://cs50.readthedocs.io/projects/compare50 (--distro)
