@@ -109,10 +109,14 @@ class Assignment:
     @property
     def written(self) -> dict[str, Written]:
         """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is not in order."""
-        rubrics, graded = rubrics_in(self.content / RUBRIC), self.graded_cells
-        texts = [cell for cell in self._cells if cell.cell_type == "markdown"]
-        answers = {cell.grade_id: cell.text for cell in texts if cell.grade_id in graded}
-        return {name: Written(answer, rubrics.get(name, ())) for name, answer in answers.items()}
+        rubrics = rubrics_in(self.content / RUBRIC)
+        return {name: Written(answer, rubrics.get(name, ())) for name, answer in self.model_answers.items()}
+
+    @property
+    def model_answers(self) -> dict[str, str]:
+        """The course's own answers to written questions, by grade_id."""
+        graded, texts = self.graded_cells, [cell for cell in self._cells if cell.cell_type == "markdown"]
+        return {cell.grade_id: cell.text for cell in texts if cell.grade_id in graded}
 
     @property
     def solution(self) -> Path:

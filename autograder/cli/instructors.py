@@ -165,9 +165,7 @@ def export(
     classroom50: Annotated[
         Path | None, typer.Option(help="Write Classroom 50's result.json, of one submission.")
     ] = None,
-    points: Annotated[
-        str, typer.Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")
-    ] = "",
+    points: Annotated[str, typer.Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")] = "",
     visibility: Annotated[
         Visibility, typer.Option(help="With --gradescope: when students see their results.")
     ] = Visibility.visible,

@@ -159,7 +159,7 @@ def write(
     settings |= {"reason": reason, "note": note}
     outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda one: None) if students else []
     # Those whom it cannot grade keep what they had in the gradebook.
-    failed = [outcome.student for outcome in outcomes if outcome.reason]
+    failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:
         gradebook_backup.restore_folder(nbgrader, assignment.name, student, place)
     return place, failed

@@ -309,7 +309,10 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def _was_graded(self, folder: str) -> dict[str, Any]:
         """What is kept with the marks of this very submission; empty if it was not graded, or another one was."""
-        kept = self._kept(folder)
+        kept, student = self._kept(folder), Path(folder).parent.name
+        if not kept and student in self.marks:  # somebody has removed autograded/, or a run could not grade it
+            known = history.entries(Path(self.coursedir.root), student, self.course_assignment.name)
+            kept = {SUBMISSION: known[-1].submission} if known else {}
         return kept if kept.get(SUBMISSION) == stamp(self._submission(folder)) else {}
 
     def _submission(self, folder: str) -> Submission:

@@ -44,9 +44,9 @@ def cell_digests(assignment: Assignment, worth: Mapping[str, float]) -> dict[str
 
     worth: the gradebook's points by grade_id
     """
-    written = assignment.written
+    answers = assignment.model_answers
     return {
-        name: [worth[name], _digest(written[name].answer if name in written else _tests_of(assignment, name))]
+        name: [worth[name], _digest(answers[name] if name in answers else _tests_of(assignment, name))]
         for name in assignment.graded_cells
         if name in worth
     }

@@ -108,6 +108,17 @@ def test_a_mark_that_would_move_is_named_and_left_until_it_is_accepted_and_can_b
     assert (code, "ben" in said) == (1, True), "the course is still another one"
 
 
+def test_marks_stay_though_somebody_has_removed_the_autograded_notebooks(course):
+    old = scores(course)
+    for path in (course.root / "autograded").rglob("*"):
+        path.chmod(path.stat().st_mode | 0o200)
+    shutil.rmtree(course.root / "autograded")
+    edit_suite(course, "weight(0.5)", "weight(4.5)")
+    code, said = command(course, *GRADE)
+    assert (code, f"ben, {NAME}: {EXERCISE} 0.3 → 1.5" in said) == (1, True), said
+    assert scores(course) == old
+
+
 def test_new_work_is_graded_by_the_course_of_today_beside_marks_that_wait(course):
     edit_suite(course, "weight(0.5)", "weight(4.5)")
     submit(course, "dan", {EXERCISE: WRONG})
