@@ -86,6 +86,11 @@ class Assignment:
         return settings_in(self.notebook).limits
 
     @property
+    def withdrawn(self) -> frozenset[str]:
+        """Exercises of which everybody who has handed in gets all points there are, as `autograder withdraw` says."""
+        return frozenset(settings_in(self.notebook).withdrawn)
+
+    @property
     def saved_model(self) -> ModelPlan | None:
         """What a model file is put into, if one may be handed in, as the notebook's metadata has it."""
         return settings_in(self.notebook).saved_model
@@ -104,10 +109,14 @@ class Assignment:
     @property
     def written(self) -> dict[str, Written]:
         """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is not in order."""
-        rubrics, graded = rubrics_in(self.content / RUBRIC), self.graded_cells
-        texts = [cell for cell in self._cells if cell.cell_type == "markdown"]
-        answers = {cell.grade_id: cell.text for cell in texts if cell.grade_id in graded}
-        return {name: Written(answer, rubrics.get(name, ())) for name, answer in answers.items()}
+        rubrics = rubrics_in(self.content / RUBRIC)
+        return {name: Written(answer, rubrics.get(name, ())) for name, answer in self.model_answers.items()}
+
+    @property
+    def model_answers(self) -> dict[str, str]:
+        """The course's own answers to written questions, by grade_id."""
+        graded, texts = self.graded_cells, [cell for cell in self._cells if cell.cell_type == "markdown"]
+        return {cell.grade_id: cell.text for cell in texts if cell.grade_id in graded}
 
     @property
     def solution(self) -> Path:
@@ -262,13 +271,14 @@ def stamp(assignment: Assignment, files: Sequence[Path]) -> str:
     others = Course(assignment.root, assignment.course_folder).assignments().keys() - {assignment.name}
     of_others = {folder.parent / name for name in others}
     shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
-    for path in sorted([*files, *filter(_is_stamped, shared)]):
+    for path in sorted([*files, *filter(is_stamped, shared)]):
         name = f"{path.parent.name}/{path.name}"
         digest.update(name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()
 
 
-def _is_stamped(path: Path) -> bool:
+def is_stamped(path: Path) -> bool:
+    """Can a mark depend on this file of a course or of the engine?"""
     return path.suffix in STAMPED and path.name != RUBRIC
 
 
@@ -277,7 +287,7 @@ def _kit_version() -> str:
     """A word that changes with the engine's code; read once, as the running code is."""
     digest = hashlib.sha256()
     kit = Path(__file__).parent
-    for path in sorted(filter(_is_stamped, kit.rglob("*"))):
+    for path in sorted(filter(is_stamped, kit.rglob("*"))):
         digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 

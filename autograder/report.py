@@ -94,7 +94,8 @@ class ExerciseResult(Struct, frozen=True):
 
     `with_reference` names earlier exercises whose reference stood behind the student's code here, so that an
     early mistake is paid for once. `causes` are what is wrong: mistakes whose answers the student's equal, or
-    relations to the right ones. `evidence` says by what that is known.
+    relations to the right ones. `evidence` says by what that is known. `withdrawn` is set if the course has withdrawn
+    it: then everybody gets its points, whatever the tests say.
     """
 
     name: str
@@ -105,6 +106,7 @@ class ExerciseResult(Struct, frozen=True):
     with_reference: tuple[str, ...] = ()
     picture: Picture | None = None
     evidence: str = ""
+    withdrawn: bool = False
 
     @property
     def diagnosis(self) -> str | None:
@@ -119,7 +121,7 @@ class ExerciseResult(Struct, frozen=True):
     @property
     def score(self) -> float:
         """Points earned; all of them when every test passed."""
-        if all(test.state == "passed" for test in self.tests):
+        if self.withdrawn or all(test.state == "passed" for test in self.tests):
             return self.max_score
         return min(self.max_score, round(sum(test.score for test in self.tests), 2))
 
@@ -136,6 +138,8 @@ class ExerciseResult(Struct, frozen=True):
             "with_reference": list(self.with_reference),
             "tests": [test.to_dict() for test in self.tests],
         }
+        if self.withdrawn:
+            found["withdrawn"] = True
         if len(self.causes) > 1:
             found["causes"] = [structs.asdict(cause) for cause in self.causes]
         return found

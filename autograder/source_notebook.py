@@ -20,10 +20,14 @@ class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the course wishes for an assignment: its notebook's metadata under `autograder`."""
+    """What the course wishes for an assignment: its notebook's metadata under `autograder`.
+
+    withdrawn: exercises of which everybody gets all points, each with what it was worth before
+    """
 
     limits: dict[str, float] = {}
     saved_model: ModelPlan | None = None
+    withdrawn: dict[str, float] = {}
 
 
 class _OfNbgrader(msgspec.Struct, frozen=True):

@@ -48,6 +48,7 @@ KEYS = {
         "hint": "the question that goes with the diagnosis; empty without one",
         "causes": "if the diagnosis is of two: the `name` and the `hint` of each",
         "with_reference": "earlier exercises that lost marks, and had the right one in their place here",
+        "withdrawn": "true if the course has withdrawn it, so that everybody gets its points; else not there",
         "tests": "a list, in the suite's order",
     },
     "A test": {
@@ -192,7 +193,8 @@ def json_reference() -> str:
     two = structs.replace(exercise, causes=(Cause("no-scaling", ""), Cause("softmax-twice", "")))
     report = Report("ada", "a1_scaled_dot_product", (exercise,), 0.25)
     failed = Report("ben", "a1_scaled_dot_product", (), 0.25, "scaled_dot_product.ipynb is empty")
-    whole: dict[str, Any] = {"A submission": structs.replace(failed, extra="..."), "An exercise": two, "A test": test}
+    submission, exercise = structs.replace(failed, extra="..."), structs.replace(two, withdrawn=True)
+    whole: dict[str, Any] = {"A submission": submission, "An exercise": exercise, "A test": test}
     parts = [JSON_HEAD, MADE]
     for title, value in whole.items():
         _explained(title, set(value.to_dict()))

@@ -2,22 +2,20 @@
 
 - Gradescope: a zip with `setup.sh` and `run_autograder` at its root, which grades with the same hidden tests.
   https://gradescope-autograders.readthedocs.io/en/latest/specs/
-- GitHub Classroom: a workflow that runs the visible tests, worth the assignment's points if all pass.
-  https://github.com/classroom-resources/autograding-grading-reporter
+- Classroom 50: a script that runs the visible tests; what is in its folder can be read by anybody.
+  https://github.com/foundation50/classroom50/wiki/Advanced-Autograding
 """
 
 from __future__ import annotations
 
-import shlex
-import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder import __version__
 from autograder.content import course_folder
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
+from autograder.reports.marks_file import write
 from autograder.secret import FILE as SECRET
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -33,7 +31,7 @@ def write_gradescope(
     """Write the zip. Raises `CourseError` if the course does not hold the kit itself.
 
     visibility: when students see their results, in Gradescope's words
-    needs_wall: grade nothing in a container where student code could read what it is graded by
+    needs_sandbox: grade nothing in a container where student code could read what it is graded by
     """
     if not (assignment.root / "pyproject.toml").is_file() or not (assignment.root / "autograder").is_dir():
         raise CourseError(f"{assignment.root}: a bundle is made in the kit's own repository; this has no autograder/")
@@ -72,14 +70,11 @@ def _filled(text: str, assignment: Assignment) -> str:
     return text.replace("@ASSIGNMENT@", assignment.name).replace("@NOTEBOOK@", assignment.notebook.name)
 
 
-def classroom_workflow(assignment: Assignment, requirement: str | None = None) -> str:
-    """The workflow's text. requirement: what pip installs; if None, the two wheels beside the notebook."""
-    if requirement is None:
-        project = tomllib.loads((course_folder(assignment.root) / "pyproject.toml").read_text(encoding="utf-8"))
-        course = project["project"]["name"].replace("-", "_")
-        requirement = f'"./sandboxed_autograder-{__version__}-py3-none-any.whl[torch]" ./{course}-*.whl'
-    else:
-        requirement = shlex.quote(requirement)
-    text = (TEMPLATES / "classroom.yml").read_text(encoding="utf-8")
-    text = text.replace("@REQUIREMENT@", requirement).replace("@POINTS@", f"{assignment.max_score:g}")
-    return _filled(text, assignment)
+def write_classroom50(assignment: Assignment, folder: Path, requirements: Sequence[str] = ()) -> Path:
+    """Write `autograder.py` into a folder. requirements: what pip installs; the wheels beside it if none is named."""
+    text = (TEMPLATES / "classroom50.txt").read_text(encoding="utf-8")
+    points = ",".join(f"{exercise.name}={exercise.points:g}" for exercise in assignment.exercises)
+    text = text.replace("@REQUIREMENTS@", " ".join(requirements)).replace("@POINTS@", points)
+    path = folder / "autograder.py"
+    write(path, _filled(text, assignment))
+    return path

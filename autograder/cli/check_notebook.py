@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -21,7 +22,8 @@ from autograder import content
 from autograder.course import CHECK, Course, courses_around
 from autograder.errors import SubmissionError
 from autograder.judge.notebook import Notebook
-from autograder.report import CellResult
+from autograder.report import CellResult, Report
+from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
@@ -103,8 +105,11 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
             yield judged(name, running, first_step, notebook.visible, code_of, signatures)
 
 
-def check_once(path: Path, console: Console, course: Course | None = None) -> bool:
-    """Show every exercise's verdict and the bar; did all pass? Without `course`, the one around the current folder."""
+def check_once(path: Path, console: Console, course: Course | None = None, json_file: Path | None = None) -> bool:
+    """Show every exercise's verdict and the bar; did all pass? Without `course`, the one around the current folder.
+
+    json_file: gets a report on the visible tests; each exercise is worth one point
+    """
     notebook = read(path, course)
     for sentence in notebook.visible.passed_over:
         console.print(_coloured(f"{sentence}\n"))
@@ -114,6 +119,10 @@ def check_once(path: Path, console: Console, course: Course | None = None) -> bo
             found.append(verdict)
             console.print(_coloured(f"{verdict!r}\n"))
     console.print(_coloured(repr(_progress(found))))
+    if json_file is not None:
+        assignment = notebook.visible.assignment_of(found[0].result.name)
+        report = Report(path.stem, assignment, tuple(one.result for one in found), float(len(found)))
+        write(json_file, json.dumps([report.to_dict()], indent=2, ensure_ascii=False) + "\n")
     return all(verdict.passed for verdict in found)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -23,6 +24,9 @@ from autograder.submission import Submission, stamp
 from autograder.text import printable, printable_lines, shown_name
 from autograder.worker.pool import grade_many, worker_count
 from autograder.worker.run_log import RunLog, write_whole
+
+if TYPE_CHECKING:  # its import takes nbgrader's
+    from autograder.nbgrader.outcomes import SubmissionOutcome
 
 NO_PAGE = "graded, but its feedback page could not be made; nbgrader generate_feedback says why"
 FEW = 3  # up to this many submissions are shown test by test, and need no progress bar
@@ -76,13 +80,22 @@ def _grade(submissions: Sequence[Submission], count: int, course: Course, how: H
 
 
 def grade_class(
-    course: Course, only: str | None, how: How, console: Console, feedback: bool = False, force: bool = False
+    course: Course,
+    only: str | None,
+    how: How,
+    console: Console,
+    feedback: bool = False,
+    force: bool = False,
+    accept: bool = False,
 ) -> int:
-    """Grade submitted/ into nbgrader's gradebook; the exit code: 1 if not all could be, or one has no page."""
+    """Grade submitted/ into nbgrader's gradebook; the exit code: 1 if not all could be, or one has no page.
+
+    accept: write marks, too, that a change of the course has moved
+    """
     from autograder.nbgrader.gradebook import grade_into_gradebook, submitted
 
     found = submitted(course, only)
-    settings: dict[str, int | str] = {"jobs": how.jobs, "scheduler": how.scheduler, "force": force}
+    settings = {"jobs": how.jobs, "scheduler": how.scheduler, "force": force, "accept_changes": accept}
     notices: list[str] = []
     with _bar(console, sum(count for _, count in found), how.quiet) as step:
         assignments = [assignment for assignment, _ in found]
@@ -97,11 +110,26 @@ def grade_class(
     pageless = [outcome for outcome in outcomes if outcome.no_feedback]
     for outcome in pageless:
         console.print(Text(f"{shown_name(outcome.student)}, {outcome.assignment}: {NO_PAGE}"), soft_wrap=True)
-    graded = [outcome for outcome in outcomes if not outcome.reason and not outcome.unchanged]
-    same = sum(count for _, count in found) - len(graded) - len(failed)
+    held = [outcome for outcome in outcomes if outcome.held]
+    for line in _moved_marks([outcome for outcome in outcomes if outcome.moves]):
+        console.print(Text(line), soft_wrap=True)
+    graded = [outcome for outcome in outcomes if not (outcome.reason or outcome.unchanged or outcome.held)]
+    same = sum(count for _, count in found) - len(graded) - len(failed) - len(held)
     unchanged = f", {same} unchanged since they were graded" if same else ""
-    console.print(f"{len(graded)} graded{unchanged}, {len(failed)} could not be graded")
-    return 1 if failed or pageless else 0
+    left = f", {len(held)} left as they were" if held else ""
+    console.print(f"{len(graded)} graded{unchanged}{left}, {len(failed)} could not be graded")
+    return 1 if failed or pageless or held else 0
+
+
+def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:
+    """Whose marks are other ones after a change of the course, or would be, and what to do."""
+    from autograder.nbgrader.outcomes import left_alone, taken_back
+
+    for outcome in moved:
+        yield f"{shown_name(outcome.student)}, {outcome.assignment}: {outcome.moved}"
+    for held, tell in ((True, left_alone), (False, taken_back)):
+        counts = Counter(outcome.assignment for outcome in moved if outcome.held == held)
+        yield from (tell(name, count) for name, count in counts.items())
 
 
 @contextlib.contextmanager

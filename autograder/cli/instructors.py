@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from autograder.cli.options import SandboxKind, Visibility, must_be_writable, warn
+from autograder.cli.options import Group, SandboxKind, Visibility, must_be_writable, warn
 from autograder.cli.return_marks import return_
+from autograder.cli.term import extend, forget, similar, why, withdraw
 from autograder.cli.written import written
 from autograder.course import find_course
 from autograder.text import alike, shown_name
@@ -17,11 +19,17 @@ from autograder.text import alike, shown_name
 app = typer.Typer()
 
 
-@app.command(epilog="Example: autograder regrade a1_first --write")
+@app.command(
+    epilog="Example: autograder regrade a1_first --write",
+    rich_help_panel=Group.grading,
+    short_help="After a change of the course: who gains, who loses.",
+)
 def regrade(
     assignment: Annotated[str, typer.Argument(help="The assignment whose suite or points have changed.")],
     write: Annotated[bool, typer.Option("--write", help="Write the new marks, after saving the old ones.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what the last --write changed.")] = False,
+    student: Annotated[str, typer.Option(help="This student alone, by the id.")] = "",
+    note: Annotated[str, typer.Option(help="Why; it goes into the history.")] = "",
     jobs: Annotated[int, typer.Option(min=0, help="Workers side by side; 0: one a core from 60 submissions on.")] = 0,
     sandbox: Annotated[
         SandboxKind, typer.Option(help="auto uses bubblewrap if it works, else Landlock, and warns if neither does.")
@@ -40,13 +48,17 @@ def regrade(
         again.undo(course, assignment, Console())
         return
     warn(sandbox, course)
-    again.run(course, assignment, Console(), jobs, sandbox.value, write)
+    again.run(course, assignment, Console(), jobs, sandbox.value, write, student, note)
 
 
 Marks = Annotated[list[Path], typer.Argument(help="What `autograder grade --json` wrote, one file or more.")]
 
 
-@app.command(epilog="Example: autograder roster students.csv")
+@app.command(
+    epilog="Example: autograder roster students.csv",
+    rich_help_panel=Group.term,
+    short_help="Enter who is in the class into the gradebook.",
+)
 def roster(
     file: Annotated[Path, typer.Argument(help="A CSV file with the columns id, name and email.")],
 ) -> None:
@@ -75,7 +87,11 @@ Roster = Annotated[
 ]
 
 
-@app.command(epilog="Example: autograder report marks.json --html class.html")
+@app.command(
+    epilog="Example: autograder report marks.json --html class.html",
+    rich_help_panel=Group.term,
+    short_help="How the class is doing.",
+)
 def report(
     marks: Marks,
     html: Annotated[Path | None, typer.Option(help="Write a page to look at or print: one file, no network.")] = None,
@@ -134,7 +150,11 @@ def _ids(roster: Path | None) -> list[str]:
     return [person.id for person in read_roster(roster)] if roster else []
 
 
-@app.command(epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml")
+@app.command(
+    epilog="Example: autograder export marks.json --csv exercises.csv --junit marks.xml",
+    rich_help_panel=Group.elsewhere,
+    short_help="Marks in the forms that other programs read.",
+)
 def export(
     marks: Marks,
     csv: Annotated[Path | None, typer.Option(help="Write a table, one row for each exercise.")] = None,
@@ -142,6 +162,10 @@ def export(
     gradescope: Annotated[
         Path | None, typer.Option(help="Write Gradescope's STUDENT/ASSIGNMENT/results.json below this folder.")
     ] = None,
+    classroom50: Annotated[
+        Path | None, typer.Option(help="Write Classroom 50's result.json, of one submission.")
+    ] = None,
+    points: Annotated[str, typer.Option(help="With --classroom50: points by exercise, such as median=4,mode=5.")] = "",
     visibility: Annotated[
         Visibility, typer.Option(help="With --gradescope: when students see their results.")
     ] = Visibility.visible,
@@ -155,11 +179,12 @@ def export(
     Whoever is in one assignment, or in the roster, has a row in every other, too.
     """
     from autograder.reports import export as forms
+    from autograder.reports.classroom50 import as_classroom50, read_points
     from autograder.reports.marks_file import read_marks, write
     from autograder.reports.roster import with_absent
 
-    if csv is None and junit is None and gradescope is None:
-        raise typer.BadParameter("name at least one of --csv, --junit and --gradescope")
+    if csv is None and junit is None and gradescope is None and classroom50 is None:
+        raise typer.BadParameter("name at least one of --csv, --junit, --gradescope and --classroom50")
     reports = with_absent(read_marks(marks), _ids(roster))
     for names in alike(report.student for report in reports):
         print(f"{' and '.join(map(shown_name, names))} look alike; they are {len(names)} students, with a row each")
@@ -170,23 +195,31 @@ def export(
     if gradescope is not None:
         for path, text in forms.gradescope_files(reports, gradescope, visibility.value, messages):
             write(path, text)
-    for wanted in (csv, junit, gradescope):
+    if classroom50 is not None:
+        if len(reports) > 1:
+            raise typer.BadParameter("--classroom50 is for one submission")
+        write(classroom50, as_classroom50(reports[0] if reports else None, read_points(points), os.environ))
+    for wanted in (csv, junit, gradescope, classroom50):
         if wanted is not None:
             print(f"wrote {wanted}")
 
 
-@app.command(epilog="Example: autograder bundle a1_first --gradescope a1.zip")
+@app.command(
+    epilog="Example: autograder bundle a1_first --gradescope a1.zip",
+    rich_help_panel=Group.elsewhere,
+    short_help="What grades elsewhere, such as in Gradescope.",
+)
 def bundle(
     assignment: Annotated[str, typer.Argument(help="The assignment that is to be graded elsewhere.")],
     gradescope: Annotated[
         Path | None, typer.Option(help="Write Gradescope's autograder here, a zip; it holds the hidden tests.")
     ] = None,
-    github_classroom: Annotated[
-        Path | None, typer.Option(help="Write a workflow here that runs the visible tests.")
+    classroom50: Annotated[
+        Path | None, typer.Option(help="Write Classroom 50's autograder into this folder; it runs the visible tests.")
     ] = None,
     requirement: Annotated[
-        str | None,
-        typer.Option(help="For the workflow: what pip installs; the kit's wheel in that repository if none."),
+        list[str] | None,
+        typer.Option(help="For Classroom 50: what pip installs; the wheels in that folder if none is named."),
     ] = None,
     visibility: Annotated[
         Visibility, typer.Option(help="For Gradescope: when students see their results.")
@@ -198,24 +231,30 @@ def bundle(
         ),
     ] = False,
 ) -> None:
-    """What grades elsewhere: Gradescope's autograder with the hidden tests, a GitHub workflow with visible tests.
+    """What grades elsewhere: Gradescope's autograder with the hidden tests, Classroom 50's with the visible ones.
 
     Gradescope's holds this assignment alone, and grades nothing in a container where no sandbox works.
     """
-    from autograder.cli.bundle import classroom_workflow, write_gradescope
-    from autograder.reports.marks_file import write
+    from autograder.cli.bundle import write_classroom50, write_gradescope
 
-    if gradescope is None and github_classroom is None:
-        raise typer.BadParameter("name --gradescope, --github-classroom, or both")
+    if gradescope is None and classroom50 is None:
+        raise typer.BadParameter("name --gradescope, --classroom50, or both")
     found = find_course().assignment(assignment)
     if gradescope is not None:
         must_be_writable(gradescope)
         write_gradescope(found, gradescope, visibility.value, not without_sandbox)
         print(f"wrote {gradescope}")
-    if github_classroom is not None:
-        write(github_classroom, classroom_workflow(found, requirement))
-        print(f"wrote {github_classroom}")
+    if classroom50 is not None:
+        print(f"wrote {write_classroom50(found, classroom50, requirement or ())}")
 
 
-app.command("return", epilog="Example: autograder return a1_first --to canvas --marks a1.csv")(return_)
-app.command(epilog="Example: autograder written a1_first --page written.html")(written)
+for command, name, example, group, short in (
+    (written, "written", "written a1_first --page written.html", Group.grading, "Grade written answers on one page."),
+    (why, "why", "why ada a1_first", Group.grading, "How a mark came about, in ten lines."),
+    (extend, "extend", "extend ada a1_first --days 3", Group.term, "Give one student more time."),
+    (withdraw, "withdraw", "withdraw row_centred --write", Group.term, "Full marks for an unfair exercise, or none."),
+    (forget, "forget", "forget ada", Group.term, "Delete a student's history."),
+    (similar, "similar", "similar a1_first code", Group.elsewhere, "Code for JPlag, Dolos and compare50."),
+    (return_, "return", "return a1_first --to canvas --marks a1.csv", Group.elsewhere, "Marks and pages back."),
+):
+    app.command(name, epilog=f"Example: autograder {example}", rich_help_panel=group, short_help=short)(command)

@@ -17,7 +17,7 @@ from autograder import __version__
 from autograder.cli import instructors
 from autograder.cli.dev import dev
 from autograder.cli.grading import How, grade_class, grade_files, show
-from autograder.cli.options import SandboxKind, must_be_writable, warn
+from autograder.cli.options import Group, SandboxKind, must_be_writable, warn
 from autograder.cli.signals import ended_in_order, interrupted_in_order
 from autograder.course import course_at, find_course
 from autograder.discovery import find_submissions
@@ -44,7 +44,11 @@ def autograder(
     interrupted_in_order()
 
 
-@app.command(epilog="Example: autograder grade submitted/ --json marks.json")
+@app.command(
+    epilog="Example: autograder grade submitted/ --json marks.json",
+    rich_help_panel=Group.grading,
+    short_help="Grade notebooks with the hidden tests.",
+)
 def grade(
     paths: Annotated[
         list[Path] | None,
@@ -64,6 +68,10 @@ def grade(
         bool, typer.Option("--feedback", help="With --gradebook: also nbgrader's feedback pages.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="With --gradebook: grade what has not changed, too.")] = False,
+    accept_changes: Annotated[
+        bool,
+        typer.Option("--accept-changes", help="With --gradebook: write marks that a change of the course moves, too."),
+    ] = False,
     scheduler: Annotated[
         str, typer.Option(help="Address of a Dask scheduler whose workers grade, such as tcp://10.0.0.1:8786.")
     ] = "",
@@ -77,10 +85,11 @@ def grade(
 ) -> None:
     """Grade notebooks with the hidden tests. Low marks are no failure.
 
-    If a run was interrupted, start it again: it goes on where it stopped.
+    If a run was interrupted, start it again: it goes on where it stopped. If a change of the course would move a mark
+    in the gradebook, it is named and left as it was (see `autograder regrade`).
 
     Exit code: 0 when everything was graded, 1 when a submission could not be (it stays in the report with its
-    reason), 2 when the call itself is wrong.
+    reason) or a mark was left, 2 when the call itself is wrong.
     """
     console = Console(stderr=json_file == Path("-"))
     course = course_at(folder) if folder else find_course(handed_in=paths or ())
@@ -91,9 +100,9 @@ def grade(
         if paths or json_file:
             raise AutograderError("--gradebook grades what is in submitted/; leave PATH and --json away")
         warn(sandbox, course)
-        raise typer.Exit(grade_class(course, assignment, how, console, feedback, force))
-    if feedback or force:
-        raise AutograderError("--feedback and --force go with --gradebook")
+        raise typer.Exit(grade_class(course, assignment, how, console, feedback, force, accept_changes))
+    if feedback or force or accept_changes:
+        raise AutograderError("--feedback, --force and --accept-changes go with --gradebook")
     if not paths:
         raise AutograderError("what is to be graded? Name a notebook or a folder, or pass --gradebook")
     found = find_submissions(paths, course, assignment)
@@ -104,7 +113,11 @@ def grade(
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
 
 
-@app.command(epilog="Example: autograder doctor")
+@app.command(
+    epilog="Example: autograder doctor",
+    rich_help_panel=Group.machine,
+    short_help="Is grading safe on this machine?",
+)
 def doctor(
     folder: Annotated[
         Path | None, typer.Option("--course", help="The course's folder; else the one around the current folder.")
@@ -129,9 +142,16 @@ def doctor(
     raise typer.Exit(0 if ask.safe(found) else 1)
 
 
-@app.command(epilog="Example: autograder check first.ipynb --watch")
+@app.command(
+    epilog="Example: autograder check first.ipynb --watch",
+    rich_help_panel=Group.students,
+    short_help="Run the visible tests on a saved notebook.",
+)
 def check(
     notebook: Annotated[Path, typer.Argument(help="A notebook from the released folder, saved.")],
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write what the tests say, in the form of grade --json.")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")] = False,
     folder: Annotated[
         Path | None,
@@ -148,13 +168,19 @@ def check(
     from autograder.cli import check_notebook
 
     course = course_at(folder) if folder else None
+    if watch and json_file:
+        raise AutograderError("--watch and --json are two different things")
     if not watch:
-        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course) else 1)
+        raise typer.Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file) else 1)
     with contextlib.suppress(KeyboardInterrupt):
         check_notebook.watch(notebook, Console(), course)
 
 
-@app.command(epilog="Example: autograder demo demo")
+@app.command(
+    epilog="Example: autograder demo demo",
+    rich_help_panel=Group.machine,
+    short_help="Grade a small class, from release to feedback.",
+)
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to build the class; an earlier demo there is replaced.")] = Path(
         "demo"
@@ -169,7 +195,7 @@ def demo(
 
 
 app.add_typer(instructors.app)
-app.add_typer(dev, name="dev")
+app.add_typer(dev, name="dev", rich_help_panel=Group.machine)
 
 
 def main() -> None:

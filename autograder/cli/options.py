@@ -14,6 +14,16 @@ from autograder.errors import AutograderError
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
 
 
+class Group(StrEnum):
+    """Under which heading a command stands in `autograder --help`."""
+
+    grading = "Grade"
+    term = "During the term"
+    elsewhere = "From and to other systems"
+    students = "For students"
+    machine = "This machine, and editing a course"
+
+
 class SandboxKind(StrEnum):
     """Where student code runs."""
 

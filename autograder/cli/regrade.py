@@ -1,8 +1,7 @@
 """`autograder regrade`: after a suite or points changed, who gains and who loses, before anything is written.
 
-Comparing reads the gradebook and grades in memory. Writing saves what it changes, then runs nbgrader's own
-`autograde --force`; manual grades and comments stay, and cells whose automatic score stayed do not wait for a person
-again.
+Comparing reads the gradebook and grades in memory. Writing saves what it changes, then grades into the gradebook;
+manual grades and comments stay, and cells whose automatic score stayed do not wait for a person again.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ from rich.text import Text
 from autograder.course import CHECK, Assignment, Course
 from autograder.discovery import of_assignment
 from autograder.errors import AutograderError
-from autograder.nbgrader import api, gradebook_backup, must
+from autograder.nbgrader import api, gradebook_backup, history, must
+from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.report import Report
 from autograder.reports.plain_text import points
 from autograder.submission import Submission
@@ -81,11 +81,20 @@ def _total(marks: dict[str, CellMark]) -> float:
     return sum(mark.score for mark in marks.values())
 
 
-def compare(course: Course, assignment: Assignment, nbgrader: Any, jobs: int, kind: str) -> list[Comparison]:
-    """Each graded student's marks in the gradebook beside what grading gives now. Writes nothing."""
+def compare(
+    course: Course, assignment: Assignment, nbgrader: Any, jobs: int, kind: str, only: str = ""
+) -> list[Comparison]:
+    """Each graded student's marks in the gradebook beside what grading gives now. Writes nothing.
+
+    only: a student; all if empty
+    """
     students = gradebook_backup.find_submissions_of(nbgrader, assignment.name)
     if not students:
         raise AutograderError(f"nobody's {assignment.name} is graded yet; run `nbgrader autograde {assignment.name}`")
+    if only:
+        if only not in students:
+            raise AutograderError(f"{shown_name(only)} has no marks in {assignment.name}")
+        students = [only]
     before = _marks(nbgrader, assignment, students)
     found = [_submitted(nbgrader, student, assignment) for student in students]
     reports = grade_many(found, course.root, worker_count(jobs, len(found)), kind)
@@ -131,46 +140,57 @@ def _comparison(student: str, before: dict[str, CellMark], report: Report, worth
     return Comparison(student, before, after)
 
 
-def write(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) -> tuple[Path, list[str]]:
+def write(
+    course: Course,
+    nbgrader: Any,
+    assignment: Assignment,
+    found: Sequence[Comparison],
+    jobs: int,
+    kind: str,
+    reason: str = "",
+    note: str = "",
+) -> tuple[Path, list[str]]:
     """Grade anew in the gradebook; the folder with what was there before, and who could not be graded."""
     students = [one.student for one in found if one.problem is None]
     place = gradebook_backup.save(nbgrader, assignment.name, students)
     if any(change.before.max_score != change.after.max_score for one in found for change in one.changed):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
+    settings = {"force": True, "accept_changes": True, "saved": True, "only": students, "jobs": jobs}
+    settings |= {"reason": reason, "note": note}
+    outcomes = grade_into_gradebook(course, [assignment], settings, kind, lambda one: None) if students else []
     # Those whom it cannot grade keep what they had in the gradebook.
-    failed = [name for name in students if not nbgrader.autograde(assignment.name, name, force=True)["success"]]
+    failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:
         gradebook_backup.restore_folder(nbgrader, assignment.name, student, place)
-    _settled(nbgrader, assignment, found)
     return place, failed
 
 
-def _settled(nbgrader: Any, assignment: Assignment, found: Sequence[Comparison]) -> None:
-    """nbgrader lets every manual grade wait for a person again. Only those with something new below should wait."""
-    settled = {
-        (one.student, name)
-        for one in found
-        for name, mark in one.before.items()
-        if mark == one.after[name] and not mark.waiting and mark.manual is not None
-    }
-    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        for student in {student for student, _ in settled}:
-            for notebook in book.find_submission(assignment.name, student).notebooks:
-                for grade in notebook.grades:
-                    if (student, grade.name) in settled:
-                        grade.needs_manual_grade = False
-        book.db.commit()
+def run(
+    course: Course,
+    name: str,
+    console: Console,
+    jobs: int,
+    kind: str,
+    write_it: bool,
+    only: str = "",
+    note: str = "",
+    again: str = "",
+    reason: str = "regrade",
+) -> None:
+    """Compare, show, and write if asked to.
 
-
-def run(course: Course, name: str, console: Console, jobs: int, kind: str, write_it: bool) -> None:
-    """Compare, show, and write if asked to."""
+    only: a student, all if empty; note, reason: for the history; again: the command that writes it
+    """
     assignment, nbgrader = course.assignment(name), api(course.root)
-    found = compare(course, assignment, nbgrader, jobs, kind)
+    found = compare(course, assignment, nbgrader, jobs, kind, only)
     show(found, console)
+    if only and any(change.before.max_score != change.after.max_score for change in found[0].changed):
+        raise AutograderError(f"points have changed, which concerns everybody; autograder regrade {name} shows it")
     if not write_it:
-        console.print(Text(f"Nothing was written. To write it: autograder regrade {name} --write"), soft_wrap=True)
+        again = again or f"autograder regrade {name}" + (f" --student {only}" if only else "")
+        console.print(Text(f"Nothing was written. To write it: {again} --write"), soft_wrap=True)
         return
-    place, failed = write(nbgrader, assignment, found)
+    place, failed = write(course, nbgrader, assignment, found, jobs, kind, reason, note)
     console.print(Text(f"Written; what was there before is in {place}."), soft_wrap=True)
     for student in failed:
         console.print(
@@ -183,7 +203,10 @@ def run(course: Course, name: str, console: Console, jobs: int, kind: str, write
 def undo(course: Course, name: str, console: Console) -> None:
     """Bring back what the last regrade changed."""
     course.assignment(name)
-    students = gradebook_backup.undo(api(course.root), name)
+    nbgrader = api(course.root)
+    students = gradebook_backup.undo(nbgrader, name)
+    for student in students:
+        history.record(nbgrader.coursedir, name, student, "regrade undone", {})
     console.print(Text(f"Brought back the marks of {len(students)} students as they were before the last regrade."))
     console.print(Text("source/ keeps your edits: the next autograde or regrade uses them again."), soft_wrap=True)
 

@@ -9,6 +9,7 @@ looks.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,8 +19,10 @@ from autograder.course import CONFIG
 from autograder.errors import CourseError
 from autograder.nbgrader.autograde import take_autogrades_place
 from autograder.nbgrader.database import open_with_fewer_steps
+from autograder.nbgrader.due import release_with_due_dates
 from autograder.nbgrader.exchange import follow_no_links
 from autograder.nbgrader.files import make_feedback_of_pages_alone
+from autograder.nbgrader.history import note_manual_grades
 from autograder.nbgrader.pages import make_pages_careful
 from autograder.nbgrader.preprocessor import Mark
 from autograder.nbgrader.quick_steps import CheckMetadata, SaveMarks
@@ -37,6 +40,8 @@ def configure(config: Any) -> None:
     end_with_who_was_left()
     make_feedback_of_pages_alone()
     follow_no_links()
+    release_with_due_dates()
+    note_manual_grades()
     config.ZipCollectApp.extractor_plugin = "autograder.nbgrader.zip_collect.Unpacked"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
@@ -71,6 +76,8 @@ def api(root: Path) -> Any:
 
     # nbgrader 0.9.6 makes SQLAlchemy warn about its own session handling, a dozen lines a submission.
     warnings.filterwarnings("ignore", module="nbgrader")
+    if str(root.resolve()) not in sys.path:
+        sys.path.append(str(root.resolve()))  # for plugins beside the configuration, as nbgrader's commands find them
     config = Config()
     configure(config)
     if (root / CONFIG).is_file():

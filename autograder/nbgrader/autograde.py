@@ -9,49 +9,64 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import itertools
-import json
 import os
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
-from filelock import FileLock, Timeout
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import setenv
-from traitlets import Integer, Unicode, default
+from traitlets import Bool, Integer, List, Unicode, default
 
 from autograder.course import course_at
 from autograder.discovery import closed_folders, of_assignment
 from autograder.errors import AutograderError, CourseError, SubmissionError, UnfitMachine, in_words
+from autograder.nbgrader import gradebook_backup, history
+from autograder.nbgrader.ahead import Ahead
+from autograder.nbgrader.course_changes import (
+    CELLS,
+    GRADED,
+    SUBMISSION,
+    Move,
+    cell_digests,
+    kept_with,
+    marks_now,
+    moves,
+    settled_kept,
+    suite_digest,
+    unchanged_cells,
+)
 from autograder.nbgrader.database import tables_looked_for_once
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, Exporter, PlainFiles, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     assign_penalty,
     know_student,
+    look_at_penalty,
     marks_kept,
     points_that_differ,
     students_late,
 )
-from autograder.nbgrader.preprocessor import STAMP, Mark, exercises_with_points
+from autograder.nbgrader.one_run import in_nbgraders_words, only_one_run
+from autograder.nbgrader.outcomes import SubmissionOutcome, say_what_is_left
+from autograder.nbgrader.preprocessor import Mark, exercises_with_points
 from autograder.nbgrader.resources import KEY, CourseCell, Given
 from autograder.nbgrader.restore import course_cells
 from autograder.reading import read_bytes
+from autograder.report import Report
 from autograder.sandbox.supervisor.fork_server import what_is_unsafe
-from autograder.secret import make_secret
 from autograder.submission import ModelFile, Submission, model_beside, read_notebook, stamp
 from autograder.text import one_line, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, worker_count
-from autograder.worker.task import Marked, Task, as_task
+from autograder.worker.task import Task, as_task
 
-LOCK = ".autograder.lock"
+NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"  # why marks are others, in the history
 
 
 class Autograde(NbGraderAutograde, PlainFiles):
@@ -65,6 +80,13 @@ class Autograde(NbGraderAutograde, PlainFiles):
     scheduler = Unicode("", help="Address of a Dask scheduler whose workers mark, in place of processes here.").tag(
         config=True
     )
+    accept_changes = Bool(
+        False, help="Write marks that a change of the course has moved; `autograder regrade --undo` takes them back."
+    ).tag(config=True)
+    only = List(Unicode(), help="Grade these students; all if there is none.")
+    saved = Bool(False, help="Whoever runs this has saved what there was before.")
+    reason = Unicode("", help="Why it is graded, for the history, if it is not only that there is something new.")
+    note = Unicode("", help="Goes into the history with the reason.")
     workers: WorkerPool | None = None  # those of a run over several assignments; else each run hires its own
     on_graded: Callable[[SubmissionOutcome], None] = staticmethod(lambda outcome: None)
     model: ModelFile | None = None  # what came beside the notebook that is being graded
@@ -88,14 +110,18 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
         self.cells = self._cells()
         self.points = {name: cell.points for name, cell in self.cells.items() if cell.grade}
+        look_at_penalty(self)
         self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
         unsafe = what_is_unsafe(self._kind(), course.root)
         for notice in [*self.notices, *([unsafe] if unsafe else [])]:
             self.log.warning("%s", notice)
         self.version = self.course_assignment.version() + repr(self.points)
+        self.suite = suite_digest(self.course_assignment, self.points)
+        self.graded_by = cell_digests(self.course_assignment, {n: c.points or 0.0 for n, c in self.cells.items()})
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
         for folder in sorted(glob.glob(pattern, include_hidden=True)):
-            self._read(folder)
+            if not self.only or Path(folder).parent.name in self.only:
+                self._read(folder)
         if self.coursedir.student_id == "*":  # a glob passes over what it cannot look into
             for student, reason in closed_folders(Path(self.coursedir.root, self.coursedir.submitted_directory)):
                 self._end(student, reason)
@@ -131,23 +157,20 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def convert_notebooks(self) -> None:
         """Grade what is left to grade, one student after another. Say at the end how many could not be graded."""
         self.late = students_late(self.coursedir, self.course_assignment.name)
+        self.marks = marks_now(self.coursedir, self.course_assignment.name)
         todo = [folder for folder in self.assignments if not self._is_done(folder)]
         workers = self.workers or self.hire(len(todo))
         self.ahead = Ahead(workers, map(self._as_task, todo))
         try:
             self.ahead.look()  # a course that is not in order is told before anything is taken away
-            for folder in todo:
-                self._grade(folder)
+            known = [] if self.saved or not self.accept_changes else list(filter(self._was_graded, todo))
+            with gradebook_backup.undoable(self, known, lambda: any(outcome.moves for outcome in self.outcomes)):
+                for folder in todo:
+                    self._grade(folder)
         finally:
             if self.workers is None:
                 workers.close()
-        failed = [outcome for outcome in self.outcomes if outcome.reason]
-        if failed:
-            text = f"{len(failed)} of {len(failed) + len(self.assignments)} submissions could not be graded"
-            # Again, since above they stand among a class's other lines.
-            reasons = [f"  {shown_name(one.student)}: {one.reason}" for one in failed]
-            self.log.error("%s:\n%s", text, "\n".join(reasons))
-            raise NotAll(text)
+        say_what_is_left(self.log, self.course_assignment.name, self.outcomes, len(self.assignments))
 
     def handed_in(self, notebook: str) -> Path:
         """Where the notebook that nbgrader knows by this name was handed in."""
@@ -172,7 +195,20 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
         """nbgrader's own, and what our preprocessors need for this notebook."""
         resources = dict(super().init_single_notebook_resources(notebook_filename))
-        return resources | {KEY: Given(self.course_assignment, self.stamp, self.model, self.ahead.take, self.cells)}
+        own = Given(
+            self.course_assignment, self.kept, self.model, self.ahead.take, self.cells, self._notice, self._keep
+        )
+        return resources | {KEY: own}
+
+    def _keep(self, report: Report) -> None:
+        """Keep what was handed in and the report on it, for the history."""
+        submission = self._submission(str(Path(self.notebooks[0]).parent))
+        history.keep(Path(self.coursedir.root), submission, self.digests, report)
+
+    def _notice(self, sentence: str) -> None:
+        """What somebody should read on the submission that is being graded."""
+        student = Path(self.notebooks[0]).parent.parent.name
+        self.notices.append(f"{shown_name(student)}, {self.course_assignment.name}: {sentence}")
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """nbgrader's own two lists of preprocessors, with nothing written and read again between them."""
@@ -194,17 +230,28 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _grade(self, folder: str) -> None:
         """nbgrader's steps for one student; whatever goes wrong costs this student's mark and no other's."""
         student, assignment = Path(folder).parent.name, Path(folder).name
-        self.notebooks, self.stamp = self.assignments[folder], self._stamp(folder)
+        self.notebooks, self.kept = self.assignments[folder], self._to_keep(folder)
         self.model = model_beside(self._submission(folder))
-        target = Path(self._format_dest(assignment, student))
+        self.digests = {"suite": self.suite, "submission": str(self.kept[SUBMISSION])}
+        target, same = Path(self._format_dest(assignment, student)), set[str]()
+        moved: tuple[Move, ...] = ()
+        if before := self._was_graded(folder):
+            moved = moves(self.marks.get(student, {}), self.ahead.result_of(student))
+            same = unchanged_cells(before.get(CELLS), self.graded_by)
+        if moved and not self.accept_changes:
+            self._end(student, moved=moved, held=True)
+            return
         try:
             remove_tree(target)
             self.run_pre_convert_hook()
-            self.init_assignment(assignment, student)
-            for notebook in self.notebooks:
-                self.convert_single_notebook(notebook)
+            with settled_kept(self.coursedir, assignment, student, same):
+                self.init_assignment(assignment, student)
+                for notebook in self.notebooks:
+                    self.convert_single_notebook(notebook)
             self.set_permissions(assignment, student)
             self.run_post_convert_hook()
+            why = self.reason or (COURSE_CHANGED if before else NEW_SUBMISSION)
+            history.record(self.coursedir, assignment, student, why, self.digests, self.note)
         except (CourseError, UnfitMachine):  # nobody's fault who handed in, and the next would fare no better
             remove_tree(target)
             raise
@@ -221,10 +268,11 @@ class Autograde(NbGraderAutograde, PlainFiles):
             remove_tree(target)
             raise
         else:
-            self._end(student)
+            self._end(student, moved=moved)
 
-    def _end(self, student: str, reason: str | None = None) -> None:
-        outcome = SubmissionOutcome(student, self.course_assignment.name, reason and one_line(reason))
+    def _end(self, student: str, reason: str | None = None, moved: tuple[Move, ...] = (), held: bool = False) -> None:
+        name = self.course_assignment.name
+        outcome = SubmissionOutcome(student, name, reason and one_line(reason), moves=moved, held=held)
         self.outcomes.append(outcome)
         if outcome.reason:
             self.log.error("%s, %s cannot be graded: %s", shown_name(student), outcome.assignment, outcome.reason)
@@ -237,18 +285,35 @@ class Autograde(NbGraderAutograde, PlainFiles):
         student = Path(folder).parent.name
         if student in self.coursedir.student_id_exclude.split(","):
             return True
-        notebook = Path(self._format_dest(Path(folder).name, student), Path(self.assignments[folder][0]).name)
-        done = not self.force and _stamp_of(notebook) == self._stamp(folder)
+        done = not self.force and self._kept(folder).get(GRADED) == self._to_keep(folder)[GRADED]
         if done:
             self.log.info("Skipping %s: nothing has changed since it was graded", folder)
             if student in self.late:
                 assign_penalty(self, student, self.course_assignment)
+                history.record(self.coursedir, self.course_assignment.name, student, "late", {})
             self.on_graded(SubmissionOutcome(student, self.course_assignment.name, unchanged=True))
         return done
 
-    def _stamp(self, folder: str) -> str:
-        """A word that changes with the submission and with the course."""
-        return stamp(self._submission(folder), self.version, str(self.coursedir.get_existing_timestamp(folder)))
+    def _to_keep(self, folder: str) -> dict[str, object]:
+        """What is kept with the marks: words that change with the submission, with it and the course, and by cell."""
+        submission, timestamp = self._submission(folder), str(self.coursedir.get_existing_timestamp(folder))
+        return {
+            GRADED: stamp(submission, self.version, timestamp),
+            SUBMISSION: stamp(submission),
+            CELLS: self.graded_by,
+        }
+
+    def _kept(self, folder: str) -> dict[str, Any]:
+        student, assignment = Path(folder).parent.name, Path(folder).name
+        return kept_with(Path(self._format_dest(assignment, student), Path(self.assignments[folder][0]).name))
+
+    def _was_graded(self, folder: str) -> dict[str, Any]:
+        """What is kept with the marks of this very submission; empty if it was not graded, or another one was."""
+        kept, student = self._kept(folder), Path(folder).parent.name
+        if not kept and student in self.marks:  # somebody has removed autograded/, or a run could not grade it
+            known = history.entries(Path(self.coursedir.root), student, self.course_assignment.name)
+            kept = {SUBMISSION: known[-1].submission} if known else {}
+        return kept if kept.get(SUBMISSION) == stamp(self._submission(folder)) else {}
 
     def _submission(self, folder: str) -> Submission:
         return self.submissions[Path(folder)]
@@ -269,75 +334,6 @@ class Autograde(NbGraderAutograde, PlainFiles):
                     f"{name} is not in the gradebook; run: nbgrader generate_assignment {name}"
                 ) from None
             return course_cells(notebook)
-
-
-@dataclass(frozen=True)
-class SubmissionOutcome:
-    """What became of one submission: `reason` is why it could not be graded, `no_feedback` why it has no page.
-
-    `unchanged` is set if it was graded before, and not again.
-    """
-
-    student: str
-    assignment: str
-    reason: str | None = None
-    no_feedback: str | None = None
-    unchanged: bool = False
-
-
-class NotAll(NbGraderException):
-    """All that could be graded was; the rest stands in the outcomes."""
-
-
-class Ahead:
-    """Results of a whole class, marked by workers while nbgrader writes down those before."""
-
-    def __init__(self, workers: WorkerPool, tasks: Iterable[Task]) -> None:
-        self._results = workers.mark(tasks)
-
-    def look(self) -> None:
-        """Wait for the first result. Raises `CourseError` if the course is not in order."""
-        first = list(itertools.islice(self._results, 1))
-        self._results = itertools.chain(first, self._results)
-
-    def take(self, task: Task) -> Marked | None:
-        """The result of a task; None if the workers were given another, and it has to be done here."""
-        for given, marked in self._results:
-            if given.student == task.student:
-                return marked if given == task or marked.report.reason else None
-        return None
-
-
-def _stamp_of(notebook: Path) -> str | None:
-    """The stamp in an autograded notebook; None if it is not there or was not finished."""
-    try:
-        return str(json.loads(notebook.read_text(encoding="utf-8"))["metadata"]["autograder"][STAMP])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-@contextlib.contextmanager
-def in_nbgraders_words(log: Any) -> Iterator[None]:
-    """Turn an error of ours into one of nbgrader's, so that its command says one sentence and ends with 1."""
-    try:
-        yield
-    except Exception as error:
-        words = str(error) if isinstance(error, AutograderError) else in_words(error)
-        if words is None:
-            raise
-        log.error("%s", words)
-        raise NbGraderException(words) from None
-
-
-@contextlib.contextmanager
-def only_one_run(root: Path) -> Iterator[None]:
-    """Hold the course for this run; the system frees it with its owner. Raises `CourseError` if another has it."""
-    try:
-        with FileLock(root / LOCK, blocking=False):
-            make_secret(root)
-            yield
-    except Timeout:
-        raise CourseError(f"another run is grading {root}; wait for it to end, then run this again") from None
 
 
 def take_autogrades_place() -> None:

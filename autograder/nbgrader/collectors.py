@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.nbgrader.system_collector import Owner, SystemCollector, can_be_a_folder
+from autograder.nbgrader.system_collector import GROUPS, METADATA, Owner, SystemCollector, can_be_a_folder
 
 DUE = 'nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets it, then collect again'
 _NO_FOLDER = (
@@ -28,27 +28,47 @@ _NO_FOLDER = (
 )
 
 
+_NO_FILE = "a {what} was handed in, and no file"
+
+
+def _canvas_id(found: re.Match[str]) -> str:
+    return "_".join(filter(None, (found["name"], found["user"])))
+
+
 class Canvas(SystemCollector):
     """`doejane_LATE_4321_98765_first-1.ipynb` is of student `doejane_4321`.
 
     Name, user's number, file's number and file's name, from `lib/content_zipper.rb` of Canvas. The number tells two
-    students of one name apart, and stays the same all term.
+    students of one name apart, and stays the same all term. With anonymous grading it is `anon_a1B2c_98765_`, and of a
+    group the name is the group's, the number one member's. A file that is handed in later has a larger number.
 
     Of late work Canvas says that it is late, and not when it came. It gets a time one second after the due date in the
     gradebook, so that nbgrader's penalties count; correct `timestamp.txt` if yours go by hours or days.
     """
 
     system = "Canvas"
-    _name = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_\d+_")
+    _name = re.compile(r"(?:(?P<name>[^_]+)_)??(?P<late>LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?P<file>\d+)_")
+    _no_file = re.compile(r"(?:(?P<name>[^_]+)_)??(?:LATE_)?(?P<user>\d+|anon_[^\W_]+)_(?P<what>text|link)\.html")
 
     def owner(self, path: Path) -> Owner | None:
         """Whose a file is, by `doejane_4321_98765_` at the beginning of the outermost name that has it."""
         for part in path.parts:
             if found := self._name.match(part):
-                student, when = f"{found['name']}_{found['user']}", self.when_late if found["late"] else ""
+                when = self.when_late if found["late"] else ""
                 problem = _NO_FOLDER if part != path.parts[-1] else ""
-                return Owner(student, found["user"], part, found[0], part[found.end() :], when, problem=problem)
+                rest, number = part[found.end() :], int(found["file"])
+                return Owner(
+                    _canvas_id(found), found["user"], part, found[0], rest, when, problem=problem, attempt=number
+                )
+            if found := self._no_file.fullmatch(part):
+                return Owner(
+                    _canvas_id(found), found["user"], part, part, part, problem=_NO_FILE.format(**found.groupdict())
+                )
         return None
+
+    def group_of(self, owner: Owner) -> str:
+        """The name alone: Canvas writes the number of the member who has handed in beside it."""
+        return owner.student.rpartition("_")[0]
 
     @functools.cached_property
     def when_late(self) -> str:
@@ -71,11 +91,14 @@ class Moodle(SystemCollector):
     """`Jane Doe_123456_assignsubmission_file/first.ipynb`, or both in one name, is of `Jane Doe`.
 
     From `mod/assign/classes/downloader.php` of Moodle. Its number is another one in each assignment, so the name
-    has to do. If two students have one name, neither is collected, and both are named.
+    has to do. If two students have one name, neither is collected, and both are named. Where Moodle hides the names,
+    all are called `Participant`, and an id is `Participant_123456`.
+
+    Work of a team has the group's name, `Group A_12_assignsubmission_file`, or that of the default group and no number.
     """
 
     system = "Moodle"
-    _name = re.compile(r"(?P<name>[^_]+)_(?P<user>\d+)_assignsubmission_file(?:_(?P<rest>.*))?")
+    _name = re.compile(r"(?P<name>[^_]+)(?:_(?P<user>\d+))?_assignsubmission_[a-z]+(?:_(?P<rest>.*))?")
 
     def owner(self, path: Path) -> Owner | None:
         """Whose a file is, by the outermost folder or file that Moodle has named."""
@@ -84,11 +107,27 @@ class Moodle(SystemCollector):
                 inside = path.parts[depth + 1 :]
                 folder = part if inside else part.removesuffix(f"_{found['rest'] or ''}")
                 rest = "/".join(inside) if inside else found["rest"] or ""
-                return Owner(found["name"], found["user"], folder, f"{folder}/", rest)
+                hidden, number = found["name"] in self.names_for_all, found["user"] or ""
+                student = f"{found['name']}_{number}" if hidden else found["name"]
+                return Owner(student, number, folder, f"{folder}/", rest)
         return None
 
+    @functools.cached_property
+    def names_for_all(self) -> set[str]:
+        """What students are called where Moodle hides their names: in English, or whatever all of them are called."""
+        below = [path for folder in Path(self.extracted).glob("*") for path in (folder, *folder.glob("*"))]
+        found = [match for path in below if (match := self._name.fullmatch(path.name))]
+        names, numbers = {one["name"] for one in found}, {one["user"] for one in found}
+        return {"Participant"} | (names if len(names) == 1 and len(numbers) > 2 else set())
 
-METADATA = "submission_metadata.yml"  # at the root of what Gradescope exports
+    def why_no_student(self, owner: Owner, has_groups: bool) -> str:
+        """A team's folder that nobody has given members is no student's."""
+        if has_groups or not owner.number or _TEAM.match(owner.student):
+            return f"this is of a group; name its members in {GROUPS} beside archive/ (columns group and student)"
+        return ""
+
+
+_TEAM = re.compile(r"(?:group|team|gruppe|groupe|équipe|grupo|equipo|gruppo|groep)\b", re.IGNORECASE)
 MAX_METADATA = 500 * 2**20  # bytes; it has all that a class's autograder has ever said
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:\d\d)")
 _KEY = re.compile(r"(?P<entry>\S)|  (?P<key>:\w+):|  -")  # of lines that are not deep inside of something

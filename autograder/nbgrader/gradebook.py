@@ -17,8 +17,9 @@ from nbgrader.utils import temp_attrs
 from autograder.course import Assignment, Course
 from autograder.discovery import closed_folders
 from autograder.errors import CourseError
-from autograder.nbgrader.autograde import Autograde, NotAll, SubmissionOutcome
+from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.gradebook_rows import page_stamps
+from autograder.nbgrader.outcomes import NotAll, SubmissionOutcome
 from autograder.text import one_line
 from autograder.worker.pool import WorkerPool
 from autograder.worker.run_log import write_whole
@@ -29,7 +30,7 @@ STAMPS = ".pages.json"  # in the feedback folder
 def grade_into_gradebook(
     course: Course,
     assignments: Iterable[Assignment],
-    settings: Mapping[str, int | str],
+    settings: Mapping[str, Any],
     kind: str,
     on_graded: Callable[[SubmissionOutcome], None],
     feedback: bool = False,
@@ -38,7 +39,7 @@ def grade_into_gradebook(
     """Grade what was submitted and has changed. Returns what became of each submission that was looked at.
 
     on_notice: gets a sentence on what somebody should look into, such as points that differ
-    settings: traits of `Autograde` (`jobs`, `scheduler`, `force`); kind: the sandbox's
+    settings: traits of `Autograde` (`jobs`, `scheduler`, `force`, `accept_changes`); kind: the sandbox's
     Raises `CourseError` if an assignment was not released, or another run is under way.
     """
     from autograder.nbgrader import api
@@ -66,7 +67,7 @@ def _silent() -> logging.Logger:
 def _grade(
     nbgrader: Any,
     assignment: Assignment,
-    settings: Mapping[str, int | str],
+    settings: Mapping[str, Any],
     workers: WorkerPool,
     on_graded: Callable[[SubmissionOutcome], None],
     feedback: bool,

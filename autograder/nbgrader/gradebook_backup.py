@@ -7,8 +7,9 @@ autograded folder of each student. Manual scores and comments are not: a regrade
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,6 +65,18 @@ def save(nbgrader: Any, assignment: str, students: list[str]) -> Path:
     for student in students:
         _copy(_autograded(nbgrader, student, assignment), place / "autograded" / student)
     return place
+
+
+@contextlib.contextmanager
+def undoable(nbgrader: Any, folders: Sequence[str], was_needed: Callable[[], bool]) -> Iterator[None]:
+    """Save the students of these folders before what is done inside; what was saved goes again if it was not needed."""
+    students = [Path(folder).parent.name for folder in folders]
+    place = save(nbgrader, nbgrader.coursedir.assignment_id, students) if students else None
+    try:
+        yield
+    finally:
+        if place and not was_needed():
+            _remove(place)
 
 
 def undo(nbgrader: Any, assignment: str) -> list[str]:

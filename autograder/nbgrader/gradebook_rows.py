@@ -16,7 +16,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course import CHECK, Assignment
 from autograder.discovery import name_problem
+from autograder.errors import CourseError
 from autograder.reports.roster import Person
+
+PLUGIN = "the plugin for late work (c.AssignLatePenalties.plugin_class)"
 
 
 def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
@@ -52,6 +55,17 @@ def assign_penalty(converter: Any, student: str, assignment: Assignment) -> None
     names = {"student": student, "assignment": assignment.name, "notebook": assignment.notebook.stem}
     resources = {"nbgrader": names | {"db_url": converter.coursedir.db_url}}
     AssignLatePenalties(parent=converter).preprocess(new_notebook(), resources)
+
+
+def look_at_penalty(converter: Any) -> None:
+    """Load the course's plugin for late work before anybody is graded. Raises `CourseError` if that fails."""
+    try:
+        AssignLatePenalties(parent=converter).init_plugin()
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise CourseError(
+            f"the plugin for late work (c.AssignLatePenalties.plugin_class) cannot be used: {said}"
+        ) from None
 
 
 def know_student(coursedir: Any, student: str) -> None:
@@ -127,8 +141,13 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
             for notebook in book.find_assignment(assignment).notebooks
             for cell in [*notebook.grade_cells, *notebook.task_cells]
         )
+        due = {
+            one.student_id: repr((one.timestamp, one.assignment.duedate and one.duedate))
+            for one in book.find_assignment(assignment).submissions
+        }
     return {
-        student: _stamp(coursedir, assignment, student, [repr(points), *sorted(rows)]) for student, rows in told.items()
+        student: _stamp(coursedir, assignment, student, [repr(points), due[student], *sorted(rows)])
+        for student, rows in told.items()
     }
 
 
@@ -145,16 +164,17 @@ def marks_kept(coursedir: Any, assignment: str, student: str) -> Iterator[None]:
     """Give back the automatic marks of a submission that are taken away inside."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         before = {
-            grade.id: (grade.auto_score, grade.needs_manual_grade) for grade in _grades(book, assignment, student)
+            grade.id: (grade.auto_score, grade.needs_manual_grade) for grade in grades_of(book, assignment, student)
         }
     yield
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        for grade in _grades(book, assignment, student):
+        for grade in grades_of(book, assignment, student):
             grade.auto_score, grade.needs_manual_grade = before.get(grade.id, (None, False))
         book.db.commit()
 
 
-def _grades(book: Gradebook, assignment: str, student: str) -> list[Any]:
+def grades_of(book: Gradebook, assignment: str, student: str) -> list[Any]:
+    """A submission's rows of marks; none if there is no submission."""
     with contextlib.suppress(MissingEntry):
         return [grade for notebook in book.find_submission(assignment, student).notebooks for grade in notebook.grades]
     return []

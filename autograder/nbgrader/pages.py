@@ -29,6 +29,7 @@ from traitlets import Unicode, default
 from autograder.course import Written, course_at
 from autograder.discovery import ACTS
 from autograder.errors import CourseError
+from autograder.nbgrader.due import due_line, with_due_line
 from autograder.nbgrader.formulas import as_mathml
 from autograder.submission import PICTURES, grade_id
 from autograder.text import REPLACEMENT
@@ -134,7 +135,7 @@ class Page(HTMLExporter):
         for found, shown_instead in _NAMES:
             page = found.sub(shown_instead, page)
         if "db_url" in info:
-            page = with_waiting(page, waiting(info))
+            page = with_due_line(with_waiting(page, waiting(info)), due_line(info))
         return page, resources
 
     def _page(self, notebook: Any, resources: Any, **kw: Any) -> Any:
@@ -252,7 +253,20 @@ def render(self: Any, name: str, **names: Any) -> Any:
     nbgrader 0.9.6 writes a student's id into its pages as it is, even if it is only part of an address: a link in a
     student's text to `/formgrader/manage_students/<img ...>` would act with the instructor's rights.
     """
-    return _render(self, name, **{key: _inert(value) if key.endswith("_id") else value for key, value in names.items()})
+    page = _render(self, name, **{key: _inert(value) if key.endswith("_id") else value for key, value in names.items()})
+    return page.replace("</body>", f"{_ONE_NAME}</body>", 1) if isinstance(page, str) else page
+
+
+# nbgrader's script writes "None" in place of a name that is not there, when the page is open. Who has none has an id.
+_ONE_NAME = """<script>
+new MutationObserver(() => {
+    for (const place of document.querySelectorAll("td.name, td.name a, td.student-name, td.student-name a"))
+        if (!place.children.length && /^None, |, None$/.test(place.textContent))
+            place.textContent = place.textContent === "None, None"
+                ? place.closest("tr").querySelector("td.id, td.student-id").textContent
+                : place.textContent.replace(/^None, |, None$/, "");
+}).observe(document.body, {childList: true, subtree: true});
+</script>"""
 
 
 def _inert(value: Any) -> Any:

@@ -13,6 +13,7 @@ from traitlets import Enum
 
 from autograder.course import CHECK, Assignment, Exercise
 from autograder.errors import MachineError
+from autograder.nbgrader.course_changes import KEPT
 from autograder.nbgrader.resources import given
 from autograder.report import CellResult
 from autograder.reports import plain_text, rubric
@@ -22,7 +23,6 @@ from autograder.worker.pool import open_pool
 from autograder.worker.task import Marked, Task
 
 MAX_OUTPUT = 20_000
-STAMP = "graded"  # in the autograded notebook's metadata: what was graded, written when all of it was
 
 
 class Mark(NbGraderPreprocessor):
@@ -59,7 +59,8 @@ class Mark(NbGraderPreprocessor):
                 cell.outputs = [new_output("execute_result", data=data, metadata={}, execution_count=None)]
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)
-        nb.metadata["autograder"] = {STAMP: own.stamp}
+        nb.metadata[KEPT] = dict(own.kept)
+        own.keep(marked.report)
         return nb, resources
 
     def _marked_now(self, task: Task, assignment: Assignment) -> Marked:
@@ -80,7 +81,8 @@ def _show_extra(nb: NotebookNode, extra: str) -> None:
 
 def exercises_with_points(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:
     """The course's exercises with the gradebook's points, by name of their check cell."""
-    return tuple(Exercise(e.name, points.get(CHECK + e.name) or e.points) for e in assignment.exercises)
+    found = ((exercise, points.get(CHECK + exercise.name)) for exercise in assignment.exercises)
+    return tuple(Exercise(e.name, e.points if worth is None else worth) for e, worth in found)
 
 
 def _cell_outputs(result: CellResult) -> list[NotebookNode]:

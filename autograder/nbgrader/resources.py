@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course import Assignment
+from autograder.report import Report
 from autograder.submission import ModelFile
 from autograder.worker.task import Marked, Task
 
@@ -27,6 +28,11 @@ class CourseCell:
     points: float | None
     source: str
 
+    @property
+    def is_answer(self) -> bool:
+        """Is it a written answer, which a person grades?"""
+        return self.grade and self.solution and self.cell_type == "markdown"
+
     def metadata(self) -> dict[str, object]:
         """As nbgrader keeps it in a notebook."""
         left = {"source"} if self.points is not None else {"source", "points"}
@@ -37,17 +43,21 @@ class CourseCell:
 class Given:
     """One notebook's assignment, as the course has it, and what goes with the notebook.
 
-    stamp: tells what is graded, so that it is not graded again
+    kept: told in the autograded notebook: what was graded, and by what
     model: the saved model beside the notebook, if there is one
     ahead: the result, if it was marked ahead with the rest of the class
     cells: the course's own, by grade_id
+    tell: takes a sentence on this submission that somebody should read
+    keep: takes the report, for the history
     """
 
     assignment: Assignment
-    stamp: str
+    kept: Mapping[str, object]
     model: ModelFile | None
     ahead: Callable[[Task], Marked | None]
     cells: Mapping[str, CourseCell]
+    tell: Callable[[str], None]
+    keep: Callable[[Report], None]
 
 
 def given(resources: Mapping[str, Any]) -> Given:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -14,6 +14,9 @@ from autograder.nbgrader.resources import CourseCell, given
 from autograder.nbgrader.sanitise import sanitise
 from autograder.submission import grade_id, is_plain_check
 
+LOST = "*This answer's cell has lost the name that nbgrader gave it. In words of the student the notebook has:*"
+NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no words of the student.*"
+
 
 class RestoreCells(NbGraderPreprocessor):
     """Take the metadata of graded cells from the gradebook, never from the submission, and bring missing cells back.
@@ -23,15 +26,46 @@ class RestoreCells(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Restore in place."""
-        wanted = given(resources).cells
-        sanitise(nb, given(resources).assignment.markdown())
+        own = given(resources)
+        sanitise(nb, own.assignment.markdown())
+        disguised = {grade_id(cell): cell for cell in nb.cells}
         seen: set[str] = set()
-        nb.cells = [restored for cell in nb.cells for restored in _restored(cell, wanted, seen)]
-        for name, cell in wanted.items():
-            if name not in seen and cell.grade:
-                self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
+        nb.cells = [restored for cell in nb.cells for restored in _restored(cell, own.cells, seen)]
+        words = [cell for cell in nb.cells if _are_a_students(cell, own.assignment.markdown())]
+        for name, cell in own.cells.items():
+            if name in seen or not cell.grade or (cell.is_answer and _found_untouched(nb, cell)):
+                continue
+            self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
+            if cell.is_answer:
+                nb.cells.append(_answer(cell, [disguised[name]] if name in disguised else words))
+                own.tell(f"the answer to '{name}' had lost nbgrader's name for its cell; it waits for a person")
+            else:
                 nb.cells.append(_new_cell(cell))
         return nb, resources
+
+
+def _are_a_students(cell: NotebookNode, course: Collection[str]) -> bool:
+    """Is it text without a name, and none of the course's?"""
+    named = cell.cell_type == "code" or "nbgrader" in cell.metadata
+    return not named and bool(cell.source.strip()) and cell.source not in course
+
+
+def _found_untouched(nb: NotebookNode, own: CourseCell) -> bool:
+    """Is the cell there as it was released, without its name? It gets that back, and nobody has to read it."""
+    for cell in nb.cells:
+        if cell.cell_type == own.cell_type and "nbgrader" not in cell.metadata and cell.source == own.source:
+            cell.metadata["nbgrader"] = own.metadata()
+            return True
+    return False
+
+
+def _answer(own: CourseCell, words: Sequence[NotebookNode]) -> NotebookNode:
+    """A cell with all that may be the answer. It differs from what was released, so nbgrader lets a person read it."""
+    cell = _new_cell(own)
+    cell.source = "\n\n".join([LOST, *(one.source for one in words)]) if words else NO_WORDS
+    if pictures := {name: data for one in words for name, data in one.get("attachments", {}).items()}:
+        cell.attachments = pictures
+    return cell
 
 
 def _restored(cell: NotebookNode, wanted: Mapping[str, CourseCell], seen: set[str]) -> list[NotebookNode]:

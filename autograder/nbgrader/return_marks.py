@@ -16,7 +16,6 @@ uploaded to it, so every page gets the name that the notebook had.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import zipfile
@@ -35,19 +34,25 @@ from autograder.nbgrader.system_collector import collected_as
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain_text import points
 
+HIDDEN = "while Canvas hides the names, it takes no marks from a file"
 CANVAS_HEAD = ("Student", "ID", "Section")
-IDENTIFIER, GRADE, MAXIMUM = "Identifier", "Grade", "Maximum Grade"  # of Moodle's worksheet, in English
+# Of Moodle's worksheet, in English.
+IDENTIFIER, NAME, GRADE, MAXIMUM = "Identifier", "Full name", "Grade", "Maximum Grade"
 System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
 COLLECTORS: dict[System, Any] = {"canvas": Canvas, "moodle": Moodle, "gradescope": Gradescope}
 
 
 @dataclass(frozen=True)
 class Handed:
-    """One student's notebook as the system named it: the student's number there, and the beginning of its name."""
+    """One student's notebook as the system named it: the student's number there, and the beginning of its name.
+
+    group: it is of a group that the student is in, so the number is not the student's own
+    """
 
     student: str
     number: str
     stem: str
+    group: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,14 +77,21 @@ def handed_in(nbgrader: Any, assignment: Assignment, system: System) -> tuple[di
     found = dict[str, Handed]()
     for path, owner in collector.sorted_out.taken.items():
         ours = collected_as(owner) == assignment.notebook.name
-        if path.suffix == ".ipynb" and (ours or owner.student not in found):
-            found[owner.student] = Handed(owner.student, owner.number, owner.stem)
+        for student in (owner.student, *(owner.others if owner.for_each else ())):
+            if path.suffix == ".ipynb" and (ours or student not in found):
+                found[student] = Handed(student, owner.number, owner.stem, owner.for_each)
     if not found:
         raise AutograderError(
             f"{folder}: nothing that {system.capitalize()} has named; download the submissions there, and collect them "
             f"with nbgrader zip_collect {assignment.name}{''.join(f'; {sentence}' for sentence in collector.left[:1])}"
         )
-    return found, [f"not collected, so nothing goes back: {sentence}" for sentence in collector.left]
+    hidden = [f"{one.student}: {HIDDEN}" for one in found.values() if _is_hidden(one)]
+    return found, [*(f"not collected, so nothing goes back: {sentence}" for sentence in collector.left), *hidden]
+
+
+def _is_hidden(one: Handed) -> bool:
+    """Has Canvas hidden the name, and with it the number that it finds a student by?"""
+    return one.number.startswith("anon_")
 
 
 def marks(nbgrader: Any, assignment: Assignment) -> list[StudentMarks]:
@@ -106,7 +118,7 @@ def canvas_csv(found: Sequence[StudentMarks], handed: dict[str, Handed], column:
     rows = [
         (one.name, handed[one.student].number, "", "" if one.score is None else points(one.score))
         for one in found
-        if one.student in handed
+        if one.student in handed and not _is_hidden(handed[one.student])
     ]
     return as_csv((*CANVAS_HEAD, column), rows)
 
@@ -114,32 +126,64 @@ def canvas_csv(found: Sequence[StudentMarks], handed: dict[str, Handed], column:
 def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Handed]) -> tuple[str, str]:
     """Moodle's own grading worksheet with the marks filled in, and what somebody should know of it; or "".
 
-    All else stays as Moodle wrote it, so that it accepts the file. Raises `AutograderError` if it is no worksheet.
+    All else stays as Moodle wrote it, to the byte, so that it accepts the file. Raises `AutograderError` if it is none.
     """
     try:
-        head, *rows = csv.reader(sheet.read_text(encoding="utf-8-sig").splitlines())
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+        text = sheet.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise AutograderError(f"{sheet} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if IDENTIFIER not in head or GRADE not in head:
+    head, *rows = _fields(text)
+    names = [_value(field[0]) for field in head]
+    if IDENTIFIER not in names or GRADE not in names:
         raise AutograderError(
             f"{sheet} has no columns {IDENTIFIER} and {GRADE}; in Moodle, in English, choose "
             "`Download grading worksheet` on the page of all submissions"
         )
-    score = {handed[one.student].number: one for one in found if one.student in handed and one.score is not None}
-    identifier, grade = head.index(IDENTIFIER), head.index(GRADE)
-    maximum = head.index(MAXIMUM) if MAXIMUM in head else None
-    told = ""
+    told, at, out = "", 0, io.StringIO()
     for row in rows:
-        number = re.search(r"\d+$", row[identifier]) if len(row) > max(identifier, grade) else None
-        one = score.get(number[0]) if number else None
-        if one is not None:
-            assert one.score is not None
-            row[grade] = points(one.score)
-            if maximum is not None and len(row) > maximum and _number(row[maximum]) not in (None, one.max_score):
-                told = f"Moodle's maximum grade is {row[maximum]}, here it is {points(one.max_score)}; set it in Moodle"
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([head, *rows])
-    return out.getvalue(), told
+        values = dict(zip(names, map(_value, (field[0] for field in row)), strict=False))
+        one = _whose(values, found, handed)
+        if one is None or one.score is None or GRADE not in values:
+            continue
+        place = row[names.index(GRADE)]
+        out.write(text[at : place.start()] + points(one.score))
+        at = place.end()
+        if _number(values.get(MAXIMUM, "")) not in (None, one.max_score):
+            told = f"Moodle's maximum grade is {values[MAXIMUM]}, here it is {points(one.max_score)}; set it in Moodle"
+    return out.getvalue() + text[at:], told
+
+
+def _whose(row: dict[str, str], found: Sequence[StudentMarks], handed: dict[str, Handed]) -> StudentMarks | None:
+    """Whose marks go into a row: by the number of who handed in, and by the name in work of a group."""
+    number = re.search(r"\d+$", row.get(IDENTIFIER, ""))
+    for one in found:
+        given = handed.get(one.student)
+        if given and (given.number == (number and number[0]) if not given.group else one.student == row.get(NAME)):
+            return one
+    return None
+
+
+_FIELD = re.compile(r'(?:"(?:[^"]|"")*"|[^",\r\n])*')
+
+
+def _fields(text: str) -> Iterator[list[re.Match[str]]]:
+    """The fields of each row of a CSV file, each with its place; quotes may hold commas and line breaks."""
+    at, row = int(text.startswith("\ufeff")), []
+    while at <= len(text):
+        field = _FIELD.match(text, at)
+        assert field is not None
+        row.append(field)
+        at = field.end() + 1
+        if text[field.end() : at] != ",":
+            yield row
+            row = []
+            at += text[field.end() : field.end() + 2] == "\r\n"
+            if at >= len(text):
+                return
+
+
+def _value(field: str) -> str:
+    return field[1:-1].replace('""', '"') if len(field) > 1 and field[0] == field[-1] == '"' else field
 
 
 def _number(text: str) -> float | None:

@@ -11,6 +11,7 @@ from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 
 from autograder.course import Assignment, Written
 from autograder.errors import AutograderError, SubmissionError
+from autograder.nbgrader import history
 from autograder.nbgrader.pages import OwnRenderer
 from autograder.reports.plain_text import points
 from autograder.reports.written import Answer, Decision, Question
@@ -101,6 +102,8 @@ def enter(coursedir: Any, assignment: Assignment, decisions: Sequence[Decision])
             except _Changed as changed:
                 left.append(f"{printable(one.student)}, {one.question}: {changed}")
         book.db.commit()
+    for student in {one.student for one in decisions}:
+        history.record(coursedir, assignment.name, student, history.BY_HAND, {})
     return len(decisions) - len(left), left
 
 

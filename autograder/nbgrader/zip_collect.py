@@ -10,8 +10,10 @@ import contextlib
 import os
 import shutil
 import stat
+import time
 import zipfile
 import zlib
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,6 +22,7 @@ from nbgrader.plugins import ExtractorPlugin
 
 from autograder.errors import SubmissionError
 from autograder.nbgrader.collectors import MAX_METADATA
+from autograder.nbgrader.files import remove_tree
 from autograder.nbgrader.plain_copy import blocks, copy_plain_files
 from autograder.nbgrader.system_collector import ARCHIVES
 from autograder.submission import MAX_BYTES
@@ -30,7 +33,16 @@ MAX_ALL = 1_000 * MAX_BYTES  # bytes of a download: 1,000 students, each with th
 MAX_ENTRIES = 100_000  # of a download: 1,000 students with 100 files each
 _ENCRYPTED = 0x1  # a bit of an entry's flags
 # What zipfile raises for bytes that are not what they should be.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+    OverflowError,
+)
 
 
 class Unpacked(ExtractorPlugin):
@@ -97,6 +109,8 @@ def _take(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> str
         with archive.open(entry) as packed, path.open("xb") as file:
             for block in blocks(packed, entry.file_size):
                 file.write(block)
+        packed_at = time.mktime((*entry.date_time, 0, 0, -1))
+        os.utime(path, (packed_at, packed_at))  # of two attempts it tells which is newer
     except _BROKEN as error:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -124,10 +138,21 @@ _process = ZipCollectApp.process_extracted_files
 
 
 def process_extracted_files(self: Any) -> None:
-    """nbgrader's own. At the end it names whoever was not collected, and the exit code is 1 if there is somebody."""
+    """nbgrader's own, and work of a group for each member. At the end it names whoever was not collected.
+
+    The exit code is 1 if there is somebody.
+    """
     left: list[str] = []
     try:
         _process(self)
+        sorted_out = getattr(self.collector_plugin_inst, "sorted_out", None)
+        if sorted_out is not None:
+            for sentence in sorted_out.older:
+                self.log.warning("%s", sentence)
+            members = {owner.student: owner.others for owner in sorted_out.taken.values() if owner.for_each}
+            give_to_all(self.coursedir, members)
+            everybody = {owner.student for owner in sorted_out.taken.values()}.union(*members.values())
+            self.log.info("%d students collected", len(everybody))
     finally:
         for plugin in (self.extractor_plugin_inst, self.collector_plugin_inst):
             left += getattr(plugin, "left", ())
@@ -135,6 +160,18 @@ def process_extracted_files(self: Any) -> None:
             self.log.error("%d not collected:\n%s", len(left), "\n".join(f"  {sentence}" for sentence in left))
     if left:
         self.exit(1)
+
+
+def give_to_all(coursedir: Any, members: Mapping[str, Collection[str]]) -> None:
+    """Copy what was collected for the first member of a group to the folders of the others."""
+
+    def folder(student: str) -> Path:
+        return Path(coursedir.format_path(coursedir.submitted_directory, student, coursedir.assignment_id))
+
+    for first, others in members.items():
+        for other in others:
+            remove_tree(folder(other))
+            shutil.copytree(folder(first), folder(other))
 
 
 def end_with_who_was_left() -> None:

@@ -81,9 +81,10 @@ Not covered:
 - Locks: no file can be locked, since two submissions could tell each other a word with one. So
   `sqlite3` works in memory, and with a file only without locks (`nolock=1`).
 - Machine code: what is ready-made is taken out of PyTorch's dispatcher, under every key, of the
-  libraries' Python, and of the tables from which their modules in C are made. New processes do not
-  see the libraries. Its instructions are still in memory, and ctypes with a hand-made call would find them. So would an operator of TorchScript (`prim::`) that
-  is not in the dispatcher. Without a sandbox, a new process has all of PyTorch and NumPy.
+  libraries' Python, and of the tables from which their modules in C are made. New processes do
+  not see the libraries. Its instructions are still in memory, and ctypes with a hand-made call
+  would find them. So would an operator of TorchScript (`prim::`) that is not in the dispatcher.
+  Without a sandbox, a new process has all of PyTorch and NumPy.
 - Source: the installed files of what is taken out are emptied, too. Whoever brings PyTorch's source
   along as text, or builds the same from smaller parts, has written it.
 - Ready-made functions that nobody has found, and those of other packages (`scipy.signal`, weighted

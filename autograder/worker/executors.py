@@ -24,7 +24,7 @@ from autograder.worker.worker import Judges, Worker
 
 WINDOW = 64  # tasks handed out and not yet taken back, on top of two a worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
-WORKER_SECONDS, LAST_WORKER_SECONDS = 10, 50  # until a word, and then until the end, if a cluster has no worker
+WORKER_SECONDS, LAST_WORKER_SECONDS = 3, 57  # until a word, and then until the end, if a cluster has no worker
 
 
 # ---------------------------------------------------------------- here

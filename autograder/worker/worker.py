@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from msgspec import structs
@@ -15,7 +16,7 @@ from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
 from autograder.messages import Ended, Grown, Opened, Order, Setting
-from autograder.report import Report, Verdict
+from autograder.report import ExerciseResult, Report, Verdict
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.protocol import frames
@@ -100,14 +101,15 @@ class Worker:
         if task.problem:
             return Marked(failed(task, task.problem, points))
         try:
-            verdict = self._verdict(task, assignment, exercises)
+            verdict = self._verdict(task, assignment, tuple(map(_judged_as, exercises)))
         except (MachineError, frames.Exhausted) as error:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
             return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
         report = Report(task.student, task.assignment, verdict.exercises, points, extra=verdict.extra)
         self.judges.learn(report)
-        return Marked(report, verdict.cells)
+        counted = tuple(_counted(*one, assignment.withdrawn) for one in zip(report.exercises, exercises, strict=True))
+        return Marked(structs.replace(report, exercises=counted), verdict.cells)
 
     def _verdict(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...]) -> Verdict:
         limits = _limits(assignment, self.limits)
@@ -163,6 +165,19 @@ def _open(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
         return
     frames.send_with_descriptors(judge.sock, Opened(), [sock.fileno()], ends_at)
     sock.close()
+
+
+def _judged_as(exercise: Exercise) -> Exercise:
+    """As if it were worth a point if it is worth none, since later exercises may build on it."""
+    return exercise if exercise.points else Exercise(exercise.name, 1.0)
+
+
+def _counted(result: ExerciseResult, exercise: Exercise, withdrawn: Collection[str]) -> ExerciseResult:
+    """A result with the exercise's own points, which are none if it does not count."""
+    if not exercise.points:
+        tests = tuple(structs.replace(test, score=0.0, max_score=0.0) for test in result.tests)
+        result = structs.replace(result, tests=tests, max_score=0.0)
+    return structs.replace(result, withdrawn=True) if exercise.name in withdrawn else result
 
 
 class _Lost(Exception):

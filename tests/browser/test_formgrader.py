@@ -9,6 +9,7 @@ from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from tests.helpers.browser import lab
+from tests.helpers.small_course import NAME, command, small_course
 
 pytestmark = pytest.mark.slow
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -112,3 +113,20 @@ def reads_well(page, rubric):
         assert below["y"] >= above["y"] + above["height"] - 1
     sizes = rubric.locator("td").evaluate_all("all => all.map(one => parseFloat(getComputedStyle(one).fontSize))")
     assert min(sizes) >= 11
+
+
+def test_names_are_shown_as_they_are(tmp_path, chromium):
+    """nbgrader writes ", None" after a name of one word."""
+    course = small_course(tmp_path / "course", students=("cher", "ada", "bob"))
+    (tmp_path / "class.csv").write_text("id,name\ncher,Cher\nada,Ada Lovelace\nbob,\n")
+    assert command(course, "roster", tmp_path / "class.csv")[0] == 0
+    with lab(course.root) as address:
+        page = chromium.new_page()
+        page.goto(f"{address}/formgrader/manage_students?token=secret")
+        page.locator("td.name a", has_text="Lovelace").wait_for(timeout=60_000)
+        page.wait_for_function("!document.querySelector('tbody').textContent.includes('None,')")
+        assert sorted(page.locator("td.name").all_text_contents()) == ["Cher", "Lovelace, Ada", "bob"]
+        page.goto(f"{address}/formgrader/manage_submissions/{NAME}")
+        page.locator("td.student-name", has_text="Lovelace").wait_for(timeout=60_000)
+        page.wait_for_function("!document.querySelector('tbody').textContent.includes('None,')")
+        assert {"Cher", "Lovelace, Ada"} < set(page.locator("td.student-name").all_text_contents())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from typer.testing import CliRunner
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.cli.main import app
 from autograder.discovery import find_submissions
 from autograder.errors import MachineError
 from autograder.worker.pool import grade_many
@@ -125,6 +128,16 @@ def test_without_a_sandbox_there_is_a_warning_or_a_refusal(submitted):
     assert done.returncode == 0
     assert "without a sandbox" in done.stderr
     assert "20 / 20" in done.stdout
+
+
+def test_help_is_one_screen_with_a_line_for_each_command(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    done = CliRunner().invoke(app, ["--help"])
+    assert len(done.output.splitlines()) <= 40
+    rows = [line.split()[1] for line in done.output.splitlines() if re.match(r"│ [a-z]+ ", line)]
+    assert set(rows) >= {"grade", "regrade", "why", "withdraw", "extend", "return", "check", "dev"}
+    for group in ("Grade", "During the term", "From and to other systems", "For students"):
+        assert f"─ {group} ─" in done.output
 
 
 @pytest.mark.slow

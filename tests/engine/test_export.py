@@ -14,11 +14,10 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
-import yaml
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
-from autograder.cli.bundle import classroom_workflow
 from autograder.report import ExerciseResult, Report, TestResult
 from autograder.reports import export
 from autograder.reports.marks_file import read_marks
@@ -129,7 +128,7 @@ def test_a_call_without_a_form_says_which_there_are(marks):
     assert "--junit" in done.stderr
     done = autograder("bundle", A1.name)
     assert done.returncode == 2
-    assert "--github-classroom" in done.stderr
+    assert "--classroom50" in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -222,21 +221,32 @@ def test_gradescopes_bundle_holds_what_grading_needs_and_nobodys_work(gradescope
         assert subprocess.run(["bash", "-n", gradescope / "source" / script], check=False).returncode == 0
 
 
-def test_github_classrooms_workflow_keeps_to_the_actions_inputs():
-    """https://github.com/classroom-resources/autograding-command-grader and autograding-grading-reporter."""
-    flow = yaml.safe_load(classroom_workflow(A1, "kit"))
-    assert flow["permissions"] == {"checks": "write", "actions": "read", "contents": "read"}
-    steps = flow["jobs"]["run-autograding-tests"]["steps"]
-    graders = [step for step in steps if "command-grader" in step.get("uses", "")]
-    assert [step["with"]["max-score"] for step in graders] == [A1.max_score]
-    assert graders[0]["with"]["command"] == f"autograder check {A1.notebook.name}"
-    for step in graders:
-        assert step["with"].keys() == {"test-name", "command", "timeout", "max-score"}
-    reporter = steps[-1]
-    assert reporter["uses"] == "classroom-resources/autograding-grading-reporter@v1"
-    assert reporter["with"]["runners"].split(",") == [step["id"] for step in graders]
-    assert reporter["env"] == {
-        f"{step['id'].upper()}_RESULTS": f"${{{{steps.{step['id']}.outputs.result}}}}" for step in graders
-    }
-    assert len({step["id"] for step in graders}) == len(graders)
-    assert "./multi_head_attention_course-" in classroom_workflow(A1)
+@pytest.mark.slow
+def test_classroom_50s_bundle_runs_the_visible_tests_of_a_checkout(tmp_path, monkeypatch):
+    """As its runner does: the script beside the wheels, in the student's checkout, with pip left out."""
+    (path,) = [tmp_path / "bundle" / "autograder.py"]
+    done = autograder("bundle", A1.name, "--classroom50", path.parent, "--requirement", "kit")
+    assert done.returncode == 0, done.stderr
+    text = path.read_text()
+    assert not re.findall("@[A-Z]+@", text)
+    assert "hidden_tests" not in "".join(one.read_text() for one in path.parent.iterdir())
+    path.write_text(text.replace("subprocess.run([*pip, *REQUIREMENTS], check=True)", 'assert REQUIREMENTS == ["kit"]'))
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    right = model_answers(A1)
+    notebook = fill(
+        ROOT / "assignments" / A1.name / A1.notebook.name, right | mistake(A1, "no-scaling", "attention_scores")
+    )
+    nbformat.write(notebook, checkout / A1.notebook.name)
+    for key in ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL"):
+        monkeypatch.setenv(key, key.lower())
+    for name, most in ((A1.notebook.name, 1), ("none", 0)):
+        if name == "none":
+            (checkout / A1.notebook.name).unlink()
+        done = subprocess.run([sys.executable, path], cwd=checkout, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        result = json.loads((checkout / "result.json").read_text())
+        assert bool(result["score"]) == bool(most)
+        assert result["max-score"] % A1.max_score == 0
+        failed = {test["test-name"].partition(":")[0] for test in result["tests"] if not test["passed"]}
+        assert ("attention_scores" in failed, "softmax" in failed) == (True, not most)

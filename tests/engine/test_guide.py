@@ -25,6 +25,7 @@ READERS = (
     "instructor",
     "canvas-moodle-gradescope",
     "large-classes",
+    "term",
     "your-own-course",
     "contributor",
     "security",
@@ -202,7 +203,7 @@ def test_from_an_empty_folder_to_returned_feedback(checkout, tmp_path, chromium)
     assert f"{by_exchange},{A1},written-roles,2.0,4.0" in (checkout / "exercises.csv").read_text()
     assert "0 gain, 0 lose, 2 keep" in said[f"autograder regrade {A1}"]
     assert "Brought back the marks of 2 students" in said[f"autograder regrade {A1} --undo"]
-    for name in ("tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom.yml"):
+    for name in ("tests.csv", "marks.xml", "gradescope/doejane_4321", "a1.zip", "classroom50/autograder.py"):
         assert (checkout / name).exists(), name
 
 

@@ -297,7 +297,7 @@ def test_the_guide_with_moodle(begun, tmp_path):
     assert "Moodle's maximum grade is 100.00, here it is 7" in said
     assert "Bo Li: could not be graded" in said
     before = list(csv.DictReader(worksheet().removeprefix("\ufeff").splitlines()))
-    after = list(csv.DictReader((course.root / "marks.csv").read_text().splitlines()))
+    after = list(csv.DictReader((course.root / "marks.csv").read_text("utf-8-sig").splitlines()))
     assert [{**row, "Grade": ""} for row in after] == before  # nothing else has changed
     grades = {row["Full name"]: float(row["Grade"]) for row in after if row["Grade"]}
     assert as_wanted(grades, lambda one: one.name) == 6  # Moodle does not say who is late

@@ -17,7 +17,18 @@ from autograder.nbgrader import api
 from autograder.nbgrader.pages import Page, with_waiting
 from autograder.reports.written import MAX_TEXT, Answer, grouped
 from tests.helpers.in_process import COURSE
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, RUBRIC, add_question, book_of, command, graded, submit
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    RUBRIC,
+    add_question,
+    book_of,
+    command,
+    graded,
+    small_course,
+    submit,
+)
 
 ANSWER = "Since each row has a mean of its own, and $x$ less it sums to 0."
 
@@ -329,3 +340,42 @@ def test_no_mark_by_tests_depends_on_a_rubric(tmp_path):
     before = course.assignment(NAME).version()
     (course.assignment(NAME).content / "rubric.toml").write_text(RUBRIC)
     assert course.assignment(NAME).version() == before
+
+
+# ---------------------------------------------------------------- an answer whose cell has lost its name
+
+
+def without_names(path, change=lambda cells: cells):
+    """The notebook as an editor leaves it that knows nothing of nbgrader: cells without metadata."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        cell.metadata.clear()
+    notebook.cells = change(notebook.cells)
+    nbformat.write(notebook, path)
+
+
+@pytest.mark.slow
+def test_an_answer_that_lost_its_name_is_read_by_a_person_and_gets_no_silent_zero(tmp_path):
+    course = small_course(tmp_path / "course", written=True)
+    for student in ("ann", "bob", "cy", "dee"):
+        answered(course, student, {"cy": None, "dee": "Outliers of one column move it."}.get(student, "Rows differ."))
+    submitted = {name: course.root / "submitted" / name / NAME / NOTEBOOK for name in ("ann", "bob", "cy", "dee")}
+    without_names(submitted["ann"])
+    without_names(submitted["bob"], lambda cells: cells[:-1])
+    without_names(submitted["cy"])
+    notebook = nbformat.read(submitted["dee"], as_version=4)  # turned into code, as one key does it
+    notebook.cells[-1] = nbformat.v4.new_code_cell(notebook.cells[-1].source, metadata=notebook.cells[-1].metadata)
+    nbformat.write(notebook, submitted["dee"])
+    code, said = command(course, "grade", "--gradebook", "--quiet")
+    assert code == 0, said
+    told = [name for name in submitted if f"warning: {name}, {NAME}: the answer to 'written-why'" in said]
+    assert told == ["ann", "bob", "dee"], said
+    with book_of(course) as book:
+        grades = {name: book.find_grade("written-why", "first", NAME, name) for name in submitted}
+        found = {name: (grade.auto_score, grade.needs_manual_grade) for name, grade in grades.items()}
+        assert found == {"ann": (None, True), "bob": (None, True), "cy": (0, False), "dee": (None, True)}
+    assert command(course, "written", NAME, "--page", "written.html")[0] == 0
+    page = (course.root / "written.html").read_text()
+    assert "Rows differ." in page
+    assert "Outliers of one column move it." in page
+    assert "has no words of the student" in page

@@ -1,0 +1,63 @@
+"""What other programs read, as golden folders: an input, the command, and the file that must come out.
+
+To accept a change on purpose, remove `expected/` and run this test twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli.main import app
+
+FOLDERS = sorted(Path(__file__).with_name("golden").iterdir())
+# What Classroom 50's runner sets.
+RUNNER = {
+    "CLASSROOM": "cs-principles",
+    "ASSIGNMENT": "first",
+    "SUBMISSION_TAG": "submit/2026-09-01T14-32-05Z-a1b2c3d",
+    "COMMIT_URL": "https://github.com/o/r/commit/a1b2c3d",
+    "RELEASE_URL": "https://github.com/o/r/releases/tag/submit",
+}
+NOW = re.compile(r'("datetime": )"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"')
+
+
+def files(folder):
+    """Texts by place, without the moment at which they were made."""
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): NOW.sub(r'\1"now"', path.read_text()) for path in found}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_what_comes_out_is_what_must(folder, tmp_path, monkeypatch):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    program, *words = shlex.split((folder / "command.txt").read_text())
+    assert program == "autograder"
+    done = CliRunner().invoke(app, words, env=RUNNER)
+    assert done.exit_code == 0, done.output
+    out, expected = files(tmp_path / "out"), folder / "expected"
+    if not expected.is_dir():
+        shutil.copytree(tmp_path / "out", expected)
+        for path in (path for path in expected.rglob("*") if path.is_file()):
+            path.write_text(NOW.sub(r'\1"now"', path.read_text()))
+        pytest.fail(f"{expected} was not there; look at what was written")
+    assert out == files(expected)
+
+
+def test_classroom_50s_scores_are_whole_numbers_that_add_up():
+    """Of the contract's table: `score` and `max-score` are integers, the sums of the tests'."""
+    (folder,) = [one for one in FOLDERS if one.name == "classroom50"]
+    result = json.loads((folder / "expected" / "result.json").read_text())
+    assert result["schema"] == "classroom50/result/v1"
+    for key in ("score", "max-score"):
+        assert [type(one[key]) for one in (result, *result["tests"])] == [int] * (1 + len(result["tests"]))
+        assert result[key] == sum(test[key] for test in result["tests"])
+    assert (result["score"], result["max-score"]) == (7, 14), "twice the points, since one test has a half"
+    assert all(test.keys() >= {"test-name", "passed", "score", "max-score"} for test in result["tests"])

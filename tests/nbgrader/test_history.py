@@ -1,0 +1,173 @@
+"""A mark a year later: what happened to it, when, by whom and why, and what the tests said."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from datetime import datetime
+
+import pytest
+
+from autograder.nbgrader import api, history
+from tests.helpers.small_course import (
+    A_POINT_FOR_LATENESS,
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRITTEN,
+    WRONG,
+    book_of,
+    command,
+    small_course,
+    submit,
+)
+
+pytestmark = pytest.mark.slow
+GRADE = ("grade", "--gradebook", "--quiet")
+
+
+def told(course, student="ada"):
+    """Reason, score and note of each line of the history."""
+    found = history.entries(course.root, student, NAME)
+    return [(one.reason, one.score, one.note) for one in found]
+
+
+def reweighted(course, weight):
+    path = course.assignment(NAME).content / EXERCISE / "hidden_tests.py"
+    before = path.read_text()
+    path.write_text(before.replace("weight(0.5)", f"weight({weight})"))
+    return path, before
+
+
+@pytest.fixture
+def course(tmp_path):
+    """ada and ben are wrong in the same way."""
+    course = small_course(tmp_path / "course", A_POINT_FOR_LATENESS, written=True)
+    for student in ("ada", "ben"):
+        submit(course, student, {EXERCISE: WRONG, WRITTEN: "Rows differ."})
+    assert command(course, *GRADE)[0] == 0
+    return course
+
+
+def test_every_change_of_a_mark_is_a_line_with_its_reason_and_nothing_else_is(course):
+    assert command(course, *GRADE, "--force")[0] == 0  # the same again
+    assert told(course) == [("first grading", 0.3, "")]
+    submit(course, "ada", {EXERCISE: WRONG + "\n# again", WRITTEN: "Rows differ."})
+    assert command(course, *GRADE)[0] == 0
+    submit(course, "ada", {EXERCISE: WRONG + "\n# late", WRITTEN: "Rows differ."}, when="2027-03-03 12:00:00 UTC")
+    assert command(course, *GRADE)[0] == 0
+    with book_of(course) as book:
+        book.update_or_create_assignment(NAME, duedate=datetime(2027, 3, 1, 12))
+    assert command(course, *GRADE)[0] == 0
+    assert command(course, "extend", "ada", NAME, "--days", "3")[0] == 0
+    reweighted(course, 4.5)
+    assert command(course, *GRADE)[0] == 1  # held: nothing happens
+    assert command(course, "regrade", NAME, "--student", "ada", "--note", "a test was unfair", "--write")[0] == 0
+    assert command(course, *GRADE, "--accept-changes")[0] == 0
+    assert command(course, "withdraw", EXERCISE, "--write", "--note", "unclear")[0] == 0
+    assert command(course, "regrade", NAME, "--undo")[0] == 0
+    assert told(course) == [
+        ("first grading", 0.3, ""),
+        ("another submission", 0.3, ""),
+        ("another submission", 0.3, ""),
+        ("late", 0, ""),
+        ("extension", 0.3, "due 2027-03-04 12:00 UTC"),
+        ("regrade", 1.5, "a test was unfair"),
+        (f"{EXERCISE} withdrawn", 3, "unclear"),
+        ("regrade undone", 1.5, ""),
+    ]
+    assert [reason for reason, _, _ in told(course, "ben")] == [
+        "first grading",
+        "the course has changed",
+        f"{EXERCISE} withdrawn",
+        "regrade undone",
+    ]
+    (first, second, *_), last = history.entries(course.root, "ada", NAME), history.entries(course.root, "ada", NAME)[-1]
+    assert first.submission != second.submission
+    assert first.suite == second.suite != last.suite
+    assert first.points == {EXERCISE: (0.3, 3)}
+    kept = sorted((course.root / "history" / "ada" / NAME).glob("*.ipynb"))
+    assert len(kept) == 3, "earlier submissions are kept"
+    assert any("# again" in path.read_text() for path in kept)
+
+
+def test_what_a_person_gives_is_a_line_too(course):
+    assert command(course, "written", NAME, "--page", "page.html")[0] == 0
+    with book_of(course) as book:
+        grade = book.find_grade(WRITTEN, "first", NAME, "ada")
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        book.db.commit()
+    code, said = command(course, "why", "ada", NAME)  # whatever was entered in another way is noticed
+    assert code == 0, said
+    assert told(course)[-1] == ("manual grade", 3.3, "")
+    assert history.entries(course.root, "ada", NAME)[-1].by_hand == (WRITTEN,)
+
+
+def test_why_grades_anew_while_nothing_has_changed_and_else_shows_what_was_kept(course):
+    code, said = command(course, "why", "ada", NAME)
+    lines = said.strip().splitlines()
+    assert code == 0, said
+    assert len(lines) <= 10
+    assert lines[0] == f"ada, {NAME}: 0.3 of 7 points" or lines[0] == f"ada, {NAME}: 0.3 of 3 points"
+    assert "first grading, 0.3 points" in lines[1]
+    assert any(f"{EXERCISE}: 0.3 of 3" in line for line in lines)
+    assert "Graded anew just now" in lines[-1]
+    assert "the same points" in lines[-1]
+
+    path, before = reweighted(course, 4.5)
+    code, said = command(course, "why", "ada", NAME)
+    assert (code, "this is the report of then" in said) == (0, True), said
+    assert f"{EXERCISE}: 0.3 of 3" in said
+    path.write_text(before)
+    assert "Graded anew just now" in command(course, "why", "ada", NAME)[1]
+
+    # The submission that counts is graded, and not what lies in submitted/ by now.
+    submit(course, "ada")
+    assert "the same points" in command(course, "why", "ada", NAME)[1]
+    # Somebody has been in the database.
+    with book_of(course) as book:
+        book.find_grade(f"test-{EXERCISE}", "first", NAME, "ada").auto_score = 2.9
+        book.db.commit()
+    code, said = command(course, "why", "ada", NAME)
+    assert (code, "there are other points for" in said) == (1, True), said
+    assert command(course, "why", "nobody", NAME)[0] == 2
+
+
+def test_a_students_history_can_be_deleted_and_what_is_elsewhere_is_told(course):
+    reweighted(course, 4.5)
+    assert command(course, "regrade", NAME, "--write")[0] == 0
+    code, said = command(course, "forget", "ada")
+    assert code == 0
+    assert "the history is deleted" in said
+    assert "still there: submitted/ada" in said
+    assert "nbgrader db student remove ada --force" in said
+    assert not list(course.root.glob("history/ada*"))
+    assert not list((course.root / ".regrades").rglob("ada"))
+    assert told(course, "ben")
+    assert command(course, "forget", "../ben")[0] == 2
+    assert told(course, "ben")
+
+
+def test_formgrader_writes_the_history(course, monkeypatch):
+    """As formgrader's handler does with what the browser sends."""
+    from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
+
+    nbgrader = api(course.root)
+    with book_of(course) as book:
+        grade = book.find_grade(f"test-{EXERCISE}", "first", NAME, "ada")
+        handler = GradeHandler.__new__(GradeHandler)
+        for name, value in {"gradebook": book, "coursedir": nbgrader.coursedir}.items():
+            monkeypatch.setattr(GradeHandler, name, value, raising=False)
+        monkeypatch.setattr(GradeHandler, "get_json_body", lambda self: {"manual_score": 2.5, "extra_credit": None})
+        monkeypatch.setattr(GradeHandler, "write", lambda self, text: json.loads(text))
+        # nbgrader's own, without its look at who is logged in.
+        monkeypatch.setattr(history, "_put", inspect.unwrap(history._put))
+        handler.put(grade.id)
+    assert told(course)[-1] == ("manual grade", 2.5, "")
+
+
+def test_a_line_that_was_cut_off_costs_nothing(course):
+    path = course.root / "history" / "ada" / f"{NAME}.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"date": "2027')
+    assert told(course) == [("first grading", 0.3, "")]
+    assert (course.root / "submitted" / "ada" / NAME / NOTEBOOK).is_file()

@@ -1,0 +1,193 @@
+"""Intake loses nobody: odd names of Canvas and Moodle, several attempts, broken files, and work of groups.
+
+Names are as the systems' own code writes them, which documents the formats: Canvas's `lib/content_zipper.rb`
+(`get_filename`, `add_text_or_url`, `add_upload_submission`), Moodle's `mod/assign/classes/downloader.php`
+(`get_student_prefix`, `load_submissionplugin_filelist`) and, for its worksheet,
+`mod/assign/feedback/offline/importgradeslib.php` (`init`, `next`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import subprocess
+import zipfile
+
+import pytest
+
+from autograder.course import Course
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, small_course, submit
+
+pytestmark = pytest.mark.slow
+OLD, NEW = (2027, 2, 1, 8, 0, 0), (2027, 2, 2, 8, 0, 0)
+FILE = "assignsubmission_file"
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    return small_course(tmp_path_factory.mktemp("intake") / "course")
+
+
+@pytest.fixture
+def course(begun, tmp_path):
+    return Course(shutil.copytree(begun.root, tmp_path / "course"))
+
+
+def archive_of(course):
+    folder = course.root / "downloaded" / NAME / "archive"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def download(course, entries, name="submissions.zip"):
+    """A zip as the system gives it: texts or bytes by name, with a time if it matters."""
+    with zipfile.ZipFile(archive_of(course) / name, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key, content in entries.items():
+            entry, when = key if isinstance(key, tuple) else (key, OLD)
+            archive.writestr(zipfile.ZipInfo(entry, when), content)
+
+
+def broken(entry):
+    """A zip with one entry whose bytes are not what they should be."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(entry, "0123456789" * 10)
+    return out.getvalue().replace(b"0123456789", b"0123456780", 1)
+
+
+def collect(course, collector):
+    """The real command: exit code, and the lines at the end that name whoever was not collected."""
+    words = ["nbgrader", "zip_collect", NAME, "--force", f"--collector=autograder.nbgrader.collectors.{collector}"]
+    done = subprocess.run(words, cwd=course.root, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stderr, done.stderr.rpartition("not collected:")[2].splitlines()
+
+
+def collected(course):
+    """The text of everybody's notebook."""
+    found = (course.root / "submitted").glob(f"*/{NAME}/{NOTEBOOK}")
+    return {path.parents[1].name: path.read_text() for path in found}
+
+
+def test_whatever_canvas_names_is_collected_or_told_with_its_reason(course):
+    work = released(course).read_text()
+    newer = work + "\n"
+    download(
+        course,
+        {
+            f"doejane_4321_98765_{NOTEBOOK}": work,
+            "doejane_4321_98799_first-1.ipynb": newer,  # handed in again, beside the first
+            f"anon_a1B2c_98701_{NOTEBOOK}": work,
+            f"LATE_anon_9zY8x_98702_{NOTEBOOK}": work,
+            "roecy_17_98703_work.zip": b"PK\x03\x04 no zip",
+            "foxdi_18_98704_report.pdf": b"%PDF-1.7",
+            "orred_19_text.html": "<p>my answer</p>",
+            "poeida_LATE_20_link.html": "<a>",
+            "somebody.ipynb": work,
+            "letter.docx": "PK",
+        },
+    )
+    code, said, left = collect(course, "Canvas")
+    assert code == 1
+    assert collected(course) == {"doejane_4321": newer, "anon_a1B2c": work, "anon_9zY8x": work}
+    assert "doejane_4321_98765_first.ipynb is an earlier attempt than doejane_4321_98799_first-1.ipynb" in said
+    for name, why in {
+        "roecy_17": "an archive within a hand-in is not opened",
+        "foxdi_18": "no notebook among what was handed in (report.pdf)",
+        "orred_19": "a text was handed in, and no file",
+        "poeida_LATE_20": "a link was handed in, and no file",
+        "somebody.ipynb": "no name of Canvas's says whose it is",
+        "letter.docx": "no name of Canvas's says whose it is",
+    }.items():
+        assert [why in line for line in left if name in line] == [True], (name, said)
+
+
+def test_whatever_moodle_names_is_collected_or_told_with_its_reason(course):
+    work = released(course).read_text()
+    download(
+        course,
+        {
+            f"Participant_101_{FILE}/{NOTEBOOK}": work,
+            f"Participant_102_{FILE}/{NOTEBOOK}": work,
+            f"Participant_103_{FILE}/work.zip": b"PK\x03\x04 no zip",
+            "Participant_104_assignsubmission_onlinetext/onlinetext.html": "<p>",
+            (f"Participant_105_{FILE}/first.ipynb", OLD): "{}",
+            (f"Participant_105_{FILE}/first (1).ipynb", NEW): work,
+        },
+    )
+    (archive_of(course) / "Participant_106.zip").write_bytes(broken(f"Participant_106_{FILE}/{NOTEBOOK}"))
+    (archive_of(course) / "half.zip").write_bytes(b"PK\x03\x04 no zip")
+    code, said, left = collect(course, "Moodle")
+    assert code == 1
+    assert collected(course) == dict.fromkeys((f"Participant_{n}" for n in (101, 102, 105)), work)
+    for name, why in {
+        "Participant_103": "an archive within a hand-in is not opened",
+        "Participant_104": "no notebook among what was handed in (onlinetext.html)",
+        f"Participant_106_{FILE}": "cannot be unpacked",
+        "half.zip": "is not unpacked",
+    }.items():
+        assert [why in line for line in left if name in line] == [True], (name, said)
+    assert "first.ipynb is an earlier attempt" in said
+
+
+def test_a_newer_download_beside_an_older_one_is_what_counts(course):
+    work = released(course).read_text()
+    download(course, {(f"Jane Doe_7_{FILE}/{NOTEBOOK}", OLD): "{}"}, "a.zip")
+    download(course, {(f"Jane Doe_7_{FILE}/{NOTEBOOK}", NEW): work}, "b.zip")
+    code, said, _ = collect(course, "Moodle")
+    assert (code, collected(course)) == (0, {"Jane Doe": work}), said
+
+
+# ---------------------------------------------------------------- groups
+
+GROUPS = {f"Group A_12_{FILE}/{NOTEBOOK}": "right", f"Kea_13_{FILE}/{NOTEBOOK}": "wrong"}
+DEFAULT = f"Default group_{FILE}/{NOTEBOOK}"  # of students whom nobody has put into a group; it has no number
+SHEET = (
+    b'\xef\xbb\xbfIdentifier,"Full name",Status,Grade,"Maximum Grade","Last modified (grade)","Feedback comments"\r\n'
+    b'"Participant 201","Ada L","Submitted for grading",,3.00,-,"one,\r\ntwo ""three"""\r\n'
+    b'"Participant 202","Ben O","Submitted for grading",-,3.00,-,"line\nline"\r\n'
+    b"Participant 203,Cy R,No submission,,3.00,-,\r\n"
+    b'"Participant 204","Dee F","Submitted for grading","",3.00,"Monday, 1 March 2027, 9:00 AM",'
+)
+
+
+def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
+    kinds = {"right": None, "wrong": {EXERCISE: WRONG}}
+    texts = {kind: submit(course, "x", answers).read_text() for kind, answers in kinds.items()}
+    shutil.rmtree(course.root / "submitted")
+    download(course, {name: texts[kind] for name, kind in GROUPS.items()} | {DEFAULT: texts["right"]})
+    code, said, left = collect(course, "Moodle")
+    assert code == 1
+    assert "Group A" not in collected(course), "a group is no student"
+    assert sum("this is of a group; name its members in groups.csv" in line for line in left) == 2, said
+
+    groups = archive_of(course).parent / "groups.csv"
+    groups.write_text("group,student\nGroup A,Ada L\nGroup A,Ben O\nKea,Dee F\n")
+    shutil.rmtree(course.root / "submitted")
+    code, said, left = collect(course, "Moodle")
+    assert (code, collected(course).keys()) == (1, {"Ada L", "Ben O", "Dee F"}), said
+    (line,) = [line for line in left if line.strip()]
+    assert "Default group" in line
+
+    assert command(course, "grade", "--gradebook", "--quiet")[0] == 0
+    (course.root / "sheet.csv").write_bytes(SHEET)
+    code, said = command(course, "return", NAME, "--to", "moodle", "--sheet", "sheet.csv", "--marks", "marks.csv")
+    assert code == 1, said  # the default group's is named
+    back = (course.root / "marks.csv").read_bytes()
+    rows = {row["Full name"]: row for row in csv.DictReader(io.StringIO(back.decode("utf-8-sig"), newline=""))}
+    assert {name: row["Grade"] for name, row in rows.items()} == {
+        "Ada L": "3",
+        "Ben O": "3",
+        "Cy R": "",
+        "Dee F": "0.3",
+    }
+    assert rows["Ada L"]["Feedback comments"] == 'one,\r\ntwo "three"'
+    # All but the marks is there to the byte.
+    blank = back.replace(b",3,3.00", b",,3.00", 1).replace(b",3,3.00", b",-,3.00", 1).replace(b",0.3,", b',"",', 1)
+    assert blank == SHEET
+
+    groups.write_text("group,student\nGroup A,Ada L\nKea,Ada L\n")
+    code, said, left = collect(course, "Moodle")
+    assert code == 1
+    assert sum("Ada L is in two groups" in line for line in left) == 2, said
