@@ -2,6 +2,7 @@
 # make test   set up, run everything CI runs
 # make lab    set up, open JupyterLab on the course
 # make fuzz   set up, read changed messages of strangers for ten minutes
+# make floors     set up, run the quick tests with the lowest versions that pyproject.toml promises
 # make coverage   run all tests once more, and say which lines of the engine they reach
 # make dist   set up, build what is published: wheel, sdist, notebooks that get the kit, a list of what is in them
 # make docs   set up, build the pages with search into site/
@@ -16,7 +17,7 @@ BIN := .venv/bin
 # Programs call one another by name: JupyterLab its kernel, tests `nbgrader`.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench dist faults coverage docs pictures fuzz demo test lab sync lint quick
+.PHONY: install bench dist faults floors coverage docs pictures fuzz demo test lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
@@ -47,6 +48,17 @@ test: install lint
 # What a person runs all day. Two at a time, for these tests compute; who is done takes over half of what is left.
 quick: .venv/installed
 	$(BIN)/python -m pytest -m "not slow" -x -n 2 --dist worksteal
+
+# The same with the lowest versions that pyproject.toml promises, in an environment of their own. PYTHON is the lowest one
+# too, if you have it. What these packages need in turn, and tools for contributors, are the newest that fit.
+FLOORS := build/floors
+floors: .venv/installed
+	@mkdir -p build
+	$(BIN)/python -m tools.floors > $(FLOORS).txt
+	$(PYTHON) -m venv --clear $(FLOORS)
+	$(FLOORS)/bin/python -m pip install --quiet --upgrade pip
+	$(FLOORS)/bin/python -m pip install --quiet $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,postgresql]' --editable attention_course --group dev
+	PATH="$(CURDIR)/$(FLOORS)/bin:$(PATH)" $(FLOORS)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 # The same tests, measured: which lines and branches of the engine they reach, and which they miss. Measuring makes them
 # take half as long again, so it is not part of `make test`, and a test that fails here because it was too slow does not

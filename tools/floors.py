@@ -1,7 +1,8 @@
 """The lowest versions that pyproject.toml promises, as constraints for pip: `make floors` installs these.
 
-One line a package: `python -m tools.floors > build/constraints-floors.txt`. What those need in turn is for pip to
-choose. Tools for contributors (the group `dev`) are not promised to anybody, so they stay as they are.
+    python -m tools.floors > build/floors.txt
+
+What those need in turn is for pip to choose. The group `dev` is promised to nobody, so it is not among them.
 """
 
 from __future__ import annotations
