@@ -9,13 +9,40 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment
-from tests.helpers.wrong_answers import WrongAnswer
+from tests.helpers.wrong_answers import SAME
 
 FOLDER = Path(__file__).parents[1] / "course" / "taxonomy"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An operator as one wrong answer.
+
+    accepted: names that a teacher would accept for it; `one+other` where both have to be told
+    """
+
+    operator: str
+    number: int
+    exercise: str
+    accepted: tuple[str, ...]
+    code: Any
+
+    def __str__(self) -> str:
+        return f"{self.exercise}: {self.operator} {self.number}"
+
+    def is_right(self, name: str) -> bool:
+        """Are these words a teacher's?"""
+        return _words(name) in map(_words, self.accepted)
+
+
+def _words(name: str) -> set[str]:
+    """Each of the names joined by a plus, as the first of those that say the same."""
+    return {next((line.split()[0] for line in SAME if one in line.split()), one) for one in name.split("+")}
 
 
 def operators() -> dict[str, dict[str, str]]:
@@ -23,15 +50,14 @@ def operators() -> dict[str, dict[str, str]]:
     return tomllib.loads((FOLDER / "operators.toml").read_text())
 
 
-def faults_of(assignment: Assignment) -> Iterator[WrongAnswer]:
-    """The operators as wrong answers to this assignment's exercises, named by operator and number."""
+def faults_of(assignment: Assignment) -> Iterator[Fault]:
+    """The operators as wrong answers to this assignment's exercises."""
     solution = assignment.solution.read_text()
     for exercise, found in tomllib.loads((FOLDER / f"{assignment.name}.toml").read_text()).items():
         for operator, faults in found.items():
             for number, fault in enumerate(faults, 1):
-                accepted = frozenset(frozenset(one.split("+")) for one in fault["names"].split())
                 code = _edited(solution, exercise, fault["edits"])
-                yield WrongAnswer(f"{operator} {number}", exercise, accepted, form=False, code=code)
+                yield Fault(operator, number, exercise, tuple(fault["names"].split()), code)
 
 
 def _edited(solution: str, exercise: str, edits: list[tuple[str, str]]) -> Any:
