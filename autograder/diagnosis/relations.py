@@ -186,8 +186,8 @@ KINDS: tuple[Kind, ...] = (
         "Which step lets no negative number through, and is it in the formula?",
     ),
     OfAnswer(
-        "first-of-the-batch-only", differences.first_for_all,
-        "In a batch of two texts, what is the second one's answer made from?",
+        "first-item-only", differences.first_for_all,
+        "Along the first axis, what is the second item of your result made from?",
     ),
     OfAnswer(
         "another-length", differences.cut_short,
