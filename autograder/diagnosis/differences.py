@@ -223,7 +223,7 @@ def cut_at_zero(a: np.ndarray, b: np.ndarray) -> str:
 
 @of_each_part
 def first_for_all(a: np.ndarray, b: np.ndarray) -> str:
-    """Along the first axis, of texts or of heads, the first item alone is right."""
+    """Along the first axis, the first item alone is right."""
     if a.shape != b.shape or a.ndim < 3 or len(a) < 2 or not nearly_equal(a[0], b[0]):
         return ""
     found = "Along the first axis, the first item is right, and none after it."
