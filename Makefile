@@ -3,6 +3,7 @@
 # make catalogue   ask of every known mistake and wrong answer what the tests ask of a selection (three minutes)
 # make lab    set up, open JupyterLab on the course
 # make fuzz   set up, read changed messages of strangers for ten minutes
+# make floors     set up, run the quick tests with the lowest versions that pyproject.toml promises
 # make coverage   run all tests once more, and say which lines of the engine they reach
 # make dist   set up, build what is published: wheel, sdist, notebooks that get the kit, a list of what is in them
 # make docs   set up, build the pages with search into site/
@@ -17,7 +18,7 @@ BIN := .venv/bin
 # Programs call one another by name: JupyterLab its kernel, tests `nbgrader`.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: install bench dist faults coverage docs pictures fuzz demo test catalogue lab sync lint quick
+.PHONY: install bench dist faults floors coverage docs pictures fuzz demo test catalogue lab sync lint quick
 
 install: .venv/installed
 	@./.ci/bubblewrap
@@ -52,6 +53,17 @@ quick: .venv/installed
 # After a change of hidden tests, known mistakes or the diagnosis, and before a release. Any number at a time.
 catalogue: .venv/installed
 	$(BIN)/python -m pytest -m catalogue -n 2 --dist worksteal
+
+# The same with the lowest versions that pyproject.toml promises, in an environment of their own. PYTHON is the lowest one
+# too, if you have it. What these packages need in turn, and tools for contributors, are the newest that fit.
+FLOORS := build/floors
+floors: .venv/installed
+	@mkdir -p build
+	$(BIN)/python -m tools.floors > $(FLOORS).txt
+	$(PYTHON) -m venv --clear $(FLOORS)
+	$(FLOORS)/bin/python -m pip install --quiet --upgrade pip
+	$(FLOORS)/bin/python -m pip install --quiet $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,postgresql]' --editable attention_course --group dev
+	PATH="$(CURDIR)/$(FLOORS)/bin:$(PATH)" $(FLOORS)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 # The same tests, measured: which lines and branches of the engine they reach, and which they miss. Measuring makes them
 # take half as long again, so it is not part of `make test`, and a test that fails here because it was too slow does not

@@ -223,10 +223,11 @@ def cut_at_zero(a: np.ndarray, b: np.ndarray) -> str:
 
 @of_each_part
 def first_for_all(a: np.ndarray, b: np.ndarray) -> str:
-    """Of several in a batch, the first alone is right."""
+    """Along the first axis, the first item alone is right."""
     if a.shape != b.shape or a.ndim < 3 or len(a) < 2 or not nearly_equal(a[0], b[0]):
         return ""
-    return "The first item of a batch is right, and none after it." if not any(map(nearly_equal, a[1:], b[1:])) else ""
+    found = "Along the first axis, the first item is right, and none after it."
+    return "" if any(map(nearly_equal, a[1:], b[1:])) else found
 
 
 @of_each_part

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis import differences, forms
+from autograder.diagnosis import differences, forms, items
 from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
@@ -181,13 +181,21 @@ KINDS: tuple[Kind, ...] = (
         "another-order", differences.order,
         "Number the items by hand: which one stands first in yours?", with_another=True,
     ),
+    OfAnswer("all-zero", items.all_zero, "Which of your steps gives the first zeros? What is multiplied there?"),
+    OfAnswer(
+        "some-items-zero", items.some_zero, "Which of your lines writes to these places, and which to the others?"
+    ),
+    OfAnswer(
+        "items-repeated", items.repeated,
+        "Number the items by hand: which one stands twice in yours, and which is missing?",
+    ),
     OfAnswer(
         "negative-numbers-lost", differences.cut_at_zero,
         "Which step lets no negative number through, and is it in the formula?",
     ),
     OfAnswer(
-        "first-of-the-batch-only", differences.first_for_all,
-        "In a batch of two texts, what is the second one's answer made from?",
+        "first-item-only", differences.first_for_all,
+        "Along the first axis, what is the second item of your result made from?",
     ),
     OfAnswer(
         "another-length", differences.cut_short,

@@ -67,6 +67,7 @@ SAME = [
     "wrong-matrix W_Q-for-W_O another-matrix",
     "last-but-one-position last-word-not-read",
     "repetition-forbidden no-repetition stops-at-a-word-it-has-written",
+    "first-item-only first-of-the-batch-only",
     "angle-rounded angles-rounded angles-of-whole-numbers integer-division",
 ]
 FOLDER = Path(__file__).parents[1] / "course" / "wrong_answers"

@@ -141,9 +141,9 @@ def _log_softmax(logits):
             {"log": lambda x: torch.log_softmax(torch.softmax(x, dim=-1), dim=-1)},
             hint="What does F.cross_entropy do with its input first?",
         ),
-        "log-softmax-twice": mistake.mutant(
-            {"log": lambda x: torch.log_softmax(torch.log_softmax(x, dim=-1) * 2, dim=-1)},
-            hint="How often does a logit go through a softmax on its way into the loss?",
+        "logits-doubled": mistake.mutant(
+            {"log": lambda x: torch.log_softmax(2 * x, dim=-1)},
+            hint="Do the logits go into the loss as they came, or multiplied by something?",
         ),
         "softmax-over-places": [{"log": lambda x: torch.log_softmax(x, dim=1)}],
         "logits-instead-of-log": mistake.mutant(
