@@ -11,6 +11,8 @@ from autograder.course import Exercise
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import Kind, of_shown
+from autograder.diagnosis.visible_fingerprints import VisibleNames
+from autograder.judge.exercise_calls import read
 from autograder.judge.attempt import Attempt, Names, Tests, attempt
 from autograder.judge.results import as_result
 from autograder.report import Cause, ExerciseResult
@@ -30,6 +32,7 @@ class Material:
     prerequisites: names that are brought from an earlier assignment and judged nowhere here
     examples: what to draw, by exercise
     relations: what the course adds to how wrong answers may stand to right ones
+    visible_names: names of mistakes by their answers to visible tests
     """
 
     suite: Suite
@@ -39,6 +42,7 @@ class Material:
     prerequisites: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[Kind] = ()
+    visible_names: VisibleNames = field(default_factory=lambda: VisibleNames({}))
 
 
 def judge(
@@ -99,8 +103,16 @@ def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, s
     return attempt(tests, names.begin(Questions(reference, substituted, recording.asked_with)))
 
 
+def _of_visible_tests(material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]) -> Diagnosis | None:
+    """What visible tests tell of all that came out wrong, without a solution: a mistake's name first."""
+    if not any(isinstance(error, Mismatch) for error in wrong):  # exceptions alone are weak evidence
+        return None
+    named = material.visible_names.named(exercise, [read(one.answer) for one in best.calls])
+    return named or _of_shown(wrong, material.relations)
+
+
 def _of_shown(wrong: Sequence[BaseException], of_course: Sequence[Kind]) -> Diagnosis | None:
-    """What visible tests tell of all that came out wrong, without a solution."""
+    """How what came out wrong stands to what is wanted."""
     both = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
     related = of_shown([pair for pair in both if all(hasattr(value, "dtype") for value in pair)], of_course)
     return Diagnosis((Cause(related.name, related.hint),), related.evidence) if related else None
@@ -111,7 +123,7 @@ def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosi
     if all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
     if material.hypotheses is None:
-        return None if material.reference else _of_shown(wrong, material.relations)
+        return None if material.reference else _of_visible_tests(material, exercise.name, best, wrong)
     heard = (best.calls, *([best.meant] if best.meant else []))
     found = (diagnose(material.hypotheses, exercise.name, calls, material.relations) for calls in heard)
     known = next(filter(None, found), None)

@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder.content import Visible, course_relations, settings_of, visible_around
 from autograder.course import Exercise
+from autograder.diagnosis import visible_fingerprints
 from autograder.errors import MachineError
 from autograder.judge.attempt import Names
 from autograder.judge.judging import Material, judge
@@ -106,7 +107,12 @@ def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, 
     checks = visible.checks(visible.assignment_of(name))
     saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
     examples = {name: example} if example else {}
-    material = Material(_suite(checks, saved), examples=examples, relations=course_relations(visible.folder))
+    material = Material(
+        _suite(checks, saved),
+        examples=examples,
+        relations=course_relations(visible.folder),
+        visible_names=_names_kept(checks[0].parents[1], saved),
+    )
     return judge(material, names, [Exercise(name, 1.0)], signatures)[0]
 
 
@@ -136,6 +142,12 @@ class CallsInKernel(CallsHere):
             self.stopped = Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
             self.stopped.cause = BY_HAND
         raise self.stopped
+
+
+@functools.cache
+def _names_kept(folder: Path, saved: tuple[int, ...]) -> visible_fingerprints.VisibleNames:
+    """What is kept beside an assignment's visible tests; read anew after each save"""
+    return visible_fingerprints.read(folder)
 
 
 @functools.cache
