@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import hashlib
+import linecache
 import re
 import tomllib
 from dataclasses import dataclass
@@ -88,8 +89,9 @@ def names_of(assignment: Assignment) -> dict[str, Any]:
 
 def checked(slip: Slip) -> CheckResult:
     """What `check` says of it."""
-    names = names_of(BY_NAME[slip.assignment])
-    exec(compile(slip.source, "<cell>", "exec"), names)
+    names, file = names_of(BY_NAME[slip.assignment]), f"<cell of {slip.exercise}>"
+    linecache.cache[file] = len(slip.source), None, slip.source.splitlines(keepends=True), file  # as in a kernel
+    exec(compile(slip.source, file, "exec"), names)
     return examine(slip.exercise, names)
 
 
@@ -102,9 +104,15 @@ def first_line(result: CheckResult) -> str:
 
 
 def judged(slip: Slip, result: CheckResult) -> str:
-    """`right`, `vague`, `wrong` or `green`. Wrong is what names another slip, vague what names none."""
+    """`right`, `vague`, `wrong` or `green`. Wrong is what names another slip, vague what names none.
+
+    What names the very line with the slip in it is right, too.
+    """
     if result.passed:
         return "green"
-    if re.search(rf"(?<![A-Za-z])(?:{slip.words})", first_line(result), re.IGNORECASE):
+    line = first_line(result)
+    quoted = re.findall(r"In \w+, line \d+: `(.*?)`", line)
+    its_lines = [one.strip() for one in slip.source.splitlines() if slip.new.strip() and slip.new.strip() in one]
+    if re.search(rf"(?<![A-Za-z])(?:{slip.words})", line, re.IGNORECASE) or any(one in its_lines for one in quoted):
         return "right"
     return "wrong" if result._looks_like() else "vague"

@@ -81,7 +81,7 @@ class TestMultiHeadAttention:
 
     def test_batch(self, student):
         """Three texts at once: output (3, 4, 3), and each text is what it is alone."""
-        with shown("Do you count axes from the end?", **self.wide(TEXTS), num_heads=2):
+        with shown("Do you count axes from the end?", "exception", "shape", **self.wide(TEXTS), num_heads=2):
             output, weights = self.attend(student, TEXTS, *WIDE, 2)
             expect.shape(weights, (3, 2, 4, 4), what="weights")
             close(output, WIDE_OUTPUTS, "output")

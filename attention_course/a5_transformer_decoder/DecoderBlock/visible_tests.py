@@ -85,7 +85,7 @@ class TestDecoderBlock:
 
     def test_parameters(self, student):
         """DecoderBlock(8, 2, 16) has 568 numbers to learn: attention, feed-forward and two norms."""
-        with shown("Which members does the text name?", d_model=8, num_heads=2, d_ff=16):
+        with shown("Which members does the text name?", "exception", "shape", d_model=8, num_heads=2, d_ff=16):
             got = student.DecoderBlock.build(8, 2, 16)
             total = sum(int(np.prod(shape)) for shape in got.values())
             if total != 568:
@@ -119,7 +119,7 @@ class TestDecoderBlock:
         """A gradient reaches x and every parameter."""
         import torch
 
-        with shown("Which line lets go of it?", sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
+        with shown("Which line lets go of it?", "exception", "shape", sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
             got = self.of_waves(student, seeds=[torch.tensor(waves(0.3, 3, 4, 6)).float()])
             arrives(got.inputs[:1], "x")
             arrives(got.parameters.values(), " ".join(got.parameters))

@@ -206,7 +206,7 @@ class TestModernDecoderBlock:
         """A gradient reaches x and every parameter, W_Q among them."""
         import torch
 
-        with shown("Which line lets go of it?", sizes=self.SIZES, weights=WAVES):
+        with shown("Which line lets go of it?", "exception", "shape", sizes=self.SIZES, weights=WAVES):
             got = self.run(student, seeds=[torch.tensor(waves(0.3, 1, 4, 16)).float()])
             arrives([got.inputs[0], *got.parameters.values()], " ".join(["x", *got.parameters]))
 

@@ -74,7 +74,7 @@ class TestDecodingStep:
     def test_two_texts(self, student):
         """Two texts at once, each with a cache of its own."""
         args = [np.stack([part, 0.5 * part]) for part in (self.X, self.K, self.V)]
-        with shown("Which axes does your code count from the front?", x=args[0]):
+        with shown("Which axes does your code count from the front?", "exception", "shape", x=args[0]):
             got = student.decoding_step(*args, *self.WEIGHTS, 4)
             close(expect.array(got[0])[0], FOURTH_OUTPUT, "the first text's output")
 
