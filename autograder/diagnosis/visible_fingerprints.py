@@ -5,8 +5,8 @@ to look it up, and the mistake's name with its question, enciphered. Both come o
 exercise's visible tests got. So a student's answers, if they are a mistake's in every call, are the key to its name;
 without them the file tells nothing. `autograder dev catalogue` writes it.
 
-The rule is strict: all answers agree, at least one that is wrong is a value and no exception, and one name fits, or two.
-If more fit, what they share is kept: the question, if it is one.
+The rule is strict: all answers agree, at least one that is wrong is a value and no exception, and one name fits, or
+two. If more fit, what they share is kept: the question, if it is one.
 """
 
 from __future__ import annotations
@@ -109,7 +109,11 @@ def is_fresh(folder: Path) -> bool:
 
 def _stamp(folder: Path) -> str:
     """A digest of who answers and what is asked."""
-    files = [*folder.rglob("*mistakes.py"), *folder.rglob("*visible_tests.py"), *(folder.parent / "hidden").rglob("*.py")]
+    files = [
+        *folder.rglob("*mistakes.py"),
+        *folder.rglob("*visible_tests.py"),
+        *(folder.parent / "hidden").rglob("*.py"),
+    ]
     return digest([path.read_bytes() for path in sorted(files)], ())
 
 

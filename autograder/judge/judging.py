@@ -12,8 +12,8 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import Kind, of_shown
 from autograder.diagnosis.visible_fingerprints import VisibleNames
-from autograder.judge.exercise_calls import read
 from autograder.judge.attempt import Attempt, Names, Tests, attempt
+from autograder.judge.exercise_calls import read
 from autograder.judge.results import as_result
 from autograder.report import Cause, ExerciseResult
 from autograder.testing.callbacks import Questions, parameter_names
@@ -103,7 +103,9 @@ def _attempt(material: Material, names: Names, exercise: Exercise, words: Any, s
     return attempt(tests, names.begin(Questions(reference, substituted, recording.asked_with)))
 
 
-def _of_visible_tests(material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]) -> Diagnosis | None:
+def _of_visible_tests(
+    material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]
+) -> Diagnosis | None:
     """What visible tests tell of all that came out wrong, without a solution: a mistake's name first."""
     if not any(isinstance(error, Mismatch) for error in wrong):  # exceptions alone are weak evidence
         return None

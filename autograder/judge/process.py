@@ -31,6 +31,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.judging import Material, judge
 from autograder.judge.notebook import Notebook
+from autograder.judge.results import with_cell_errors
 from autograder.messages import Ended, FromJudge, Opened, Order, Setting
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.backends import Judges, Students
@@ -197,7 +198,7 @@ class Judge:
         material = ready.material if order.for_page else replace(ready.material, examples={})
         fresh, watched = _FromTheWorker(sock), material.suite.watched
         with Notebook(order.cells, order.limits, fresh, watched, self._answered, ready.showing) as notebook:
-            results = judge(material, notebook, order.exercises)
+            results = with_cell_errors(judge(material, notebook, order.exercises), notebook.cells, notebook.results)
             if notebook.machine_failed:
                 raise notebook.machine_failed
             if order.for_page:

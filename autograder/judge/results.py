@@ -12,7 +12,8 @@ from msgspec import structs
 from autograder.course import Exercise
 from autograder.diagnosis.naming import Diagnosis
 from autograder.judge.attempt import Attempt
-from autograder.report import ExerciseResult, Message, State, TestResult
+from autograder.report import CellResult, ExerciseResult, Message, State, TestResult
+from autograder.testing import cell_errors
 from autograder.testing.session import ORDER, Outcome
 from autograder.testing.student import BY_HAND, Forbidden, Stopped
 
@@ -43,6 +44,14 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         best.picture,
         known.evidence if known else "",
     )
+
+
+def with_cell_errors(
+    found: Sequence[ExerciseResult], sources: Sequence[str], cells: Sequence[CellResult]
+) -> tuple[ExerciseResult, ...]:
+    """The results; of exercises that are not there since their cell did not run, with why that is."""
+    why = cell_errors.of_names([one.name for one in found if not one.started], sources, cells)
+    return tuple(structs.replace(one, evidence=why[one.name]) if one.name in why else one for one in found)
 
 
 def _as_test_result(outcome: Outcome, worth: float, message: str | Message) -> TestResult:

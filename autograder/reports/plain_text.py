@@ -15,7 +15,8 @@ def points(value: float) -> str:
 def summary(result: ExerciseResult) -> str:
     """One line on the whole exercise."""
     if not result.started:
-        return f"{result.name}: not started yet. 0 of {points(result.max_score)} points."
+        state = "its cell does not run" if result.evidence else "not started yet"
+        return f"{result.name}: {state}. 0 of {points(result.max_score)} points."
     passed = sum(test.state == "passed" for test in result.tests)
     earned = f"{points(result.score)} of {points(result.max_score)} points"
     return f"{result.name}: {earned}, {passed} of {len(result.tests)} tests passed."

@@ -21,6 +21,7 @@ from autograder.reports.html import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Reply
 from autograder.student.calls import CodeOf, exercises_below, in_kernel
 from autograder.student.check_result import CheckResult, Progress, passed
+from autograder.student.kernel_cells import why_not_run
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
 from autograder.testing.local import CallsHere, Here
@@ -66,6 +67,8 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
     """
     visible = visible or Visible()
     visible.assignment_of(name)
+    if why := why_not_run(name, names):  # what an older version of the cell has defined is not judged
+        return CheckResult(ExerciseResult(name, (), 1.0, started=False), why, visible=visible)
     if name in names:
         begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
         first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
