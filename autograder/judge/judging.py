@@ -114,10 +114,12 @@ def _of_visible_tests(
 
 
 def _of_shown(wrong: Sequence[BaseException], of_course: Sequence[Kind]) -> Diagnosis | None:
-    """How what came out wrong stands to what is wanted."""
+    """How all that came out wrong stands to what is wanted; None if something else is wrong, too, such as an error."""
     both = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
-    related = of_shown([pair for pair in both if all(hasattr(value, "dtype") for value in pair)], of_course)
-    return Diagnosis((Cause(related.name, related.hint),), related.evidence) if related else None
+    if len(both) < len(wrong) or not all(hasattr(value, "dtype") for pair in both for value in pair):
+        return None
+    related = of_shown(both, of_course)
+    return Diagnosis((Cause(related.name, related.hint),), related.evidence, is_relation=True) if related else None
 
 
 def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosis | None:

@@ -100,7 +100,7 @@ class CheckResult:
         return self.picture is not None and not self._differing() if self._pictures() else None
 
     def __repr__(self) -> str:
-        drawn = side_by_side(self._pictures(), WIDTH)
+        drawn = side_by_side(self._shown_pictures(), WIDTH)
         caption = "\n".join(_wrapped(self._caption()))
         parts = [self.text(), f"\n{caption}\n{drawn}" if drawn else "", self._stuck()]
         return "\n".join([part for part in parts if part] + ([repr(self.progress)] if self.progress else []))
@@ -123,7 +123,7 @@ class CheckResult:
         head += paragraph(with_code(self._looks_like())) if self._looks_like() else ""
         rows = structs.replace(self.result, tests=self._tests())
         table = rubric.table(rows, with_points=False, message=message.html) if self.result.started else ""
-        drawn = "".join(picture._repr_html_() for picture in self._pictures())
+        drawn = "".join(picture._repr_html_() for picture in self._shown_pictures())
         caption = paragraph(with_code(self._caption())) if drawn else ""
         pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
         stuck = paragraph(with_code(self._stuck())) if self._stuck() else ""
@@ -171,6 +171,10 @@ class CheckResult:
     def _differing(self) -> int:
         """How many squares of the student's picture differ."""
         return differing(self._pictures())
+
+    def _shown_pictures(self) -> list[Heatmap]:
+        """None if something is wrong and the pictures do not show it."""
+        return [] if not self.passed and self.drawn_equal else self._pictures()
 
     def _pictures(self) -> list[Heatmap]:
         """The student's picture and the example's; the student's squares that differ are marked."""

@@ -48,7 +48,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
     except Mismatch as error:
         asked = question if not error.symptom or error.symptom in fits else ASKED[error.symptom]
         parts = Message(str(error), asked, went_in)
-        mismatch = Mismatch(str(parts), cause=error.cause, got=error.got, wanted=error.wanted)
+        mismatch = Mismatch(str(parts), cause=error.cause, got=error.got, wanted=_values(error.wanted))
         mismatch.parts, mismatch.symptom = parts, error.symptom
         raise mismatch from None
     except Raised as error:
@@ -120,6 +120,11 @@ def as_text(value: Any) -> str:
         plain = number == 0 or 5e-5 <= abs(number) < 1e7
         return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
     return repr(value)
+
+
+def _values(wanted: Any) -> Any:
+    """What is wanted, if it is values: that something else has its shape says nothing."""
+    return None if isinstance(wanted, tuple) else wanted
 
 
 def _float32(value: Any) -> Any:

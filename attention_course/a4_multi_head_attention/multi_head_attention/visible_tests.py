@@ -60,7 +60,9 @@ class TestMultiHeadAttention:
     def test_weights(self, student):
         """The example by hand: each head has weights of its own."""
         with shown(
-            "Head 1 owns the first three columns of W_Q. What are its scores divided by?", **BY_HAND, num_heads=2
+            "Head 0 owns the first columns of W_Q and of W_K. By hand: its queries, its keys, its scores, its weights?",
+            **BY_HAND,
+            num_heads=2,
         ):
             _, weights = self.attend(student, *BY_HAND.values(), 2)
             close(weights, np.array([[[0.8497, 0.1503], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]), "weights")
