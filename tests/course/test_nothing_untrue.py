@@ -93,7 +93,7 @@ def test_a_word_left_out_is_not_rounding():
 def test_no_argument_is_without_effect_where_nothing_of_that_form_comes_back(give):
     from tests.helpers.in_process import exercise_of, judged_alone
 
-    names = dict(np=np)
+    names = {"np": np}
     exec(f"def softmax(x, axis=-1):\n    {give or 'np.exp(x)'}", names)
     assignment = BY_NAME[A1]
     found = judged_alone(assignment, exercise_of(assignment, "softmax"), names["softmax"])
