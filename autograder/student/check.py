@@ -18,10 +18,13 @@ from autograder.judge.attempt import Names
 from autograder.judge.judging import Material, judge
 from autograder.report import ExerciseResult
 from autograder.reports.html import name_of
-from autograder.sandbox.protocol.calls import Call, Failure, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
+from autograder.sandbox.sandboxed.shell import Bounded
 from autograder.student.calls import CodeOf, exercises_below, in_kernel
 from autograder.student.check_result import CheckResult, Progress, passed
+from autograder.student.forbidden_here import noticed
 from autograder.student.kernel_cells import why_not_run
+from autograder.student.listing import listing
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
 from autograder.testing.local import CallsHere, Here
@@ -40,11 +43,16 @@ class CheckFailed(Exception):
         return [str(self)]
 
 
-def check(exercise: Any) -> None:
-    """Run the visible tests of `exercise` (its name, or the function itself) and show what they say.
+def check(exercise: Any = None) -> None:
+    """Run the visible tests of `exercise`, and show what they say.
+
+    exercise: its name, or the function itself; without it, what there is is listed
 
     Raises `UnknownExercise` where there is no exercise of that name.
     """
+    if exercise is None:
+        print(listing("check", Path.cwd()))
+        return
     name = name_of(exercise)
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
@@ -93,7 +101,8 @@ def judged(
     """
     try:
         result = _result(name, names, visible, signatures)
-        verdict = CheckResult(result, first_step, result.picture, visible=visible)
+        printed = names.printed.getvalue() if isinstance(names, InKernel) else ""
+        verdict = CheckResult(result, first_step, result.picture, visible=visible, printed=printed)
         if verdict.passed:
             return verdict
         # The earliest exercise that this one's code calls and that fails.
@@ -110,8 +119,11 @@ def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, 
     checks = visible.checks(visible.assignment_of(name))
     saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
     examples = {name: example} if example else {}
+    suite = _suite(checks, saved)
+    if isinstance(names, InKernel):
+        names.watched = (*_watched(), *suite.watched)
     material = Material(
-        _suite(checks, saved),
+        suite,
         examples=examples,
         relations=course_relations(visible.folder),
         visible_names=_names_kept(checks[0].parents[1], saved),
@@ -123,12 +135,22 @@ def _watched() -> tuple[str, ...]:
     return tuple(settings_of().forbidden.watched)
 
 
+PRINTED = 20_000  # characters that are kept of what an exercise prints
+
+
 class InKernel(Here):
-    """The notebook's own names. The stop button ends the whole check, and not the one call it met."""
+    """The notebook's own names, and what they print.
+
+    The stop button ends the whole check, and not the one call it met.
+    """
+
+    printed = Bounded(0)
 
     def begin(self, questions: Questions) -> CallsInKernel:
         """Calls of one exercise."""
-        return CallsInKernel(self, questions)
+        calls = CallsInKernel(self, questions)
+        calls.printed = self.printed = Bounded(PRINTED)
+        return calls
 
 
 class CallsInKernel(CallsHere):
@@ -138,7 +160,10 @@ class CallsInKernel(CallsHere):
 
     def _perform(self, call: Call) -> Reply | Failure:
         if self.stopped is None:
-            answer = super()._perform(call)
+            with noticed(self._here.watched) as seen:
+                answer = super()._perform(call)
+            if seen:  # told as grading tells it
+                return Failure(Kind.FORBIDDEN, seen[0])
             if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":
                 return answer
             where = "".join(f" In {one.function}, line {one.number}: `{one.text.strip()}`." for one in answer.lines)

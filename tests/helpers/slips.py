@@ -1,9 +1,9 @@
 """Slips of students: small edits of right code, written from the notebooks alone, and what `check` says of each.
 
-They were written before anybody had looked at the visible tests or at the known mistakes. Then the halves were run: 85 %
-and 81 % right, 1 % wrong, 2.1 and 3.2 % green before names came to the check, and 93 % and 91 % after that. What the
-words missed was read by a person: 28 first lines gave the mistake's name in other words, which were added. Eight edits
-were taken out that the hidden tests give full marks for.
+They were written before anybody had looked at the visible tests or at the known mistakes. Then the halves were run:
+85 % and 81 % right, 1 % wrong, 2.1 and 3.2 % green before names came to the check, and 93 % and 91 % after that. What
+the words missed was read by a person: 28 first lines gave the mistake's name in other words, which were added. Eight
+edits were taken out that the hidden tests give full marks for.
 
 `tests/course/slips/` has a file for each assignment, and there for each exercise rows of three: what stands in the
 solution, what stands there after the slip, and a pattern of words. The first line is right if it has one of them.
@@ -117,7 +117,8 @@ def judged(slip: Slip, result: CheckResult) -> str:
         return "green"
     line = first_line(result)
     quoted = re.findall(r"In \w+, line \d+: `(.*?)`", line)
-    its_lines = [" ".join(one.split()) for one in slip.source.splitlines() if slip.new.strip() and slip.new.strip() in one]
+    new = slip.new.strip()
+    its_lines = [" ".join(one.split()) for one in slip.source.splitlines() if new and new in one]
     if re.search(rf"(?<![A-Za-z])(?:{slip.words})", line, re.IGNORECASE) or any(one in its_lines for one in quoted):
         return "right"
     return "wrong" if result._looks_like() else "vague"
