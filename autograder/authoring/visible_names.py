@@ -32,7 +32,7 @@ def keep_visible_names(course: Course) -> Iterator[Path]:
 def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:
     """A row for each set of answers that mistakes give to an exercise's visible tests."""
     catalogue = read_catalogue(assignment.mistakes)
-    met: dict[tuple[str, bytes], tuple[list[Cause], Sequence[Answer]]] = {}
+    met: dict[tuple[str, bytes], tuple[list[Cause], list[Answer]]] = {}
     right = vars(assignment.reference())
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)  # what is asked is small, and threads cost more than they gain

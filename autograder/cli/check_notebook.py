@@ -172,9 +172,9 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 def _first_step(name: str, owners: list[str], sources: list[str], results: list[CellResult]) -> str:
     """What to do if nothing is judged: what the exercise's own cell ran into, else to begin."""
-    own = next((pair for owner, *pair in zip(owners, sources, results, strict=True) if owner == name), None)
-    if own and (said := cell_errors.why(*own)):
-        return said
+    for owner, source, result in zip(owners, sources, results, strict=True):
+        if owner == name and (said := cell_errors.why(source, result)):
+            return said
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 

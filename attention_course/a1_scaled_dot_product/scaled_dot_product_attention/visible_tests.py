@@ -56,7 +56,7 @@ class TestScaledDotProductAttention:
     def test_two_texts(self, student):
         """Two texts at once: output (2, 3, 6) and weights (2, 3, 4)."""
         hint = "Which axes do you swap, and over which do you sum, when there are three?"
-        with shown(hint, Q=QUERIES, K=KEYS, V=VALUES):
+        with shown(hint, "exception", "shape", Q=QUERIES, K=KEYS, V=VALUES):
             output, weights = self.attend(student, QUERIES, KEYS, VALUES)
             close(weights, ALL_WEIGHTS, "weights")
             close(output, ALL_OUTPUTS, "output")

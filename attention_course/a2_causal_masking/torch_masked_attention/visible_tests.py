@@ -81,7 +81,7 @@ class TestTorchMaskedAttention:
     def test_three_queries(self, student):
         """Three queries look at four keys of width five, in two texts, each with a mask of its own."""
         hint = "Do you count axes from the end, and does the mask reach every query of its text?"
-        with shown(hint, query=QUERIES, key=MORE_KEYS, value=MORE_VALUES, mask=SEEN):
+        with shown(hint, "exception", "shape", query=QUERIES, key=MORE_KEYS, value=MORE_VALUES, mask=SEEN):
             output, weights = self.attend(student, QUERIES, MORE_KEYS, MORE_VALUES, SEEN)
             close(weights, SEEN_WEIGHTS, "weights")
             close(output, SEEN_OUTPUT, "output")

@@ -61,7 +61,12 @@ class TestDecodingStep:
 
     def test_first_word(self, student):
         """The first word: no cache yet, and it attends to itself."""
-        with shown("What is the position of the first word, and what is in the cache afterwards?", x=self.X, K=None):
+        with shown(
+            "What is the position of the first word, and what is in the cache afterwards?",
+            "exception",
+            x=self.X,
+            K=None,
+        ):
             self.judge(student, (FIRST_OUTPUT, FIRST_K, FIRST_V), self.X, None, None, *self.WEIGHTS, 4)
 
     def test_fourth_word(self, student):
