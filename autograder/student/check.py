@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,7 +20,6 @@ from autograder.judge.judging import Material, judge
 from autograder.report import ExerciseResult
 from autograder.reports.html import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
-from autograder.sandbox.sandboxed.shell import Bounded
 from autograder.student.calls import CodeOf, exercises_below, in_kernel
 from autograder.student.check_result import CheckResult, Progress, passed
 from autograder.student.forbidden_here import noticed
@@ -138,18 +138,27 @@ def _watched() -> tuple[str, ...]:
 PRINTED = 20_000  # characters that are kept of what an exercise prints
 
 
+class Printed(io.StringIO):
+    """The first characters of what is printed."""
+
+    def write(self, text: str) -> int:
+        """Keep what there is room for; the answer is the number of characters given, as every stream says."""
+        super().write(text[: max(0, PRINTED - self.tell())])
+        return len(text)
+
+
 class InKernel(Here):
     """The notebook's own names, and what they print.
 
     The stop button ends the whole check, and not the one call it met.
     """
 
-    printed = Bounded(0)
+    printed: Printed = Printed()
 
     def begin(self, questions: Questions) -> CallsInKernel:
         """Calls of one exercise."""
         calls = CallsInKernel(self, questions)
-        calls.printed = self.printed = Bounded(PRINTED)
+        calls.printed = self.printed = Printed()
         return calls
 
 
