@@ -22,7 +22,7 @@ students have, too: the visible tests of its exercise, and the picture that `che
 
 | known mistakes | caught by the check | named by it | seen in the picture | by neither |
 | --- | --- | --- | --- | --- |
-| {total} | {checked} | {named}, {either} more as one of two | {seen} of the {drawn} whose exercise has one | {neither} |
+| {total} | {checked} | {named}, {either} as one of two | {seen} of the {drawn} whose exercise has one | {neither} |
 
 A name is told if the answers to all visible tests are the mistake's, and no other mistake gives them. Grading's name is
 the same, or says more.
