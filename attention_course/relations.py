@@ -28,7 +28,10 @@ def _is_large(call: Call) -> bool:
 
 RELATIONS = (
     OfAnswer(
-        "nothing-to-see", _nothing_to_see, "What does a softmax divide by if every key is hidden?", with_another=True
+        "nothing-to-see",
+        _nothing_to_see,
+        "What does your code give to a query from which every key is hidden?",
+        with_another=True,
     ),
     OfCalls(
         "large-scores",

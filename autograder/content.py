@@ -5,7 +5,8 @@
     median/hint.toml      help in three levels
     shared_hidden_tests.py       what several of its suites use; shared_mistakes.py, shared_visible_tests.py,
     shared_picture.toml rubric.toml           what written questions give points for fingerprints.npz            what
-    known mistakes answer to the suites, written by `autograder dev catalogue` not_shown.toml  for authors, if there is
+    known mistakes answer to the suites, written by `autograder dev catalogue`; visible_fingerprints.npz: what they
+    answer to the visible tests, for students, written by the same; not_shown.toml  for authors, if there is
     one: known mistakes that the visible side does not show, and why
 
 The assignments' folders lie in the course's folder, which holds `course.toml`, may hold `relations.py` and

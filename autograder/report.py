@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
 # Between the parts of a visible test's message.
+BY_MISTAKE = "This mistake"  # begins what is said of answers that a known mistake gives, too
 ASKS, WENT_IN = " → ", " What went in: "
 
 

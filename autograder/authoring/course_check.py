@@ -20,7 +20,7 @@ from autograder.authoring import notebook_checks, paired_scripts
 from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.notebook_checks import Finding
 from autograder.course import Assignment, Course
-from autograder.diagnosis import fingerprints
+from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.errors import CourseError
 from autograder.judge.judging import judge
@@ -141,6 +141,10 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
     if kept.exists() and not fingerprints.read(assignment.content):
         what = "is of other catalogues than those beside it, so a mistake's name is looked for and not looked up"
         yield Finding(kept, "", what, "Run `autograder dev catalogue`.", blocks=False)
+    names = assignment.content / visible_fingerprints.FILE
+    if names.exists() and not visible_fingerprints.is_fresh(assignment.content):
+        what = "is of other catalogues or visible tests than those beside it, so `check` may know fewer names"
+        yield Finding(names, "", what, "Run `autograder dev catalogue`.", blocks=False)
 
 
 def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite) -> Iterator[Finding]:

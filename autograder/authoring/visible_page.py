@@ -10,6 +10,7 @@ from autograder.content import Visible
 from autograder.course import Assignment, Course
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.reading import read_toml
+from autograder.report import BY_MISTAKE
 from autograder.student.check import examine
 from autograder.student.check_result import CheckResult
 
@@ -19,9 +20,12 @@ HEAD = """\
 A check that praises wrong code teaches the wrong thing. So every [known mistake](known-mistakes.md) goes through what
 students have, too: the visible tests of its exercise, and the picture that `check` draws of its answer.
 
-| known mistakes | caught by the check | seen in the picture | by neither |
-| --- | --- | --- | --- |
-| {total} | {checked} | {seen} of the {drawn} whose exercise has one | {neither} |
+| known mistakes | caught by the check | named by it | seen in the picture | by neither |
+| --- | --- | --- | --- | --- |
+| {total} | {checked} | {named}, {either} as one of two | {seen} of the {drawn} whose exercise has one | {neither} |
+
+A name is told if the answers to all visible tests are the mistake's, and no other mistake gives them. Grading's name is
+the same, or says more.
 
 `autograder dev catalogue --pages` writes this page. ✗ marks the checks that a mistake fails, and the picture in
 which it differs from what is asked for. What neither shows is a refinement, with its reason in the assignment's
@@ -47,6 +51,11 @@ class Seen:
     def seen(self) -> bool:
         """Does the picture differ from what is asked for?"""
         return self.verdict.drawn_equal is False
+
+    @property
+    def named(self) -> str:
+        """The name, or the two, that the check tells; empty if it tells none."""
+        return self.verdict.result.diagnosis or "" if BY_MISTAKE in self.verdict.result.evidence else ""
 
 
 def rows(course: Course) -> Iterator[Seen]:
@@ -78,6 +87,8 @@ def page(found: Iterable[Seen]) -> str:
     counts = {
         "total": len(found),
         "checked": sum(row.checked for row in found),
+        "named": sum(row.named == row.mistake.name for row in found),
+        "either": sum(row.named not in ("", row.mistake.name) for row in found),
         "seen": sum(row.seen for row in found),
         "drawn": sum(row.verdict.drawn_equal is not None for row in found),
         "neither": sum(not row.checked and not row.seen for row in found),

@@ -9,7 +9,6 @@ import ast
 import contextlib
 import inspect
 import json
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,9 +31,9 @@ from autograder.student.calls import in_cells
 from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
 from autograder.submission import Cell, code_cells, read_notebook
-from autograder.text import printable_lines, raised
+from autograder.testing import cell_errors
+from autograder.text import printable_lines
 
-_IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text
 GLANCE = 0.3  # seconds between two looks at the file
 STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not known"], "dim"))
 
@@ -101,7 +100,7 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
         fresh = opened.enter_context(FreshChildren(sandbox, Limits()))
         running = opened.enter_context(Notebook([cell.source for cell in notebook.cells], Limits(), fresh))
         for name in notebook.exercises:
-            first_step = _first_step(name, notebook.owners, running.results)
+            first_step = _first_step(name, notebook.owners, running.cells, running.results)
             yield judged(name, running, first_step, notebook.visible, code_of, signatures)
 
 
@@ -154,7 +153,7 @@ def _page(path: Path, sandbox: ForkServer, course: Course | None = None) -> str:
 
 
 def _mark(verdict: CheckResult) -> str:
-    begun = verdict.result.started or verdict.culprit is not None
+    begun = verdict.result.started or verdict.culprit is not None or not verdict.first_step.startswith("not started")
     return MARKS["passed"] if verdict.passed else MARKS["failed"] if begun else "– not started"
 
 
@@ -180,15 +179,11 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _first_step(name: str, owners: list[str], results: list[CellResult]) -> str:
+def _first_step(name: str, owners: list[str], sources: list[str], results: list[CellResult]) -> str:
     """What to do if nothing is judged: what the exercise's own cell ran into, else to begin."""
-    own = next((result for owner, result in zip(owners, results, strict=True) if owner == name), CellResult())
-    if own.stopped:
-        return f"not judged, since its cell was stopped: {own.stopped}."
-    if own.error:
-        where = "".join(f" In line {number}: `{line.strip()}`." for _, number, line in own.lines[-1:])
-        text = _IN_CELL.sub(r", \1", own.text)
-        return f"not judged, since its cell {raised(own.error, text)}{where}"
+    for owner, source, result in zip(owners, sources, results, strict=True):
+        if owner == name and (said := cell_errors.why(source, result)):
+            return said
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 

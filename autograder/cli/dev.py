@@ -115,11 +115,11 @@ def catalogue(
 
     With --pages, judge every known mistake by hidden tests and visible tests, and say which of them it fails.
     """
-    from autograder.authoring import catalogue_page, visible_page
+    from autograder.authoring import catalogue_page, visible_names, visible_page
 
     course = find_course()
     if pages is None:
-        for path in catalogue_page.keep_fingerprints(course):
+        for path in (*visible_names.keep_visible_names(course), *catalogue_page.keep_fingerprints(course)):
             print(f"wrote {path}")
         return
     pages.mkdir(parents=True, exist_ok=True)

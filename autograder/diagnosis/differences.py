@@ -19,6 +19,7 @@ from autograder.testing.comparing import ATOL, allclose, numbers, same_value
 from autograder.testing.student import parts_of
 
 MOST = 20_000  # numbers of an answer that is looked at
+NOISE = 1e-12  # of the largest number of an array
 ENOUGH = 4  # numbers that a factor must hold for
 NOT_ALONE = "cannot be told by this alone"  # goes with answers that tell it
 
@@ -145,7 +146,10 @@ def factor(a: np.ndarray, b: np.ndarray) -> str:
     """All are so many times as large."""
     if a.shape != b.shape or a.dtype == bool or b.dtype == bool or not b.any():
         return ""
-    if not (np.isfinite(a).all() and np.isfinite(b).all()) or ((a == 0) != (b == 0)).any():
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return ""
+    a, b = _without_noise(a), _without_noise(b)
+    if not b.any() or ((a == 0) != (b == 0)).any():
         return ""
     ratio = a[b != 0].astype(float) / b[b != 0]
     times = float(np.median(ratio))
@@ -155,6 +159,11 @@ def factor(a: np.ndarray, b: np.ndarray) -> str:
     if len(np.unique(b[b != 0])) < ENOUGH:
         return NOT_ALONE
     return f"Each of your numbers is {times:.3g} times what is asked for."
+
+
+def _without_noise(a: np.ndarray) -> np.ndarray:
+    """The same with zeros for what is a rounding error beside the largest number, such as 6e-18."""
+    return np.where(np.abs(a) <= NOISE * np.abs(a).max(initial=0), 0, a)
 
 
 @of_each_part
@@ -178,7 +187,7 @@ def rounded(a: np.ndarray, b: np.ndarray) -> str:
     if a.shape != b.shape or a.dtype.kind != "f" or b.size < ENOUGH or not np.isfinite(a).all():
         return ""
     places = next((n for n in range(6) if nearly_equal(a, b.round(n))), None)
-    if places is None or not b.round(places).any():
+    if places is None or len(np.unique(b.round(places))) < 3:  # of zeros and ones many are right by chance
         return ""
     places_of = {0: "whole numbers", 1: "1 place"}
     return f"Your numbers are rounded to {places_of.get(places, f'{places} places')}."

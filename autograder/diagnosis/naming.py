@@ -24,7 +24,7 @@ from autograder.diagnosis.forms import of_form
 from autograder.diagnosis.hypotheses import SMALLEST, Hypotheses, is_ordinary
 from autograder.diagnosis.relations import Kind as KindOfRelation
 from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
-from autograder.report import Cause
+from autograder.report import BY_MISTAKE, Cause
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
 from autograder.testing.comparing import arrays, same_answer
 from autograder.testing.recording import RecordedCall
@@ -173,10 +173,10 @@ class Case:
         if not form or not all(forms):
             return _evidence(len(given), len(self.wrong))
         if len(self.wrong) == 1:
-            return f"{form} This mistake does the same."
+            return f"{form} {BY_MISTAKE} does the same."
         count = len(self.wrong)
         of = f"{len(given)} of the {count}" if given != self.wrong else "both" if count == 2 else f"all {count}"
-        return f"{form} This mistake does the same in {of} calls where your answer is not what is asked for."
+        return f"{form} {BY_MISTAKE} does the same in {of} calls where your answer is not what is asked for."
 
 
 def _two_side_by_side(case: Case) -> Diagnosis | None:
@@ -317,10 +317,9 @@ def _with(mistake: Mistake, related: Relation, evidence: str) -> Diagnosis:
 
 def _evidence(given: int, wrong: int) -> str:
     if given < wrong:
-        return f"It gives {given} of your {wrong} wrong answers, number for number."
-    if wrong == 1:
-        return "It gives your wrong answer, number for number."
-    return f"It gives {'both' if wrong == 2 else f'all {wrong}'} of your wrong answers, number for number."
+        return f"{BY_MISTAKE} gives exactly your answers in {given} of {wrong} wrong calls."
+    calls = {1: "the wrong call", 2: "both wrong calls"}.get(wrong, f"all {wrong} wrong calls")
+    return f"{BY_MISTAKE} gives exactly your answer{'s' if wrong > 1 else ''} in {calls}."
 
 
 def _in_the_same_words(one: Answer, other: Answer) -> bool:

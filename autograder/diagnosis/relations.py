@@ -22,7 +22,7 @@ import numpy as np
 from autograder.diagnosis import differences, forms, items
 from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.sandbox.protocol import frames
-from autograder.sandbox.protocol.calls import Call, Failure, Reply
+from autograder.sandbox.protocol.calls import Answer, Call, Failure, Reply
 from autograder.sandbox.protocol.values import encode
 from autograder.testing.comparing import arrays, numbers, same_value
 
@@ -279,13 +279,21 @@ def _without_effect(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Ite
                 groups[others, replace(one.call, args=(), kwargs={}, instance=None).as_bytes].append(one)
         pairs = [(group[0], other) for group in groups.values() for other in group[1:]]
         telling = [pair for pair in pairs if not same_value(*(one.wanted.value for one in pair))]  # type: ignore[union-attr]
-        if telling and all(same_value(*(one.got.value for one in pair)) for pair in telling):  # type: ignore[union-attr]
+        has_form = all(_of_one_form(one.got, one.wanted) for pair in telling for one in pair)
+        if telling and has_form and all(same_value(*(one.got.value for one in pair)) for pair in telling):  # type: ignore[union-attr]
             yield Relation(
                 "argument-without-effect",
                 f"Calls that differ in {name} alone get the same answer from your code, and should not.",
                 "Where in your code does it go in, and what becomes of it there?",
                 frozenset(i for i in wrong if name in given[i]),
             )
+
+
+def _of_one_form(got: Answer, wanted: Answer) -> bool:
+    """Is it of the kind and the shape that is asked for? None is the same for whatever went in."""
+    if not isinstance(got, Reply) or not isinstance(wanted, Reply) or type(got.value) is not type(wanted.value):
+        return False
+    return [a.shape for a in arrays(got.value)] == [a.shape for a in arrays(wanted.value)]
 
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")

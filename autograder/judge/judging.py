@@ -12,6 +12,7 @@ from autograder.course import Exercise
 from autograder.diagnosis.naming import NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import Kind, of_shown
 from autograder.judge.attempt import Attempt, Names, attempt
+from autograder.judge.exercise_calls import read
 from autograder.judge.material import Material
 from autograder.judge.picture import draw
 from autograder.judge.results import as_result
@@ -81,11 +82,23 @@ def _pictures(material: Material, names: Names, exercises: Sequence[Exercise]) -
     return {name: picture for name, picture in found.items() if picture}
 
 
+def _of_visible_tests(
+    material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]
+) -> Diagnosis | None:
+    """What visible tests tell of all that came out wrong, without a solution: a mistake's name first."""
+    if not any(isinstance(error, Mismatch) for error in wrong):  # exceptions alone are weak evidence
+        return None
+    named = material.visible_names.named(exercise, [read(one.answer) for one in best.calls])
+    return named or _of_shown(wrong, material.relations)
+
+
 def _of_shown(wrong: Sequence[BaseException], of_course: Sequence[Kind]) -> Diagnosis | None:
-    """What visible tests tell of all that came out wrong, without a solution."""
+    """How all that came out wrong stands to what is wanted; None if something else is wrong, too, such as an error."""
     both = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
-    related = of_shown([pair for pair in both if all(hasattr(value, "dtype") for value in pair)], of_course)
-    return Diagnosis((Cause(related.name, related.hint),), related.evidence) if related else None
+    if len(both) < len(wrong) or not all(hasattr(value, "dtype") for pair in both for value in pair):
+        return None
+    related = of_shown(both, of_course)
+    return Diagnosis((Cause(related.name, related.hint),), related.evidence, is_relation=True) if related else None
 
 
 def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosis | None:
@@ -93,7 +106,7 @@ def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosi
     if all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
     if material.hypotheses is None:
-        return None if material.reference else _of_shown(wrong, material.relations)
+        return None if material.reference else _of_visible_tests(material, exercise.name, best, wrong)
     heard = (best.calls, *([best.meant] if best.meant else []))
     found = (diagnose(material.hypotheses, exercise.name, calls, material.relations) for calls in heard)
     known = next(filter(None, found), None)

@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.relations import Kind
+from autograder.diagnosis.visible_fingerprints import VisibleNames
 from autograder.testing.example import Example
 from autograder.testing.recording import Recording
 from autograder.testing.session import Suite
@@ -22,6 +23,7 @@ class Material:
     examples: what to draw, by exercise
     relations: what the course adds to how wrong answers may stand to right ones
     variants: the recording with other inputs in one case of each test of values; a submission gets one of them
+    visible_names: names of mistakes by their answers to visible tests
     """
 
     suite: Suite
@@ -32,3 +34,4 @@ class Material:
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[Kind] = ()
     variants: Sequence[Recording] = ()
+    visible_names: VisibleNames = field(default_factory=lambda: VisibleNames({}))

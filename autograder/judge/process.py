@@ -32,6 +32,7 @@ from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
+from autograder.judge.results import with_cell_errors
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.backends import Judges, Students
@@ -211,7 +212,7 @@ class Judge:
         with Notebook(
             order.cells, order.limits, fresh, watched, self._answered, ready.showing, order.for_page
         ) as notebook:
-            results = judge(material, notebook, order.exercises)
+            results = with_cell_errors(judge(material, notebook, order.exercises), notebook.cells, notebook.results)
             if notebook.machine_failed:
                 raise notebook.machine_failed
             cells = tuple(_readable(notebook.results))

@@ -12,7 +12,8 @@ from msgspec import structs
 from autograder.course import Exercise
 from autograder.diagnosis.naming import Diagnosis
 from autograder.judge.attempt import Attempt
-from autograder.report import ExerciseResult, Message, State, TestResult
+from autograder.report import CellResult, ExerciseResult, Message, State, TestResult
+from autograder.testing import cell_errors
 from autograder.testing.session import ORDER, Outcome
 from autograder.testing.student import BY_HAND, Forbidden, Stopped
 
@@ -31,7 +32,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         outcomes = [replace(outcome, error=forbidden, call=exercise.name) for outcome in outcomes]
     # If the mistake is known, its hint is the question, and tests ask none of their own.
     asks = known is None or not any(cause.hint for cause in known.causes)
-    said = of_hidden_tests(outcomes, asks) if is_hidden else of_checks(outcomes)
+    said = of_hidden_tests(outcomes, asks) if is_hidden else of_checks(outcomes, asks)
     worth = shares([outcome.test.weight for outcome in outcomes], exercise.points)
     return ExerciseResult(
         exercise.name,
@@ -43,6 +44,14 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         best.picture,
         known.evidence if known else "",
     )
+
+
+def with_cell_errors(
+    found: Sequence[ExerciseResult], sources: Sequence[str], cells: Sequence[CellResult]
+) -> tuple[ExerciseResult, ...]:
+    """The results; of exercises that are not there since their cell did not run, with why that is."""
+    why = cell_errors.of_names([one.name for one in found if not one.started], sources, cells)
+    return tuple(structs.replace(one, evidence=why[one.name]) if one.name in why else one for one in found)
 
 
 def _as_test_result(outcome: Outcome, worth: float, message: str | Message) -> TestResult:
@@ -77,8 +86,11 @@ def once_each(causes: Sequence[str], messages: Sequence[str], endings: Sequence[
     return found
 
 
-def of_checks(outcomes: Sequence[Outcome]) -> list[Message]:
-    """Messages of visible tests: a cause is told once. If it is the order of values, nothing else is asked."""
+def of_checks(outcomes: Sequence[Outcome], asks: bool = True) -> list[Message]:
+    """Messages of visible tests: a cause is told once. If it is the order of values, nothing else is asked.
+
+    asks: with their own questions, or is a better one known?
+    """
     met, found = set[str](), []
     has_order = any(outcome.cause == ORDER for outcome in outcomes)
     for outcome in outcomes:
@@ -87,7 +99,7 @@ def of_checks(outcomes: Sequence[Outcome]) -> list[Message]:
             message = Message(NOT_TRIED if cause == BY_HAND else SAME)
         elif cause == ORDER:
             message = Message(f"{outcome.call}: {OTHER_ORDER[0]}", OTHER_ORDER[1], message.went_in)
-        elif has_order:
+        elif has_order or not asks:
             message = structs.replace(message, question="")
         met |= {cause} - {""}
         found.append(message)

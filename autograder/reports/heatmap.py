@@ -31,13 +31,15 @@ def heatmap(
     title: str = "",
     names: Sequence[str] | None = None,
 ) -> Heatmap:
-    """A picture of `weights`, one matrix or several, (n, rows, columns); numbers or booleans.
+    """A picture of `weights`, one matrix or several, (n, rows, columns).
 
-    Numbers below zero have a colour of their own. With more than 16 columns, squares are small and without numbers.
+    They are numbers or booleans. Numbers below zero have a colour of their own. With more
+    than 16 columns, squares are small and without numbers.
 
-    rows, columns: labels, such as the words of a sentence; counted from 0 where not given
+    rows, columns: labels, such as the words of a sentence; counted from 0 if not given
     title: a line above
-    names: what each of several matrices is; counted from 0 where not given, after the course's own word for one
+    names: what each of several matrices is; counted from 0 if not given, after the
+        course's own word for one
 
     Raises `ValueError` where shapes and labels do not fit.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.report import ExerciseResult
+from autograder.report import BY_MISTAKE, ExerciseResult
 
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
 
@@ -18,7 +18,8 @@ def summary(result: ExerciseResult) -> str:
         worth = f"everybody gets its {points(result.max_score)} points" if result.max_score else "it does not count"
         return f"{result.name}: withdrawn, so {worth}."
     if not result.started:
-        return f"{result.name}: not started yet. 0 of {points(result.max_score)} points."
+        state = "its cell does not run" if result.evidence else "not started yet"
+        return f"{result.name}: {state}. 0 of {points(result.max_score)} points."
     passed = sum(test.state == "passed" for test in result.tests)
     earned = f"{points(result.score)} of {points(result.max_score)} points"
     return f"{result.name}: {earned}, {passed} of {len(result.tests)} tests passed."
@@ -27,8 +28,8 @@ def summary(result: ExerciseResult) -> str:
 def notes(result: ExerciseResult) -> list[str]:
     """What else the student should know about how this exercise was judged."""
     found = []
-    if result.diagnosis:
-        found.append(looks_like(result))
+    if said := looks_like(result):
+        found.append(said)
     if result.with_reference:
         names = ", ".join(result.with_reference)
         found.append(
@@ -39,11 +40,13 @@ def notes(result: ExerciseResult) -> list[str]:
 
 
 def looks_like(result: ExerciseResult) -> str:
-    """What is wrong in words, by what it is known, and a question; empty where nothing can be told."""
-    if not result.diagnosis:
-        return ""
-    names = ", and ".join(cause.name.replace("-", " ") for cause in result.causes)
-    said = f"What is wrong looks like this: {names}."
+    """What is wrong in words, by what it is known, and a question; empty where nothing can be told.
+
+    A known mistake is told by its name. How answers stand to the right ones is told by the evidence, if there is one.
+    """
+    names = ", and ".join(cause.name.replace("-", " ") for cause in result.causes if cause.name)
+    is_known = BY_MISTAKE in result.evidence or not result.evidence
+    said = f"Known mistake: {names}." if names and is_known else ""
     return " ".join(filter(None, (said, result.evidence, result.hint)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,15 +13,19 @@ from typing import Any
 
 from autograder.content import Visible, course_relations, settings_of, visible_around
 from autograder.course import Exercise
+from autograder.diagnosis import visible_fingerprints
 from autograder.errors import MachineError
 from autograder.judge.attempt import Names
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.report import ExerciseResult
 from autograder.reports.html import name_of
-from autograder.sandbox.protocol.calls import Call, Failure, Reply
+from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
 from autograder.student.calls import CodeOf, exercises_below, in_kernel
 from autograder.student.check_result import CheckResult, Progress, passed
+from autograder.student.forbidden_here import noticed
+from autograder.student.kernel_cells import why_not_run
+from autograder.student.listing import listing
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import example_in
 from autograder.testing.local import CallsHere, Here
@@ -39,11 +44,16 @@ class CheckFailed(Exception):
         return [str(self)]
 
 
-def check(exercise: Any) -> None:
-    """Run the visible tests of `exercise` (its name, or the function itself) and show what they say.
+def check(exercise: Any = None) -> None:
+    """Run the visible tests of `exercise`, and show what they say.
+
+    exercise: its name, or the function itself; without it, what there is is listed
 
     Raises `UnknownExercise` where there is no exercise of that name.
     """
+    if exercise is None:
+        print(listing("check", Path.cwd()))
+        return
     name = name_of(exercise)
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
@@ -66,6 +76,8 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
     """
     visible = visible or Visible()
     visible.assignment_of(name)
+    if why := why_not_run(name, names):  # what an older version of the cell has defined is not judged
+        return CheckResult(ExerciseResult(name, (), 1.0, started=False), why, visible=visible)
     if name in names:
         begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
         first_step = f'not started yet. {begin} `hint("{name}")` gives a first nudge.'
@@ -90,7 +102,8 @@ def judged(
     """
     try:
         result = _result(name, names, visible, signatures)
-        verdict = CheckResult(result, first_step, result.picture, visible=visible)
+        printed = names.printed.getvalue() if isinstance(names, InKernel) else ""
+        verdict = CheckResult(result, first_step, result.picture, visible=visible, printed=printed)
         if verdict.passed:
             return verdict
         # The earliest exercise that this one's code calls and that fails.
@@ -107,7 +120,15 @@ def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, 
     checks = visible.checks(visible.assignment_of(name))
     saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
     examples = {name: example} if example else {}
-    material = Material(_suite(checks, saved), examples=examples, relations=course_relations(visible.folder))
+    suite = _suite(checks, saved)
+    if isinstance(names, InKernel):
+        names.watched = (*_watched(), *suite.watched)
+    material = Material(
+        suite,
+        examples=examples,
+        relations=course_relations(visible.folder),
+        visible_names=_names_kept(checks[0].parents[1], saved),
+    )
     return judge(material, names, [Exercise(name, 1.0)], signatures)[0]
 
 
@@ -115,12 +136,31 @@ def _watched() -> tuple[str, ...]:
     return tuple(settings_of().forbidden.watched)
 
 
+PRINTED = 20_000  # characters that are kept of what an exercise prints
+
+
+class Printed(io.StringIO):
+    """The first characters of what is printed."""
+
+    def write(self, text: str) -> int:
+        """Keep what there is room for; the answer is the number of characters given, as every stream says."""
+        super().write(text[: max(0, PRINTED - self.tell())])
+        return len(text)
+
+
 class InKernel(Here):
-    """The notebook's own names. The stop button ends the whole check, and not the one call it met."""
+    """The notebook's own names, and what they print.
+
+    The stop button ends the whole check, and not the one call it met.
+    """
+
+    printed: Printed = Printed()
 
     def begin(self, questions: Questions) -> CallsInKernel:
         """Calls of one exercise."""
-        return CallsInKernel(self, questions)
+        calls = CallsInKernel(self, questions)
+        calls.printed = self.printed = Printed()
+        return calls
 
 
 class CallsInKernel(CallsHere):
@@ -130,13 +170,22 @@ class CallsInKernel(CallsHere):
 
     def _perform(self, call: Call) -> Reply | Failure:
         if self.stopped is None:
-            answer = super()._perform(call)
+            with noticed(self._here.watched) as seen:
+                answer = super()._perform(call)
+            if seen:  # told as grading tells it
+                return Failure(Kind.FORBIDDEN, seen[0])
             if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":
                 return answer
             where = "".join(f" In {one.function}, line {one.number}: `{one.text.strip()}`." for one in answer.lines)
             self.stopped = Stopped(f"was stopped by you.{where} Is there a loop that never ends?")
             self.stopped.cause = BY_HAND
         raise self.stopped
+
+
+@functools.cache
+def _names_kept(folder: Path, saved: tuple[int, ...]) -> visible_fingerprints.VisibleNames:
+    """What is kept beside an assignment's visible tests; read anew after each save"""
+    return visible_fingerprints.read(folder)
 
 
 @functools.cache

@@ -18,10 +18,13 @@ from autograder.reports.html import block, paragraph, with_code
 from autograder.reports.side_by_side import beside, differing, in_words
 from autograder.student import message
 from autograder.testing.example import example_in
+from autograder.text import printable_lines
 
 BAR = 24  # characters
 WIDTH = 80  # characters; nbgrader cuts what is longer when it prints a failed cell
 INDENT = " " * 15
+PRINTED = "Your code printed, each line once:"
+LINES, LONGEST = 12, 200  # lines and characters of a line, of what the code printed
 DONE, NOT_DONE = "#2e7d32", "#9e9e9e55"
 
 
@@ -80,6 +83,7 @@ class CheckResult:
     picture: what the student's function gives on the visible example; None where it cannot be drawn
     culprit: the result of an earlier exercise that this one calls and that fails; what fails here may come from there
     visible: what it was checked by
+    printed: what the student's code has printed meanwhile
     """
 
     result: ExerciseResult
@@ -88,6 +92,7 @@ class CheckResult:
     progress: Progress | None = None
     culprit: ExerciseResult | None = None
     visible: Visible = field(default_factory=Visible)
+    printed: str = ""
 
     @property
     def passed(self) -> bool:
@@ -100,9 +105,10 @@ class CheckResult:
         return self.picture is not None and not self._differing() if self._pictures() else None
 
     def __repr__(self) -> str:
-        drawn = side_by_side(self._pictures(), WIDTH)
+        drawn = side_by_side(self._shown_pictures(), WIDTH)
         caption = "\n".join(_wrapped(self._caption()))
-        parts = [self.text(), f"\n{caption}\n{drawn}" if drawn else "", self._stuck()]
+        printed = f"\n{PRINTED}\n{self._printed()}" if self.printed else ""
+        parts = [self.text(), f"\n{caption}\n{drawn}" if drawn else "", printed, self._stuck()]
         return "\n".join([part for part in parts if part] + ([repr(self.progress)] if self.progress else []))
 
     def text(self) -> str:
@@ -123,11 +129,12 @@ class CheckResult:
         head += paragraph(with_code(self._looks_like())) if self._looks_like() else ""
         rows = structs.replace(self.result, tests=self._tests())
         table = rubric.table(rows, with_points=False, message=message.html) if self.result.started else ""
-        drawn = "".join(picture._repr_html_() for picture in self._pictures())
+        drawn = "".join(picture._repr_html_() for picture in self._shown_pictures())
         caption = paragraph(with_code(self._caption())) if drawn else ""
         pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
         stuck = paragraph(with_code(self._stuck())) if self._stuck() else ""
-        return block(head + table + pictures + stuck + (self.progress._repr_html_() if self.progress else ""))
+        said = f"{paragraph(PRINTED)}<pre>{escape(self._printed())}</pre>" if self.printed else ""
+        return block(head + table + pictures + said + stuck + (self.progress._repr_html_() if self.progress else ""))
 
     def _headline(self) -> str:
         count = sum(test.state == "passed" for test in self.result.tests)
@@ -158,6 +165,12 @@ class CheckResult:
             for parts in [structs.replace(message.parts_of(test), question="")]
         )
 
+    def _printed(self) -> str:
+        """What was printed, each line once, and the first few: a check calls the code many times."""
+        lines = list(dict.fromkeys(line for line in printable_lines(self.printed).splitlines() if line.strip()))
+        more = f"... and {len(lines) - LINES} other lines" if len(lines) > LINES else ""
+        return "\n".join([*(line[:LONGEST] for line in lines[:LINES]), *filter(None, [more])])
+
     def _stuck(self) -> str:
         failed = self.culprit or (self.result if self.result.started and not self.passed else None)
         return f'Stuck? `hint("{failed.name}")` gives a first nudge.' if failed else ""
@@ -171,6 +184,10 @@ class CheckResult:
     def _differing(self) -> int:
         """How many squares of the student's picture differ."""
         return differing(self._pictures())
+
+    def _shown_pictures(self) -> list[Heatmap]:
+        """None if something is wrong and the pictures do not show it."""
+        return [] if not self.passed and self.drawn_equal else self._pictures()
 
     def _pictures(self) -> list[Heatmap]:
         """The student's picture and the example's; the student's squares that differ are marked."""

@@ -14,11 +14,13 @@ FEW = 4  # pictures in the series; more would be scrolled past
 
 
 def explore(draw: Callable[[Any], Any], **values: Sequence[Any]) -> Exploration:
-    """A slider over the values of one parameter; `draw(value)` gives the picture, such as a `heatmap`.
+    """A slider over the values of one parameter.
 
     explore(draw, width=(4, 16, 64))
 
-    Raises `ValueError` where there is not exactly one parameter with at least one value.
+    draw: `draw(value)` gives the picture, such as a `heatmap`
+
+    Raises `ValueError` where there is not exactly one parameter with a value or more.
     """
     __tracebackhide__ = True  # IPython shows the student's lines of an error in `draw`, not these
     if len(values) != 1:

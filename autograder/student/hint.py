@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.content import Visible, visible_around
 from autograder.reports.html import block, name_of, paragraph, with_code
+from autograder.student.listing import listing
 
 LEVELS = 3
 # How often each was asked for in this session, so that the next level is known. Nothing writes it down.
@@ -47,11 +48,17 @@ class Help:
         return f"{self.exercise}: hint {self.level} of {LEVELS}"
 
 
-def hint(exercise: Any) -> None:
-    """Show help for `exercise` (its name, or the function itself): a first nudge, then more each time.
+def hint(exercise: Any = None) -> None:
+    """Show help for `exercise`: a first nudge, then more each time.
 
-    Never the solution, and not recorded anywhere. Raises `UnknownExercise` where there is none of that name.
+    exercise: its name, or the function itself; without it, what there is is listed
+
+    Never the solution, and not recorded anywhere. Raises `UnknownExercise` where there is
+    none of that name.
     """
+    if exercise is None:
+        print(listing("hint", Path.cwd()))
+        return
     name = name_of(exercise)
     visible = visible_around(Path.cwd(), name)
     visible.assignment_of(name)

@@ -51,8 +51,10 @@ class Mismatch(AssertionError):
     wanted: what that should be, or its shape; never told
     apart: what was compared, number by number; never told
     parts: those of the text, if a visible test says it
+    symptom: "kind", "shape" or "dtype" if that is what is wrong, and not a value
     """
 
+    symptom: str = ""
     apart: Apart | None = None
     parts: Message | None = None
 
@@ -61,22 +63,28 @@ class Mismatch(AssertionError):
         self.text, self.hint, self.cause, self.got, self.wanted = text, hint, cause, got, wanted
 
 
-def fail(text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None) -> NoReturn:
+def fail(
+    text: str, hint: str = "", cause: str = "", got: Any = None, wanted: Any = None, symptom: str = ""
+) -> NoReturn:
     """Fail with `text` and the next step."""
-    raise Mismatch(text, hint, cause, got, wanted)
+    error = Mismatch(text, hint, cause, got, wanted)
+    error.symptom = symptom
+    raise error
 
 
 def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as a NumPy array; fails where it is something else. `what` names one part of an answer."""
     if not isinstance(got, np.ndarray):
-        fail(f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a NumPy array')}.", hint, _kind_as_cause(got), got)
+        said = f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a NumPy array')}."
+        fail(said, hint, _kind_as_cause(got), got, symptom="kind")
     return got
 
 
 def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
     """`got` as numbers of a PyTorch tensor; fails where it is something else. `what` names one part of an answer."""
     if isinstance(got, np.ndarray) or not hasattr(got, "detach"):
-        fail(f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a PyTorch tensor')}.", hint, _kind_as_cause(got), got)
+        said = f"{_came_back(what)} {kind_of(got)}, {_unlike(got, 'a PyTorch tensor')}."
+        fail(said, hint, _kind_as_cause(got), got, symptom="kind")
     return np.asarray(got.detach().numpy())
 
 
@@ -93,7 +101,7 @@ def _came_back(what: str) -> str:
 def pair(got: Any, names: str = "(output, weights)") -> tuple[Any, Any]:
     """`got` as a tuple of two; fails where it is something else."""
     if not isinstance(got, tuple) or len(got) != 2:
-        fail(f"gave back {kind_of(got)}, not the tuple {names}.", cause=_kind_as_cause(got), got=got)
+        fail(f"gave back {kind_of(got)}, not the tuple {names}.", cause=_kind_as_cause(got), got=got, symptom="kind")
     return got[0], got[1]
 
 
@@ -103,7 +111,7 @@ def numbers(value: Any) -> Any:
         return value
     if hasattr(value, "detach"):
         return value.detach().numpy()
-    fail(f"gave back {kind_of(value)}, where an array belongs.", cause=_kind_as_cause(value), got=value)
+    fail(f"gave back {kind_of(value)}, where an array belongs.", cause=_kind_as_cause(value), got=value, symptom="kind")
 
 
 def kind_of(got: Any) -> str:
@@ -122,6 +130,8 @@ def kind_of(got: Any) -> str:
         return f"something of type {got.type_name}"
     if isinstance(got, Table):
         return f"a table of {len(got)} rows and {len(got.columns)} columns"
+    if isinstance(got, dict):
+        return f"a dict of {len(got)} value{'' if len(got) == 1 else 's'}"
     return f"a value of type {type(got).__name__}"
 
 
@@ -148,7 +158,8 @@ def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = "the resu
     """The shape is `wanted`. Shapes are no secret: the docstring of the stub gives them."""
     _check_kind(got)
     if tuple(got.shape) != tuple(wanted):
-        fail(f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}.", hint, got=got, wanted=tuple(wanted))
+        said = f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}."
+        fail(said, hint, got=got, wanted=tuple(wanted), symptom="shape")
 
 
 def close(got: Any, wanted: Any, hint: str = "", what: str = "the result", atol: float | None = None) -> None:
@@ -196,7 +207,7 @@ def dtype(got: Any, wanted: Any, hint: str = "", what: str = "the result") -> No
     name = str(got.dtype).removeprefix("torch.")
     wanted = str(np.dtype(wanted))
     if name != wanted:
-        fail(f"{what} has dtype {name}, it should be {wanted}.", hint, got=got)
+        fail(f"{what} has dtype {name}, it should be {wanted}.", hint, got=got, symptom="dtype")
 
 
 def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str], hint: str = "") -> None:
@@ -245,7 +256,7 @@ def raises(kind: type[Exception], call: Callable[[], Any], hint: str = "") -> No
 def _check_kind(got: Any) -> None:
     """Fails where `got` has no shape to speak of."""
     if not hasattr(got, "shape"):
-        fail(f"gave back {kind_of(got)}, where an array belongs.", cause=_kind_as_cause(got), got=got)
+        fail(f"gave back {kind_of(got)}, where an array belongs.", cause=_kind_as_cause(got), got=got, symptom="kind")
 
 
 def place_of(index: tuple[int, ...]) -> str:

@@ -1,6 +1,7 @@
 """Names in this very process, called as those in the sandbox are: for `check` in a notebook, and for trusted code.
 
-Arguments and values are copied as they would be across the sandbox's boundary. Printed text and warnings are dropped.
+Arguments and values are copied as they would be across the sandbox's boundary. Warnings are dropped, and so is what is
+printed, if nobody asks for it.
 """
 
 from __future__ import annotations
@@ -56,21 +57,24 @@ class CallsHere:
     def _answer(self, call: Call) -> Answer:
         return answer_of(answer_bytes(self._perform(call)))
 
+    printed: io.TextIOBase | None = None  # where what the code prints goes, if anywhere
+
     def _perform(self, call: Call) -> Reply | Failure:
         copied = call_of(self.questions.prepare(call).as_bytes)
 
         def ask(question: Call) -> Reply | Failure:
             return answer_of(answer_bytes(self.questions.answer(call_of(question.as_bytes))))
 
-        with quiet():
+        with quiet(self.printed):
             return perform(self._here.names, copied, ask, self.questions.substituted, self._here.watched)
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """What code prints and warns of goes nowhere."""
+def quiet(printed: io.TextIOBase | None = None) -> Iterator[None]:
+    """What code warns of goes nowhere, and what it prints to `printed`, if that is given."""
     nowhere = io.StringIO()
-    with warnings.catch_warnings(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+    to: Any = printed or nowhere
+    with warnings.catch_warnings(), contextlib.redirect_stdout(to), contextlib.redirect_stderr(nowhere):
         warnings.simplefilter("ignore")
         with np.errstate(all="ignore"):
             yield

@@ -3,7 +3,8 @@
     with shown("The sums are 2 and 6. What comes next?", X=X):
         close(expect.array(student.row_means(X)), MEANS)
 
-Whatever goes wrong inside, a wrong number, another shape or an error in the student's code, ends in the same question.
+Whatever goes wrong inside is told with what went in. The question is for wrong numbers; where another shape, another
+kind of value or an error in the student's code is what is wrong, another one is asked.
 """
 
 from __future__ import annotations
@@ -21,22 +22,40 @@ from autograder.testing.shape_errors import told
 from autograder.testing.student import Raised
 
 FOUR_DIGITS = 1e-4  # the literals of a visible test are rounded to four digits after the point
+OF_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
 FEW = 8  # numbers of an answer that are shown whole; of more, the first row that differs
 
 
+# What is asked where no value is wrong. The question of a test is about its values, unless the test says more.
+ASKED = {
+    "kind": "What does your code give back, and what does the docstring promise?",
+    "shape": "Write down the shape after each step: where does it part from the docstring's?",
+    "dtype": "Print the dtype after each line. Where does it part from the one that is asked for?",
+    "shapes that do not meet": "Which shape has each part of that line, and which one did you mean it to have?",
+}
+
+
 @contextlib.contextmanager
-def shown(question: str, **given: Any) -> Iterator[None]:
-    """What goes wrong inside is told with `question`, and with the arguments `given`, by name."""
+def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
+    """What goes wrong inside is told with a question, and with the arguments `given`, by name.
+
+    `question` is for wrong values. fits: what else it is for: "kind", "shape", "dtype", "exception"; else the question
+    for it stands in `ASKED`, if there is one
+    """
     went_in = tuple(f"{name} = {as_text(value)}" for name, value in given.items())
     try:
         yield
     except Mismatch as error:
-        parts = Message(str(error), question, went_in)
-        mismatch = Mismatch(str(parts), cause=error.cause, got=error.got, wanted=error.wanted)
-        mismatch.parts = parts
+        asked = question if not error.symptom or error.symptom in fits else ASKED[error.symptom]
+        parts = Message(str(error), asked, went_in)
+        mismatch = Mismatch(str(parts), cause=error.cause, got=error.got, wanted=_values(error.wanted))
+        mismatch.parts, mismatch.symptom = parts, error.symptom
         raise mismatch from None
     except Raised as error:
-        parts = Message(told(str(error)), question, went_in)
+        said = told(str(error))
+        is_of_shapes = any(word in said for word in OF_SHAPES)
+        asked = question if "exception" in fits else ASKED["shapes that do not meet"] if is_of_shapes else ""
+        parts = Message(said, asked, went_in)
         raised = type(error)(str(parts))
         raised.cause, raised.parts = error.cause, parts
         raise raised from None
@@ -45,7 +64,9 @@ def shown(question: str, **given: Any) -> Iterator[None]:
 def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
     """Same shape and same numbers, up to the rounding of literals; says both where they differ."""
     got, wanted = np.asarray(expect.numbers(got)), np.asarray(wanted)
-    expect.shape(got, wanted.shape, what=what)
+    if got.shape != wanted.shape:
+        text = f"{what} has shape {got.shape}, it should be {wanted.shape}."
+        expect.fail(text, got=got, wanted=wanted, symptom="shape")
     with np.errstate(all="ignore"):
         found, right = got.astype(float), wanted.astype(float)
         wrong: np.ndarray = ~(np.abs(found - right) <= within * np.maximum(1.0, np.abs(right)))
@@ -60,7 +81,7 @@ def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_
 def equal(got: Any, wanted: Any, what: str = "the result") -> None:
     """The same value of Python's: a list, a tuple, a number; says both where they differ."""
     if type(got) is not type(wanted):
-        expect.fail(f"{what} is {expect.kind_of(got)}, wanted {_kind(wanted)}.")
+        expect.fail(f"{what} is {expect.kind_of(got)}, wanted {_kind(wanted)}.", symptom="kind")
     if got != wanted:
         expect.fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.")
 
@@ -99,6 +120,11 @@ def as_text(value: Any) -> str:
         plain = number == 0 or 5e-5 <= abs(number) < 1e7
         return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
     return repr(value)
+
+
+def _values(wanted: Any) -> Any:
+    """What is wanted, if it is values: that something else has its shape says nothing."""
+    return None if isinstance(wanted, tuple) else wanted
 
 
 def _float32(value: Any) -> Any:

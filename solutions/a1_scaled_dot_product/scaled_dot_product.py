@@ -150,9 +150,9 @@ def softmax(x, axis=-1):
 #     print(f"scores x {factor:<4}", softmax(factor * np.array([1.0, 2.0, 3.0])).round(3))
 
 # %% [markdown]
-# **What also counts** in this and every exercise, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
-# and makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments hold what they held
-# before, and they may come by name.
+# **What also counts** in this and every exercise, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an
+# int: it is a `float64`, and from NumPy 2 on makes one of all that it touches; `math.sqrt` is a plain number and does not),
+# the arguments hold what they held before, and they may come by name.
 
 # %% [markdown]
 # ## 2. `attention_scores`

@@ -31,8 +31,8 @@
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
 # **What also counts**, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
-# and makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments hold what they held
-# before, and they may come by name.
+# and from NumPy 2 on makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments
+# hold what they held before, and they may come by name.
 #
 # **Stuck?** `hint("causal_mask")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.
@@ -281,7 +281,7 @@ def masked_softmax(scores, mask):
 #                    [1.0, 3.0, 9.0],
 #                    [2.0, 2.0, 2.0]])
 # print(masked_softmax(scores, causal_mask(3)).round(2))
-# print("nothing allowed:", masked_softmax(scores, padding_mask([3, 0], 3))[1, 0])
+# print("nothing allowed:", masked_softmax(np.stack([scores, scores]), padding_mask([3, 0], 3))[1, 0])
 
 # %% [markdown]
 # **What to notice.** What is masked does not exist: change the 9 of word 2 into a million, and its weights stay where

@@ -29,8 +29,8 @@
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
 # **What also counts**, a little each time: `float32` in gives `float32` out (mind `np.sqrt` of an int: it is a `float64`,
-# and makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments hold what they held
-# before, and they may come by name.
+# and from NumPy 2 on makes one of all that it touches; `math.sqrt` is a plain number and does not), the arguments
+# hold what they held before, and they may come by name.
 #
 # **Stuck?** `hint("projection_shapes")` in any cell gives a first nudge, again a second, then where to read. Nobody sees what you
 # ask for. After a restart, run the first code cell again.

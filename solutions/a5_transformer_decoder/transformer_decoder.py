@@ -155,7 +155,7 @@ def positional_encoding(length, d_model):
 #     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
 #     back[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = turn
 # print("rotated by one, row 5 is row 4:", np.allclose(small[5] @ back, small[4]))
-# heatmap((small @ back) @ small.T, title="after the rotation: every position looks one place back")
+# heatmap((small @ back) @ small.T, title="scores after the rotation: largest one place back")
 
 # %% [markdown]
 # ## 2. `layer_norm`

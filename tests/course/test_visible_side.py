@@ -215,7 +215,7 @@ def test_it_says_what_went_in_what_came_out_what_was_wanted_and_asks():
     verdict = examine("attention_scores", defined("softmax", WRONG))
     message = verdict.result.tests[0].message
     assert "the result came out as `[[2, 6]]`, wanted `[[1, 3]]`" in message
-    assert "→ The dot products are 2 and 6. What comes next?" in message
+    assert "What are the dot products divided by" in " ".join(repr(verdict).split())
     assert message.endswith("What went in: `Q = [[2, 0, 1, 1]]`, `K = [[1, 1, 0, 0], [2, 1, 2, 0]]`.")
     page = verdict._repr_html_()
     assert page.count("<summary>What went in</summary>") == 3
@@ -223,10 +223,10 @@ def test_it_says_what_went_in_what_came_out_what_was_wanted_and_asks():
     assert repr(verdict).count("What went in") == 1
 
 
-def test_an_exception_keeps_the_question_and_tells_shapes_in_words():
+def test_an_exception_tells_shapes_in_words_and_asks_about_them():
     verdict = examine("attention_scores", {"attention_scores": lambda Q, K: Q @ K})
     message = verdict.result.tests[0].message
     assert "these two cannot be multiplied: 4 meets 2; a product with @ sums over" in message
     assert "gufunc" not in repr(verdict)
-    assert "→ The dot products are 2 and 6. What comes next?" in message
+    assert "→ Which shape has each part of that line, and which one did you mean it to have?" in message
     assert "What went in: `Q = " in message

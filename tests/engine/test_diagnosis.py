@@ -186,7 +186,11 @@ def layer_norm_lost_in_batches(x, gamma, beta, eps=1e-5):
 @pytest.mark.parametrize(
     ("code", "name", "words"),
     [
-        (layer_norm_over_all_words_of_a_batch, "normalised-over-the-sentence", "both of your wrong answers"),
+        (
+            layer_norm_over_all_words_of_a_batch,
+            "normalised-over-the-sentence",
+            "your answers in both wrong calls",
+        ),
         (layer_norm_over_all_words_of_a_batch, "normalised-over-the-sentence", "Your other answers are right."),
         (layer_norm_in_place, "in-place", "The answer is right, but after the call an argument is no longer what"),
         (layer_norm_lost_in_batches, None, ""),
@@ -196,7 +200,7 @@ def test_a_mistake_in_some_calls_is_told_as_such_and_evidence_says_what_is_wrong
     found = judged(COURSE.assignment("a5_transformer_decoder"), {"layer_norm": code})["layer_norm"]
     assert found.diagnosis == name
     assert words in found.evidence
-    assert ("number for number" in found.evidence) == (name == "normalised-over-the-sentence")
+    assert ("gives exactly your answer" in found.evidence) == (name == "normalised-over-the-sentence")
 
 
 def test_what_is_wrong_beside_a_mistake_is_not_said_to_come_of_it():

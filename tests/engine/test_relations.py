@@ -165,7 +165,7 @@ def test_the_report_begins_with_it():
     result = judged_alone(A1, SCORES, lambda Q, K: 1.7 * Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1]))
     said = plain_text.as_text(result).splitlines()
     assert result.diagnosis == "a-constant-factor"
-    assert said[1].startswith("What is wrong looks like this: a constant factor. Each of your numbers is 1.7 times")
+    assert said[1].startswith("Each of your numbers is 1.7 times")
 
 
 def test_an_answer_that_changes_from_call_to_call():
@@ -185,11 +185,12 @@ def test_a_name_is_not_given_if_more_is_left_than_it_explains():
 
 def test_a_visible_check_begins_with_it_too():
     def attention_scores(Q, K):
-        return Q @ K.swapaxes(-1, -2)
+        return 1.7 * Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
 
     verdict = examine("attention_scores", {"attention_scores": attention_scores, "np": np})
-    assert "What is wrong looks like this: a constant factor." in repr(verdict)
-    assert repr(verdict).index("a constant factor") < repr(verdict).index("wanted")
+    assert "Each of your numbers is 1.7 times" in repr(verdict)
+    assert "Known mistake" not in repr(verdict)
+    assert repr(verdict).index("1.7 times") < repr(verdict).index("wanted")
 
 
 def test_a_visible_check_says_nothing_of_what_it_cannot_tell():

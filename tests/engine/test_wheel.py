@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,9 +14,11 @@ import zipfile
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
 from autograder.authoring.sample_class import fill, model_answers
+from autograder.diagnosis import visible_fingerprints
 from autograder.diagnosis.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
@@ -81,7 +84,7 @@ def test_the_wheels_hold_no_suite_no_solution_and_no_catalogue(contents):
     assert [name for name in contents if not name.startswith(packages) and ".dist-info/" not in name] == []
     of_the_course = [name for name in contents if name.startswith("attention_course/")]
     for name in of_the_course:
-        secret = r"hidden|mistakes|solutions|source|^tests|rubric.toml|not_shown|fingerprints.npz|saved_model"
+        secret = r"hidden|mistakes|solutions|source|^tests|rubric.toml|not_shown|/fingerprints.npz|saved_model"
         assert not re.search(secret, name), name
 
 
@@ -101,6 +104,23 @@ def test_no_line_of_a_solution_no_hint_of_a_mistake_and_no_hidden_message_is_in_
     suites = "\n".join(path.read_text() for path in assignment.content.rglob("*hidden_tests.py"))
     for sentence in re.findall(r'fail\(\s*"(.{30,}?)"', suites):
         assert sentence not in everything
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_names_of_mistakes_are_there_and_nobody_reads_one_without_its_answers(assignment, wheels):
+    """No name, no hint, no code, no input and no answer: places and enciphered texts, of which each has its own key."""
+    with zipfile.ZipFile(wheels[0]) as archive:
+        held = io.BytesIO(archive.read(f"attention_course/{assignment.name}/{visible_fingerprints.FILE}"))
+    with np.load(held, allow_pickle=False) as kept:
+        arrays = {name: kept[name] for name in kept.files}
+    assert arrays.keys() == {"stamp", "places", "ends", "texts"}
+    readable = b"".join(array.tobytes() for array in arrays.values())
+    for mistake in read_catalogue(assignment.mistakes).mistakes:
+        for secret in (mistake.name, mistake.hint, mistake.exercise):
+            assert len(secret) < 8 or secret.encode() not in readable
+    rows = visible_fingerprints.read(assignment.content).rows
+    assert len(rows) > 20
+    assert not any(text.startswith(b'["') for text in rows.values())
 
 
 def test_importing_it_is_quick_and_brings_no_torch(laptop):

@@ -55,7 +55,7 @@ class Kernel:
 
 
 def seen(page):
-    """The headline of what `check` shows, and the row of each check that fails, as they are read."""
+    """The headline of what `check` shows with what is known below it, and each row of a check that fails, as read."""
     rubric = BeautifulSoup(page, "html.parser").select_one(".autograder-rubric")
     for folded in rubric.select("details:not([open])"):
         folded.replace_with(folded.summary)
@@ -63,4 +63,6 @@ def seen(page):
         block.insert_before(" ")
         block.insert_after(" ")
     rows = [row for row in rubric.select("tr") if "✗ not yet" in row.get_text()]
-    return [rubric.p.get_text(), *(row.get_text() for row in rows)]
+    known = rubric.p.find_next_sibling()
+    head = rubric.p.get_text() + (f" {known.get_text()}" if known is not None and known.name == "p" else "")
+    return [head, *(row.get_text() for row in rows)]

@@ -31,7 +31,7 @@ class TestAttentionScores:
     def test_two_texts(self, student):
         """Two texts at once, (2, 3, 4): each text's queries meet its own keys."""
         hint = "Is one text alone right? Then: which axes and sizes does your code count from the front?"
-        with shown(hint, Q=QUERIES, K=KEYS):
+        with shown(hint, "exception", "shape", Q=QUERIES, K=KEYS):
             close(expect.array(student.attention_scores(QUERIES, KEYS)), ALL_SCORES)
 
     def test_float32(self, student):

@@ -38,7 +38,9 @@ class TestScaledDotProductAttention:
     def test_three_queries(self, student):
         """Three queries look at four keys of width five; the values have width six."""
         given = {"Q": QUERIES[0], "K": KEYS[0], "V": VALUES[0]}
-        with shown("Write the shape beside every line: where does it stop being what you meant?", **given):
+        with shown(
+            "Write the shape beside every line: where does it stop being what you meant?", "exception", "shape", **given
+        ):
             output, weights = self.attend(student, *given.values())
             close(weights, ALL_WEIGHTS[0], "weights")
             close(output, ALL_OUTPUTS[0], "output")
@@ -54,7 +56,7 @@ class TestScaledDotProductAttention:
     def test_two_texts(self, student):
         """Two texts at once: output (2, 3, 6) and weights (2, 3, 4)."""
         hint = "Which axes do you swap, and over which do you sum, when there are three?"
-        with shown(hint, Q=QUERIES, K=KEYS, V=VALUES):
+        with shown(hint, "exception", "shape", Q=QUERIES, K=KEYS, V=VALUES):
             output, weights = self.attend(student, QUERIES, KEYS, VALUES)
             close(weights, ALL_WEIGHTS, "weights")
             close(output, ALL_OUTPUTS, "output")

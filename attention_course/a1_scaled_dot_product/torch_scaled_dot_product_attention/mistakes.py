@@ -43,7 +43,7 @@ def torch_scaled_dot_product_attention(query, key, value):
     return weights @ value, weights
 
 
-@mistake("detached-gradient", hint="What does the `with` around your code switch off?")
+@mistake("detached-gradient", hint="Which line, or which `with` around it, lets go of the gradient?")
 def torch_scaled_dot_product_attention(query, key, value):
     with torch.no_grad():
         weights = torch.softmax(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)), dim=-1)

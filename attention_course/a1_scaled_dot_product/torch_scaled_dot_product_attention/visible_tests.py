@@ -28,7 +28,14 @@ class TestTorchScaledDotProductAttention:
 
     def test_three_queries(self, student):
         """Three queries look at four keys of width five, in two texts or in one."""
-        with shown("Do you count axes from the end or from the front?", query=QUERIES, key=KEYS, value=VALUES):
+        with shown(
+            "Do you count axes from the end or from the front?",
+            "exception",
+            "shape",
+            query=QUERIES,
+            key=KEYS,
+            value=VALUES,
+        ):
             output, weights = self.attend(student, QUERIES, KEYS, VALUES)
             close(weights, ALL_WEIGHTS, "weights")
             close(output, ALL_OUTPUTS, "output")
@@ -44,7 +51,7 @@ class TestTorchScaledDotProductAttention:
     def test_gradients_arrive(self, student):
         """A gradient reaches query, key and value, and through the weights query and key."""
         attend, tensors = student.torch_scaled_dot_product_attention, self.tensors(Q, K, V)
-        with shown("Which line lets go of it?", query=Q, key=K, value=V):
+        with shown("Which line lets go of it?", "exception", "shape", query=Q, key=K, value=V):
             arrives(attend.gradients(*tensors, seeds=[tensors[0][:, :2], None]).inputs, "query key value")
             arrives(attend.gradients(*tensors, seeds=[None, tensors[0][:, :2]]).inputs[:2], "query key")
 

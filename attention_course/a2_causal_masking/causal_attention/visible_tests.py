@@ -71,7 +71,7 @@ class TestCausalAttention:
 
     def test_two_texts(self, student):
         """Two texts at once: each has weights of its own."""
-        with shown("Which axes do you swap, when there are three?", Q=QUERIES, K=KEYS, V=VALUES):
+        with shown("Which axes do you swap, when there are three?", "exception", "shape", Q=QUERIES, K=KEYS, V=VALUES):
             close(self.attend(student, QUERIES, KEYS, VALUES)[1], BATCH_WEIGHTS, "weights")
 
     def test_padding(self, student):

@@ -49,7 +49,13 @@ class TestMaskedSoftmax:
                 [[0.018, 0.0, 0.982], [0.0003, 0.0, 0.9997], [0.5, 0.0, 0.5]],
             ]
         )
-        with shown("Does your code need the mask to have the shape of the scores?", scores=scores, mask=mask):
+        with shown(
+            "Does your code need the mask to have the shape of the scores?",
+            "exception",
+            "shape",
+            scores=scores,
+            mask=mask,
+        ):
             close(expect.array(student.masked_softmax(scores, mask)), wanted)
 
     def test_float32(self, student):

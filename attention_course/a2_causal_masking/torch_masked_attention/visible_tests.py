@@ -81,14 +81,14 @@ class TestTorchMaskedAttention:
     def test_three_queries(self, student):
         """Three queries look at four keys of width five, in two texts, each with a mask of its own."""
         hint = "Do you count axes from the end, and does the mask reach every query of its text?"
-        with shown(hint, query=QUERIES, key=MORE_KEYS, value=MORE_VALUES, mask=SEEN):
+        with shown(hint, "exception", "shape", query=QUERIES, key=MORE_KEYS, value=MORE_VALUES, mask=SEEN):
             output, weights = self.attend(student, QUERIES, MORE_KEYS, MORE_VALUES, SEEN)
             close(weights, SEEN_WEIGHTS, "weights")
             close(output, SEEN_OUTPUT, "output")
 
     def test_without_mask(self, student):
         """Without a mask both words see both: weights 0.12 and 0.88 twice."""
-        with shown("What does your code do when mask is None?", query=Q, key=K, value=V):
+        with shown("What does your code do when mask is None?", "exception", "shape", query=Q, key=K, value=V):
             close(self.attend(student, Q, K, V)[1], CAUSAL_WEIGHTS[[1, 1]], "weights")
 
     def test_nothing_allowed(self, student):
@@ -111,7 +111,15 @@ class TestTorchMaskedAttention:
             student.torch_masked_attention,
             self.tensors(Q, K, V, np.array([[False, False], [True, True]])),
         )
-        with shown("Which line lets go of a gradient, or sends a NaN back?", query=Q, key=K, value=V, mask=tensors[3]):
+        with shown(
+            "Which line lets go of a gradient, or sends a NaN back?",
+            "exception",
+            "shape",
+            query=Q,
+            key=K,
+            value=V,
+            mask=tensors[3],
+        ):
             arrives(attend.gradients(*tensors, seeds=[tensors[0][:, :3], None]).inputs[:3], "query key value")
             arrives(attend.gradients(*tensors, seeds=[None, tensors[0][:, :2]]).inputs[:2], "query key")
 

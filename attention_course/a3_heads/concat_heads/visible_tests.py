@@ -25,9 +25,9 @@ class TestConcatHeads:
 
     def test_batch(self, student):
         """Two texts in a batch: each gives what it gives alone, with the batch axis in front."""
-        with shown("Count axes from the end: which are h, L and d?", heads=THREE_HEADS):
+        with shown("Count axes from the end: which are h, L and d?", "exception", "shape", heads=THREE_HEADS):
             close(expect.array(student.concat_heads(THREE_HEADS)), TEXTS)
-        with shown("And a batch of one?", heads=THREE_HEADS[:1]):
+        with shown("And a batch of one?", "exception", "shape", heads=THREE_HEADS[:1]):
             close(expect.array(student.concat_heads(THREE_HEADS[:1])), TEXTS[:1])
 
     def test_float32(self, student):

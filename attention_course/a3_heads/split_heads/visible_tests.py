@@ -24,9 +24,9 @@ class TestSplitHeads:
 
     def test_batch(self, student):
         """Two texts in a batch: each gives what it gives alone, with the batch axis in front."""
-        with shown("Count axes from the end: which are L and d_model?", X=TEXTS, num_heads=3):
+        with shown("Count axes from the end: which are L and d_model?", "exception", "shape", X=TEXTS, num_heads=3):
             close(expect.array(student.split_heads(TEXTS, 3)), THREE_HEADS)
-        with shown("And a batch of one?", X=TEXTS[:1], num_heads=3):
+        with shown("And a batch of one?", "exception", "shape", X=TEXTS[:1], num_heads=3):
             close(expect.array(student.split_heads(TEXTS[:1], 3)), THREE_HEADS[:1])
 
     def test_does_not_divide(self, student):

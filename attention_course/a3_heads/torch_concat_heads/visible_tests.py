@@ -18,7 +18,7 @@ class TestTorchConcatHeads:
 
     def test_batch(self, student):
         """Two texts in a batch, three heads of width two."""
-        with shown("Count axes from the end: which are h, L and d?", heads=THREE_HEADS):
+        with shown("Count axes from the end: which are h, L and d?", "exception", "shape", heads=THREE_HEADS):
             close(expect.tensor(student.torch_concat_heads(tensor(THREE_HEADS))), TEXTS)
 
     def test_gradient(self, student):

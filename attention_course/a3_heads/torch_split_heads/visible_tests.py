@@ -19,13 +19,18 @@ class TestTorchSplitHeads:
 
     def test_batch(self, student):
         """Two texts in a batch, three heads."""
-        with shown("Count axes from the end: which are L and d_model?", x=TEXTS, num_heads=3):
+        with shown("Count axes from the end: which are L and d_model?", "exception", "shape", x=TEXTS, num_heads=3):
             close(expect.tensor(student.torch_split_heads(tensor(TEXTS), 3)), THREE_HEADS)
 
     def test_layout(self, student):
         """The same where the numbers lie in memory in another order: token by token, and not text by text."""
         turned = tensor(TEXTS.swapaxes(0, 1).copy()).transpose(0, 1)
-        with shown("Which method insists on the order in memory, and which one copies where it has to?", num_heads=3):
+        with shown(
+            "Which method insists on the order in memory, and which one copies where it has to?",
+            "exception",
+            "shape",
+            num_heads=3,
+        ):
             close(expect.tensor(student.torch_split_heads(turned, 3)), THREE_HEADS)
 
     def test_does_not_divide(self, student):

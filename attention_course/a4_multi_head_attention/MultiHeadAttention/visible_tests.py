@@ -66,7 +66,7 @@ class TestMultiHeadAttentionModule:
 
     def test_parameters(self, student):
         """MultiHeadAttention(6, 2) has four matrices of shape (6, 6), and no bias."""
-        with shown("Which layers does the text above name?"):
+        with shown("Which layers does the text above name?", "exception", "shape"):
             got = student.MultiHeadAttention.build(6, 2)
             if len(got) != 4 or any(shape != (6, 6) for shape in got.values()):
                 listed = ", ".join(f"{name} {shape}" for name, shape in got.items()) or "none"
@@ -124,7 +124,14 @@ class TestMultiHeadAttentionModule:
         mask = CAUSAL.copy()
         mask[0] = False
         of_output, of_weights = torch.tensor(TEXTS[1], dtype=torch.float32), torch.tensor(SURE + WIDE_WEIGHTS).float()
-        with shown("Which line lets go of a gradient, or sends a NaN back?", x=TEXTS[0], mask=mask, **LAYER):
+        with shown(
+            "Which line lets go of a gradient, or sends a NaN back?",
+            "exception",
+            "shape",
+            x=TEXTS[0],
+            mask=mask,
+            **LAYER,
+        ):
             for seeds, names in (([of_output, None], "W_Q W_K W_V W_O"), ([None, of_weights], "W_Q W_K")):
                 got = self.run(student, (3, 2, 5), TEXTS[0], LAYER, mask=mask, seeds=seeds)
                 arrives(got.inputs[:1], "x")

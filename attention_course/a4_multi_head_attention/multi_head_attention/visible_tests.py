@@ -60,7 +60,9 @@ class TestMultiHeadAttention:
     def test_weights(self, student):
         """The example by hand: each head has weights of its own."""
         with shown(
-            "Head 1 owns the first three columns of W_Q. What are its scores divided by?", **BY_HAND, num_heads=2
+            "Head 0 owns the first columns of W_Q and of W_K. By hand: its queries, its keys, its scores, its weights?",
+            **BY_HAND,
+            num_heads=2,
         ):
             _, weights = self.attend(student, *BY_HAND.values(), 2)
             close(weights, np.array([[[0.8497, 0.1503], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]), "weights")
@@ -81,7 +83,7 @@ class TestMultiHeadAttention:
 
     def test_batch(self, student):
         """Three texts at once: output (3, 4, 3), and each text is what it is alone."""
-        with shown("Do you count axes from the end?", **self.wide(TEXTS), num_heads=2):
+        with shown("Do you count axes from the end?", "exception", "shape", **self.wide(TEXTS), num_heads=2):
             output, weights = self.attend(student, TEXTS, *WIDE, 2)
             expect.shape(weights, (3, 2, 4, 4), what="weights")
             close(output, WIDE_OUTPUTS, "output")

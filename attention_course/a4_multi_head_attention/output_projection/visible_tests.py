@@ -70,7 +70,9 @@ class TestOutputProjection:
                 ],
             ]
         )
-        with shown("Count axes from the end: which are h, L and d_v?", heads=self.HEADS, W_O=self.WIDE):
+        with shown(
+            "Count axes from the end: which are h, L and d_v?", "exception", "shape", heads=self.HEADS, W_O=self.WIDE
+        ):
             close(expect.array(student.output_projection(self.HEADS, self.WIDE)), wanted)
             close(expect.array(student.output_projection(self.HEADS[0], self.WIDE)), wanted[0], "the first text alone")
 

@@ -9,8 +9,12 @@ from autograder.testing import equal, expect, shown
 class TestProjectionShapes:
     def entries(self, student, *args):
         got = student.projection_shapes(*args)
-        if not isinstance(got, dict) or not {"W_Q", "W_K", "W_V", "W_O"} <= got.keys():
-            expect.fail(f"gave back {expect.kind_of(got)}; it should be a dict with the keys W_Q, W_K, W_V, W_O.")
+        if not isinstance(got, dict):
+            expect.fail(f"gave back {expect.kind_of(got)}; it should be a dict.", symptom="kind")
+        missing = [key for key in ("W_Q", "W_K", "W_V", "W_O") if key not in got]
+        if missing:
+            keys = ", ".join(map(repr, got)) or "none"
+            expect.fail(f"the dict has no {', '.join(missing)}; its keys are {keys:.200}.", symptom="kind")
         return got
 
     def test_money_bank(self, student):

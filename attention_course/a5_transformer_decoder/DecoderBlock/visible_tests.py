@@ -85,11 +85,25 @@ class TestDecoderBlock:
 
     def test_parameters(self, student):
         """DecoderBlock(8, 2, 16) has 568 numbers to learn: attention, feed-forward and two norms."""
-        with shown("Which members does the text name?", d_model=8, num_heads=2, d_ff=16):
+        with shown("Which members does the text name?", "exception", "shape", d_model=8, num_heads=2, d_ff=16):
             got = student.DecoderBlock.build(8, 2, 16)
             total = sum(int(np.prod(shape)) for shape in got.values())
             if total != 568:
                 expect.fail(f"it has {total}: {', '.join(got) or 'no parameters'}.")
+
+    def test_feed_forward_alone(self, student):
+        """With W_O = 0 the attention adds nothing: (3, 1) becomes (13, 1), and (0, 2) becomes (0, 12)."""
+        silent = self.WEIGHTS | {"attention.W_O.weight": 0 * EYE}
+        with shown("Which norm does the feed-forward network get, and what is it added to?", x=self.X):
+            got = expect.tensor(self.run(student, (2, 1, 3), silent, self.X).value)
+            close(got, np.array([[[13.0, 1.0], [0.0, 12.0]]]), within=1e-3)
+
+    def test_attention_alone(self, student):
+        """With the last layer of the feed-forward network 0: (3, 1) becomes (4, 0), and (0, 2) stays."""
+        silent = self.WEIGHTS | {"feed_forward.2.weight": np.zeros((2, 3))}
+        with shown("What does norm_1 make of each word, whom does each word see, and what is it added to?", x=self.X):
+            got = expect.tensor(self.run(student, (2, 1, 3), silent, self.X).value)
+            close(got, np.array([[[4.0, 0.0], [0.0, 2.0]]]), within=1e-3)
 
     def test_output(self, student):
         """The example by hand: the two words become (14, 0) and (0, 12)."""
@@ -98,10 +112,13 @@ class TestDecoderBlock:
             close(self.by_hand(student), np.array([[[14.0, 0.0], [0.0, 12.0]]]), within=1e-3)
 
     def test_padding_by_hand(self, student):
-        """Where the first word is padding, it gets (13, 1), and the second sees only itself: (-1, 13)."""
+        """Where the first word is padding, the second sees only itself: (-1, 13). What the first gets is no NaN."""
         padding = np.array([[[False, True]]])
         with shown("Both masks must hold. At whom may each of the two words look?", x=self.X, padding=padding):
-            close(self.by_hand(student, padding), np.array([[[13.0, 1.0], [-1.0, 13.0]]]), within=1e-3)
+            got = self.by_hand(student, padding)
+            expect.shape(got, (1, 2, 2))
+            expect.finite(got)
+            close(got[:, 1], np.array([[-1.0, 13.0]]), "the second word", within=1e-3)
 
     def test_three_texts(self, student):
         """Three texts of four words, and weights of which no two are alike."""
@@ -113,13 +130,17 @@ class TestDecoderBlock:
         """Three texts, each with its own padding, and two heads."""
         hint = "Each head of each text has scores of its own: does your mask reach the axes it is meant for?"
         with shown(hint, sizes=self.SIZES, weights=WAVES, x=self.TEXTS, padding=self.PADDING):
-            close(expect.tensor(self.of_waves(student, self.PADDING).value), self.PADDED, within=5e-4)
+            got = expect.tensor(self.of_waves(student, self.PADDING).value)
+            expect.shape(got, self.PADDED.shape)
+            expect.finite(got)
+            real = self.PADDING[:, 0]  # (3, 4)
+            close(got[real], self.PADDED[real], "the words that are no padding", within=5e-4)
 
     def test_gradients_arrive(self, student):
         """A gradient reaches x and every parameter."""
         import torch
 
-        with shown("Which line lets go of it?", sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
+        with shown("Which line lets go of it?", "exception", "shape", sizes=self.SIZES, weights=WAVES, x=self.TEXTS):
             got = self.of_waves(student, seeds=[torch.tensor(waves(0.3, 3, 4, 6)).float()])
             arrives(got.inputs[:1], "x")
             arrives(got.parameters.values(), " ".join(got.parameters))

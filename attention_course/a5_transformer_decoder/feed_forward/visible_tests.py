@@ -17,7 +17,11 @@ class TestFeedForward:
     def test_one_word(self, student):
         """The example by hand: (1, 2) becomes (2.5, 4)."""
         x = np.array([1.0, 2.0])
-        with shown("Which number is set to zero, and when?", x=x, **self.LAYERS):
+        with shown(
+            "By hand: the first layer with its bias, what the ReLU leaves of it, the second layer. Which step differs?",
+            x=x,
+            **self.LAYERS,
+        ):
             close(expect.array(student.feed_forward(x, *self.LAYERS.values())), np.array([2.5, 4.0]))
 
     def test_four_words(self, student):

@@ -15,7 +15,12 @@ class TestLayerNorm:
 
     def test_one_word(self, student):
         """The example by hand: (1, 3, 5, 7) with gamma (2, 2, 1, 1) and beta (0, 0, 0, 10)."""
-        with shown("What is the variance, and what do you divide by?", x=self.X, gamma=self.GAMMA, beta=self.BETA):
+        with shown(
+            "By hand: the mean, the variance, its root, then gamma and beta. Which step is another one in yours?",
+            x=self.X,
+            gamma=self.GAMMA,
+            beta=self.BETA,
+        ):
             close(
                 expect.array(student.layer_norm(self.X, self.GAMMA, self.BETA)),
                 np.array([-2.6833, -0.8944, 0.4472, 11.3416]),

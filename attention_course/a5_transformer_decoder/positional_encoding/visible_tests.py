@@ -26,7 +26,7 @@ class TestPositionalEncoding:
 
     def test_odd_width(self, student):
         """With d_model = 3, the last column is a sine without its cosine."""
-        with shown("How many sines are there, and how many cosines?", length=2, d_model=3):
+        with shown("How many sines are there, and how many cosines?", "exception", "shape", length=2, d_model=3):
             close(
                 expect.array(student.positional_encoding(2, 3)), np.array([[0.0, 1.0, 0.0], [0.8415, 0.5403, 0.0022]])
             )

@@ -184,14 +184,16 @@ class TestCrossAttention:
     def test_one_text(self, student):
         """No batch axis: three words of width 5, four of width 7, two heads with d_k = 4 and d_v = 3."""
         given = self.of(0)
-        with shown("Write a shape beside each line: where is an L, and where an S?", **given, num_heads=2):
+        with shown(
+            "Write a shape beside each line: where is an L, and where an S?", "exception", "shape", **given, num_heads=2
+        ):
             output, weights = self.attend(student, given, 2)
             close(weights, ANSWERED_WEIGHTS, "weights")
             close(output, ANSWERED[0], "output")
 
     def test_batch(self, student):
         """Three texts at once: each asks its own memory, and gets what it gets alone."""
-        with shown("Do you count axes from the end?", **ASKING, num_heads=2):
+        with shown("Do you count axes from the end?", "exception", "shape", **ASKING, num_heads=2):
             output, weights = self.attend(student, ASKING, 2)
             expect.shape(weights, (3, 2, 3, 4), what="weights")
             close(output, ANSWERED, "output")
@@ -199,7 +201,11 @@ class TestCrossAttention:
     def test_two_batch_axes(self, student):
         """Two batch axes, (1, 3): the same numbers."""
         lifted = ASKING | {"x": ASKING["x"][np.newaxis], "memory": ASKING["memory"][np.newaxis]}
-        with shown("How many axes may stand before (L, d_model), and where does padding get one for the heads?"):
+        with shown(
+            "How many axes may stand before (L, d_model), and where does padding get one for the heads?",
+            "exception",
+            "shape",
+        ):
             close(self.attend(student, lifted, 2, REAL[np.newaxis])[0], REAL_ANSWERED[np.newaxis], "output")
 
     def test_padding(self, student):

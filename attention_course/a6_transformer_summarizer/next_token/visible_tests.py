@@ -25,7 +25,9 @@ class TestNextToken:
 
     def test_from_nine_to_zero(self, student):
         """After [3, 1, 9] comes 0."""
-        with shown("The text has three tokens. How many rows of logits are there?", token_ids=[3, 1, 9]):
+        with shown(
+            "The text has three tokens. How many rows of logits are there?", "exception", "shape", token_ids=[3, 1, 9]
+        ):
             equal(self.token(student, counting(), [3, 1, 9]), 0, "the next token")
 
     def test_adding(self, student):

@@ -35,7 +35,7 @@ class TestKeyValueCache:
 
     def test_empty(self, student):
         """A new cache has length 0."""
-        with shown("What does __init__ put into self, before there is any word?"):
+        with shown("What does __init__ put into self, before there is any word?", "exception", "shape"):
             equal(student.KeyValueCache.use([("len",)]), 0, "len of a new cache")
 
     def test_first_word(self, student):

@@ -160,6 +160,12 @@ THROUGH_A_WINDOW = [
     ]
 ]
 
+# The same with some matrices zero: of one word, or of three, the last one's first 8 numbers.
+NOTHING_ADDED = [1.2884, 1.9709, 1.7264, 0.67, -0.7016, -1.7432, -1.9649, -1.2625]
+FEED_FORWARD_ALONE = [1.4301, 1.9074, 1.6344, 0.8054, -0.7156, -1.8676, -1.8535, -1.2252]
+ONE_WORD = [1.858, 2.5388, 2.2925, 1.234, -0.1397, -1.1837, -1.408, -0.7084]
+THREE_WORDS = [-1.9847, -2.1344, -1.3699, -0.0491, 1.2085, 1.8133, 1.4825, 0.3735]
+
 
 @pytest.mark.exercise("ModernDecoderBlock")
 class TestModernDecoderBlock:
@@ -173,12 +179,21 @@ class TestModernDecoderBlock:
         shapes |= {"W_down.weight": (16, 6)}
         return {name: waves(0.9 + 0.37 * i, *shape) for i, (name, shape) in enumerate(shapes.items())}
 
-    def run(self, student, sizes=SIZES, dtype="float32", **more):
+    def run(self, student, sizes=SIZES, dtype="float32", silent=(), x=X, **more):
+        """silent: matrices that are zero"""
         import torch
 
         kind = getattr(torch, dtype)
-        weights = {name: torch.tensor(value, dtype=kind) for name, value in self.weights().items()}
-        return student.ModernDecoderBlock.run(sizes, weights, torch.tensor(self.X, dtype=kind), **more)
+        weights = {name: value * (name[:-7] not in silent) for name, value in self.weights().items()}
+        weights = {name: torch.tensor(value, dtype=kind) for name, value in weights.items()}
+        return student.ModernDecoderBlock.run(sizes, weights, torch.tensor(x, dtype=kind), **more)
+
+    def stage(self, student, wanted, question, silent, words):
+        x = self.X[:, :words]
+        with shown(question, sizes=self.SIZES, weights=WAVES, x=WAVES):
+            got = expect.tensor(self.run(student, silent=silent, x=x).value)
+            expect.shape(got, x.shape)
+            close(got[0, -1, :8], np.array(wanted), "of the last word the first 8 numbers", within=5e-4)
 
     def judge(self, student, wanted, question, sizes):
         with shown(question, sizes=sizes, weights=WAVES, x=WAVES):
@@ -193,9 +208,31 @@ class TestModernDecoderBlock:
             if total != 1088:
                 expect.fail(f"it has {total}: {', '.join(f'{n} {tuple(s)}' for n, s in shapes.items())}.")
 
+    def test_both_branches_silent(self, student):
+        """With W_O = 0 and W_down = 0 a word stays as it is."""
+        question = "Both branches give zeros here. What are they added to?"
+        self.stage(student, NOTHING_ADDED, question, ("W_O", "W_down"), 1)
+
+    def test_feed_forward_alone(self, student):
+        """With W_O = 0 only the gated network adds something, here to one word."""
+        question = "Which norm comes before the gate, which of the two has the SiLU, and are they multiplied?"
+        self.stage(student, FEED_FORWARD_ALONE, question, ("W_O",), 1)
+
+    def test_one_word_sees_itself(self, student):
+        """With W_down = 0, a word alone: its weight is 1, so its values go on as they are, through W_O."""
+        question = "Which norm comes before W_V, and which head of values does each query head get?"
+        self.stage(student, ONE_WORD, question, ("W_down",), 1)
+
+    def test_three_words(self, student):
+        """With W_down = 0, the last of three words: scores, positions and weights matter now."""
+        question = "Which of query, key and value are turned, by how much, and by what is a score divided?"
+        self.stage(student, THREE_WORDS, question, ("W_down",), 3)
+
     def test_four_words(self, student):
         """Four words, and weights of which no two are alike."""
-        question = "Go through it word by word: what goes into each branch, what is turned, who sees whom?"
+        question = (
+            "Each branch alone is right if the checks above pass. Who sees whom, and what goes from one to the other?"
+        )
         self.judge(student, WHOLE, question, self.SIZES)
 
     def test_window(self, student):
@@ -206,7 +243,7 @@ class TestModernDecoderBlock:
         """A gradient reaches x and every parameter, W_Q among them."""
         import torch
 
-        with shown("Which line lets go of it?", sizes=self.SIZES, weights=WAVES):
+        with shown("Which line lets go of it?", "exception", "shape", sizes=self.SIZES, weights=WAVES):
             got = self.run(student, seeds=[torch.tensor(waves(0.3, 1, 4, 16)).float()])
             arrives([got.inputs[0], *got.parameters.values()], " ".join(["x", *got.parameters]))
 

@@ -61,7 +61,12 @@ class TestDecodingStep:
 
     def test_first_word(self, student):
         """The first word: no cache yet, and it attends to itself."""
-        with shown("What is the position of the first word, and what is in the cache afterwards?", x=self.X, K=None):
+        with shown(
+            "What is the position of the first word, and what is in the cache afterwards?",
+            "exception",
+            x=self.X,
+            K=None,
+        ):
             self.judge(student, (FIRST_OUTPUT, FIRST_K, FIRST_V), self.X, None, None, *self.WEIGHTS, 4)
 
     def test_fourth_word(self, student):
@@ -74,7 +79,7 @@ class TestDecodingStep:
     def test_two_texts(self, student):
         """Two texts at once, each with a cache of its own."""
         args = [np.stack([part, 0.5 * part]) for part in (self.X, self.K, self.V)]
-        with shown("Which axes does your code count from the front?", x=args[0]):
+        with shown("Which axes does your code count from the front?", "exception", "shape", x=args[0]):
             got = student.decoding_step(*args, *self.WEIGHTS, 4)
             close(expect.array(got[0])[0], FOURTH_OUTPUT, "the first text's output")
 

@@ -38,7 +38,13 @@ class TestRotate:
     def test_two_texts(self, student):
         """Two texts at once are turned by the same positions."""
         both, positions = np.stack([self.TEXT, VECTOR_OF_SIX]), np.array([4, 1, 6])
-        with shown("Which axis of x belongs to positions? Count it from the end.", x=both, positions=positions):
+        with shown(
+            "Which axis of x belongs to positions? Count it from the end.",
+            "exception",
+            "shape",
+            x=both,
+            positions=positions,
+        ):
             close(expect.array(student.rotate(both, positions))[0], ROTATED, "the first text")
 
     def test_base(self, student):

@@ -1,0 +1,116 @@
+"""What the check once said and was not so. Each was met by somebody who worked through the notebooks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.student.check import examine
+from tests.conftest import ROOT
+from tests.helpers.slips import BY_NAME, cells, first_line, names_of
+
+
+def said(assignment, exercise, *edits, code=None):
+    """What `check` says, whole, of the solution with edits, or of other code."""
+    source = code or cells(assignment)[exercise]
+    for old, new in edits:
+        assert old in source
+        source = source.replace(old, new)
+    names = names_of(BY_NAME[assignment])
+    exec(compile(source, "<cell>", "exec"), names)
+    return examine(exercise, names)
+
+
+A1, A2, A3, A4, A5 = list(BY_NAME)[:5]
+
+
+def test_a_mask_never_adds_axes_in_a_demonstration():
+    text = (ROOT / "solutions" / A2 / "causal_masking.py").read_text()
+    assert "masked_softmax(scores, padding_mask" not in text
+
+
+def test_head_0_owns_the_first_columns():
+    for path in (ROOT / "attention_course").rglob("visible_tests.py"):
+        assert "Head 1 owns the first" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    "edit", [("weights @ V, weights", "weights @ K, weights"), ("weights @ V, w", "weights * V, w")]
+)
+def test_values_are_in_another_order_only_if_each_is_there(edit):
+    assert "another order" not in repr(said(A1, "scaled_dot_product_attention", edit))
+    swapped = said(A1, "scaled_dot_product_attention", ("return weights @ V, weights", "return weights, weights @ V"))
+    assert "order" in first_line(swapped)
+
+
+def test_hidden_rows_of_padded_queries_are_allowed():
+    """A padded place gets an ordinary vector: whichever."""
+    old = "mask = mask & padding.unsqueeze(-3) "
+    own = (
+        "mask = mask & padding.unsqueeze(-3); real = padding.transpose(-1, -2).unsqueeze(-3); "
+        "mask = (mask & real) | (torch.eye(L, dtype=torch.bool) & ~real) "
+    )
+    assert said(A5, "DecoderBlock", (old, own)).passed
+
+
+def test_an_error_beside_it_is_not_all_right_but_for_empty_rows():
+    code = """
+def masked_softmax(scores, mask):
+    scores[~mask] = -np.inf
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+"""
+    result = said(A2, "masked_softmax", code=code)
+    assert "IndexError" in repr(result)
+    assert "All is right but" not in repr(result)
+
+
+def test_a_dict_that_lacks_keys_is_told_its_keys():
+    result = repr(said(A4, "projection_shapes", ('"W_Q": (d_model', '"W_q": (d_model')))
+    assert "a value of type dict" not in result
+    assert "has no W_Q" in " ".join(result.split())
+
+
+def test_a_constant_factor_shows_through_rounding_noise():
+    from autograder.diagnosis.differences import ComparedCall, factor
+    from autograder.sandbox.protocol.calls import Call, Reply
+
+    right = np.array([[6e-18, 1.0, 2.5], [3.0, -1.0, 0.5]])
+    assert "1.7 times" in factor(ComparedCall(Call("f"), Reply(1.7 * right + 1e-17), Reply(right)))
+    assert not factor(ComparedCall(Call("f"), Reply(right + 0.1), Reply(right)))
+
+
+def test_a_word_left_out_is_not_rounding():
+    from autograder.diagnosis.differences import ComparedCall, rounded
+    from autograder.sandbox.protocol.calls import Call, Reply
+
+    right = np.array([[0.88, 0.12, 0.0], [0.95, 0.02, 0.03]])
+    assert not rounded(ComparedCall(Call("f"), Reply(right.round()), Reply(right)))
+    assert rounded(ComparedCall(Call("f"), Reply((right * 7).round(1)), Reply(right * 7)))
+
+
+@pytest.mark.parametrize("give", ["", "return x.argmax()"])
+def test_no_argument_is_without_effect_where_nothing_of_that_form_comes_back(give):
+    from tests.helpers.in_process import exercise_of, judged_alone
+
+    names = {"np": np}
+    exec(f"def softmax(x, axis=-1):\n    {give or 'np.exp(x)'}", names)
+    assignment = BY_NAME[A1]
+    found = judged_alone(assignment, exercise_of(assignment, "softmax"), names["softmax"])
+    assert found.diagnosis != "argument-without-effect"
+
+
+def test_pictures_are_shown_only_if_something_in_them_differs():
+    result = said(A1, "softmax", ("x - x.max(axis=axis, keepdims=True)", "x"))
+    assert not result.passed
+    assert result.drawn_equal in (True, None)
+    assert "on a small example" not in repr(result)
+    assert "on a small example" not in result._repr_html_()
+
+
+def test_after_an_exception_no_question_about_values_is_asked():
+    result = said(A1, "attention_scores", ("Q @ K.swapaxes(-2, -1)", "Q @ K"))
+    first = first_line(result)
+    assert "cannot be multiplied" in first
+    assert "What comes next" not in first
+    assert "Which shape has each part of that line" in first

@@ -1,0 +1,75 @@
+"""The first line that a student reads: it names the slip or its place, and it says nothing that is not so."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from autograder.diagnosis.catalogue import read_catalogue
+from autograder.report import BY_MISTAKE
+from autograder.student.check import examine
+from tests.helpers.in_process import ASSIGNMENTS, judged_mistake, marks_of
+from tests.helpers.slips import BY_NAME, cells, checked, first_line, judged, names_of, slips
+
+RIGHT, WRONG = 0.92, 0.005  # shares of slips, in each half
+GREEN = 0.005, 0.017  # the first half was mended; both together are below 1 %
+MISTAKES = [
+    pytest.param(assignment, mistake, id=f"{mistake.exercise}-{mistake.name}", marks=marks_of(mistake.exercise, number))
+    for assignment in ASSIGNMENTS
+    for number, mistake in enumerate(read_catalogue(assignment.mistakes))
+]
+
+
+def test_there_are_slips_enough_and_each_changes_its_exercise():
+    assert len(slips()) >= 400
+    assert {slip.assignment for slip in slips()} == set(BY_NAME)
+    for slip in slips():
+        assert slip.source != cells(slip.assignment)[slip.exercise]
+    assert all(abs(len(slips(half)) - len(slips()) / 2) < 0.1 * len(slips()) for half in (0, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("half", [0, 1])
+def test_the_first_line_names_the_slip_or_its_place(half):
+    found = [(slip, result, judged(slip, result)) for slip in slips(half) for result in [checked(slip)]]
+    count, all_of_them = Counter(kind for _, _, kind in found), len(found)
+    missed = "\n".join(
+        f"{kind} {slip.exercise}: {slip.new!r} is told {first_line(result)[:160]!r}"
+        for slip, result, kind in found
+        if kind != "right"
+    )
+    assert count["right"] >= RIGHT * all_of_them, f"{dict(count)}\n{missed}"
+    assert count["wrong"] <= WRONG * all_of_them, f"{dict(count)}\n{missed}"
+    assert count["green"] <= GREEN[half] * all_of_them, f"{dict(count)}\n{missed}"
+
+
+@pytest.mark.parametrize(("assignment", "mistake"), MISTAKES)
+def test_the_check_names_a_mistake_as_grading_does_or_says_less(assignment, mistake):
+    names = names_of(assignment) | {mistake.exercise: mistake.code}
+    result = examine(mistake.exercise, names).result
+    if BY_MISTAKE in result.evidence and result.diagnosis:
+        graded = judged_mistake(assignment, mistake).diagnosis or ""
+        assert mistake.name in result.diagnosis
+        assert graded in result.diagnosis or result.diagnosis in graded
+
+
+def test_right_answers_have_no_name():
+    for assignment in ASSIGNMENTS[:3]:
+        for exercise in assignment.exercises:
+            assert not examine(exercise.name, names_of(assignment)).result.causes
+
+
+def test_a_name_is_not_told_of_other_answers():
+    """One answer of all is another one: then the answers are no key to the name."""
+    import numpy as np
+
+    names = names_of(BY_NAME["a1_scaled_dot_product"])
+
+    def unscaled(Q, K, nudge=0.0):
+        return Q @ K.swapaxes(-1, -2) * (1 + nudge * (Q.ndim == 3))
+
+    assert examine("attention_scores", names | {"attention_scores": unscaled}).result.diagnosis == "no-scaling"
+    almost = examine("attention_scores", names | {"attention_scores": lambda Q, K: unscaled(Q, K, 0.5)}).result
+    assert almost.diagnosis != "no-scaling"
+    assert np.isfinite(almost.score)

@@ -1,0 +1,52 @@
+"""What a student types and is told beside the verdict: what there is, what the code printed, help within its window."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attention_course
+from autograder.student.check import check, examine
+from autograder.student.hint import hint
+from tests.conftest import ROOT
+
+LONGEST = 88  # characters of a line in JupyterLab's help
+
+
+@pytest.mark.parametrize("function", [check, hint])
+def test_without_an_exercise_it_lists_what_there_is(function, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT / "assignments" / "a2_causal_masking")
+    function()
+    said = capsys.readouterr().out
+    assert f'{function.__name__}("causal_mask")' in said
+    assert "padding_mask, masked_softmax" in " ".join(said.split())
+    assert "split_heads" not in said
+    monkeypatch.chdir(Path(ROOT))
+    function()
+    assert "split_heads" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["check", "hint", "explore", "heatmap"])
+def test_docstrings_fit_the_help_of_jupyterlab(name):
+    document = inspect.getdoc(getattr(attention_course, name))
+    assert document and max(map(len, document.splitlines())) <= LONGEST
+
+
+def test_what_the_code_prints_is_shown_below_the_check_and_kept_short(capsys):
+    def softmax(x, axis=-1):
+        print("the shape is", x.shape)
+        for number in range(1000):
+            print("<b>", number)
+        return x
+
+    verdict = examine("softmax", {"softmax": softmax, "np": np})
+    assert capsys.readouterr().out == ""
+    said = repr(verdict)
+    assert said.count("the shape is (2,)") == 1
+    assert "other lines" in said
+    assert len(said) < 6000
+    assert "&lt;b&gt; 3" in verdict._repr_html_()
+    assert "printed" not in repr(examine("softmax", {"softmax": lambda x, axis=-1: x}))
