@@ -59,6 +59,7 @@ HINTS = {
     "divided-by-the-maximum": "What should each row add up to, and what does yours?",
     "epsilon-added": "What does each row add up to, to the last digit? What do you add below the fraction bar?",
     "no-max-subtraction": "What is np.exp(1000.0)? What is the largest number that goes into your exp?",
+    "another-number-subtracted": "Which number is taken off a row before exp? Is it the largest of those that count?",
     "maximum-subtracted": "Where does taking off the largest belong: to the scores, or to the softmax?",
     "cosine-similarity": "A longer query: should its scores grow, and do yours?",
     "distance-for-dot-product": "Is a score a distance between two vectors? Look at the formula again.",
@@ -181,6 +182,29 @@ CURVES: Mutants = {
     ],
     "no-max-subtraction": [{"curve": lambda xp, x, axis: xp.exp(x) / xp.total(xp.exp(x), axis)}],
 }
+
+
+def _shifted(by: Callable[..., Any]) -> Options:
+    """Another number than the largest is taken off what is not hidden; `by` gets scores and which are."""
+
+    def curve(xp: Library, x: Any, axis: Any) -> Any:
+        seen = x > -1e29
+        exps = xp.exp(xp.where(seen, x - by(xp, x, seen * 1.0, axis), -np.inf))
+        return exps / xp.total(exps, axis)
+
+    return {"curve": curve}
+
+
+SHIFTS: Mutants = {
+    "another-number-subtracted": [
+        _shifted(lambda xp, x, seen, axis: xp.total(x * seen, axis) / xp.total(seen, axis)),
+        _shifted(lambda xp, x, seen, axis: -xp.largest(-x * seen - 1e29 * (1 - seen), axis)),
+        _shifted(lambda xp, x, seen, axis: x[..., :1] * seen[..., :1]),
+        _shifted(lambda xp, x, seen, axis: x[..., -1:] * seen[..., -1:]),
+        _shifted(lambda xp, x, seen, axis: xp.total(x * (seen * (seen.cumsum(-1) == 1)), axis)),
+        _shifted(lambda xp, x, seen, axis: xp.total(x * (seen * (seen.cumsum(-1) == xp.total(seen, -1))), axis)),
+    ]
+}
 AXES: Mutants = {
     "softmax-over-queries": [{"axis": -2}],
     "softmax-over-axis-0": [{"axis": 0}],
@@ -278,6 +302,17 @@ def cuts(axis: int, sizes: tuple[int, ...]) -> list[Options]:
     return [{"sized": lambda part, after=after: cut(part, axis, after)} for after in sizes]
 
 
+def _table(size: int, beyond: bool) -> Options:
+    """Of a mask: what a table of so many words says, and one answer for all beyond."""
+
+    def table(mask: Any) -> Any:
+        inside = np.arange(mask.shape[-1]) < size
+        return np.where(inside & inside[:, None], mask, beyond)
+
+    return {"table": table}
+
+
+TABLES = [_table(size, beyond) for size in LENGTHS for beyond in (True, False)]
 SIZES: Mutants = {
     "stops-at-a-length": [*cuts(-2, LENGTHS), *({"reach": length} for length in LENGTHS)],
     "some-heads-only": cuts(-3, HEADS),

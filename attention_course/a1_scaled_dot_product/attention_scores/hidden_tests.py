@@ -56,7 +56,7 @@ class TestAttentionScores:
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
         """Seventy queries of width 96, and eight heads in a batch of two."""
-        for seed, batch, (length, keys, width) in ((281, (), (70, 71, 96)), (283, (2, 8), (17, 16, 12))):
+        for seed, batch, (length, keys, width) in ((281, (), (70, 71, 96)), (283, (2, 8), (17, 16, 11))):
             Q, K = normal(seed, *batch, length, width), normal(seed + 1, *batch, keys, width)
             expect.close(self.scores(student, Q, K), reference.attention_scores(Q, K), ANY_SIZE)
 

@@ -105,7 +105,11 @@ def torch_scaled_dot_product_attention(query, key, value):
     hints=mutation_options.HINTS
     | {"no-max-subtraction": "What is the exp of 1000? What may be taken off a row with its weights unchanged?"},
     catalogued=(
-        "no-scaling", "scale-by-d_k", "softmax-over-queries", "no-max-subtraction", "stops-at-a-length",
+        "no-scaling",
+        "scale-by-d_k",
+        "softmax-over-queries",
+        "no-max-subtraction",
+        "stops-at-a-length",
         "some-heads-only",
     ),
 )
