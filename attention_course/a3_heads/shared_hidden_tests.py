@@ -28,6 +28,7 @@ FROM_THE_END = "If it is right for one item alone: count axes from the end. Whic
 LOST_OR_COPIED = "Does each number of the input go to one place, or are some lost, copied or mixed?"
 OTHER_ROWS = "Do rows of other tokens hold some of this token's numbers?"
 LENGTH_ONE = "Is an axis of length one kept?"
+ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
 AS_MANY = "Which axis holds the heads, and which one the tokens, if both are as long?"
 DETACHED = "Is there a .detach(), .item(), .numpy(), .data or torch.no_grad() on the way?"
 ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and operators like *= on an argument."
@@ -38,6 +39,13 @@ def whole(seed: int, *shape: int) -> np.ndarray:
     count = int(np.prod(shape))
     made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape)
     note(made, f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape})")
+    return made
+
+
+def many(seed: int, *shape: int) -> np.ndarray:
+    """Whole numbers from 0 to 2047 in no order, for so many that not each can come once only."""
+    made = np.random.default_rng(seed).permutation(int(np.prod(shape))).reshape(shape) % 2048.0
+    note(made, f"np.random.default_rng({seed}).permutation({int(np.prod(shape))}).reshape({shape}) % 2048.0")
     return made
 
 
@@ -147,7 +155,7 @@ class SplitTests(Heads):
         got = self.take(getattr(student, self.NAME)(self.give(whole(7, 7, 10)), 2))
         expect.shape(got, (2, 7, 5), "First the heads, then the tokens, then the width of one head.")
 
-    @pytest.mark.weight(2.2)
+    @pytest.mark.weight(1.7)
     def test_values(self, student, reference):
         """Head i holds the columns i * d to (i + 1) * d of each token."""
         for seed, (L, h, d) in ((11, (5, 3, 4)), (12, (2, 4, 3)), (13, (7, 2, 5))):
@@ -159,6 +167,12 @@ class SplitTests(Heads):
         """With a batch axis in front, (B, L, d_model) becomes (B, h, L, d)."""
         X = whole(14, 2, 5, 12)
         same(self.answer(student, X, 3), reference.split_heads(X, 3), FROM_THE_END)
+
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student, reference):
+        """Two texts of seventy tokens of width 96, cut into eight heads; 33 tokens of width 45, cut into nine."""
+        for X, h in ((many(18, 2, 70, 96), 8), (many(19, 33, 45), 9)):
+            same(self.answer(student, X, h), reference.split_heads(X, h), ANY_SIZE)
 
     @pytest.mark.weight(0.35)
     def test_batch_axes(self, student):
@@ -189,7 +203,8 @@ class SplitTests(Heads):
     def test_smallest(self, student):
         """One head, one token, or heads of width one are split like any others."""
         self.looks_like_an_attempt(student)
-        self.keeps_axes(student, [(self.ORDINARY, 1), (self.ORDINARY[:1], 3), (self.ORDINARY, 12)])
+        narrow = self.ORDINARY[:, :1], 1
+        self.keeps_axes(student, [(self.ORDINARY, 1), (self.ORDINARY[:1], 3), (self.ORDINARY, 12), narrow])
         only = self.answer(student, self.ORDINARY, 1)
         if only.size != 72 or not np.array_equal(only.reshape(6, 12), self.ORDINARY):
             expect.fail("with a single head, not all numbers of X came back in their order.", "What does it own?")
@@ -220,7 +235,7 @@ class ConcatTests(Heads):
         got = self.take(getattr(student, self.NAME)(self.give(whole(26, 2, 7, 5))))
         expect.shape(got, (7, 10), "One row a token, and the heads' widths side by side.")
 
-    @pytest.mark.weight(1.3)
+    @pytest.mark.weight(0.9)
     def test_values(self, student, reference):
         """Each token's row holds its numbers from head 0, then those from head 1, and so on."""
         for seed, (h, L, d) in ((31, (3, 5, 4)), (32, (4, 2, 3)), (33, (2, 7, 5))):
@@ -232,6 +247,12 @@ class ConcatTests(Heads):
         """With a batch axis in front, (B, h, L, d) becomes (B, L, h * d)."""
         heads = whole(34, 2, 3, 5, 4)
         same(self.answer(student, heads), reference.concat_heads(heads), FROM_THE_END)
+
+    @pytest.mark.weight(0.4)
+    def test_real_sizes(self, student, reference):
+        """Two texts of seventy tokens, with eight heads of width 12."""
+        heads = many(38, 2, 8, 70, 12)
+        same(self.answer(student, heads), reference.concat_heads(heads), ANY_SIZE)
 
     @pytest.mark.weight(0.35)
     def test_undoes_split(self, student, reference):

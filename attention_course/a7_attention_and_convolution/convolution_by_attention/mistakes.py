@@ -4,7 +4,21 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import MIRRORED, ORDERS, WORDS, filled, from_the_end, nearest, rule, shifted, softmaxed, wrapped
+from ..shared_mistakes import (
+    ALIKE,
+    BANDS,
+    ENDS,
+    MIRRORED,
+    ORDERS,
+    SOFT,
+    WORDS,
+    filled,
+    from_the_end,
+    nearest,
+    rule,
+    shifted,
+    wrapped,
+)
 
 mistake = Catalogue()
 
@@ -105,7 +119,10 @@ def convolution_by_attention(X, kernel):
             hint="A tap that finds no word: does it hear the mean of all words, or nothing?",
         ),
         "itself-at-the-border": [{"reach": filled(np.eye)}],
-        "softmax-taken": [{"reach": softmaxed}],
+        "softmax-taken": SOFT,
+        "every-key-alike": ALIKE,
+        "all-up-to-the-offset": BANDS,
+        "stops-at-a-length": mistake.known(*ENDS),
         "one-matrix-for-all-taps": mistake.mutant(
             {"matrices": lambda kernel: kernel.sum(axis=0)},
             {"matrices": lambda kernel: kernel.mean(axis=0)},
