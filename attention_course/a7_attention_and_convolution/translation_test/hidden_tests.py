@@ -221,7 +221,7 @@ class TestTranslationTest:
         X, at_ends, far = normal(794, 70, 33), off_at([7, 62], of=each_alone), off_at(60, [30], of=each_alone)
         cases = [(at_ends, X, shift, 8, True) for shift in (33, -32, 16)]
         cases += [(each_alone, normal(795, 64, 1), 2, 1, True), (each_alone, normal(796, 3, 2), 1, 0, True)]
-        self.verdicts(student, [*cases, (far, X, 3, 8, False)], hint)
+        self.verdicts(student, [*cases, (far, X, 3, 7, False)], hint)
 
     @pytest.mark.weight(0.5)
     def test_every_row(self, student):
