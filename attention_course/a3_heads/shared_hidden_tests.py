@@ -170,8 +170,8 @@ class SplitTests(Heads):
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """Two texts of seventy tokens of width 96, cut into eight heads; 33 tokens of width 45, cut into nine."""
-        for X, h in ((many(18, 2, 70, 96), 8), (many(19, 33, 45), 9)):
+        """Seventy tokens of width 96, cut into eight heads; two texts of 33 tokens of width 45, cut into nine."""
+        for X, h in ((many(18, 70, 96), 8), (many(19, 2, 33, 45), 9)):
             same(self.answer(student, X, h), reference.split_heads(X, h), ANY_SIZE)
 
     @pytest.mark.weight(0.35)
@@ -250,9 +250,9 @@ class ConcatTests(Heads):
 
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
-        """Two texts of seventy tokens, with eight heads of width 12."""
-        heads = many(38, 2, 8, 70, 12)
-        same(self.answer(student, heads), reference.concat_heads(heads), ANY_SIZE)
+        """Seventy tokens, with eight heads of width 12; two texts of 33 tokens, with nine heads of width 5."""
+        for heads in (many(38, 8, 70, 12), many(39, 2, 9, 33, 5)):
+            same(self.answer(student, heads), reference.concat_heads(heads), ANY_SIZE)
 
     @pytest.mark.weight(0.35)
     def test_undoes_split(self, student, reference):

@@ -216,11 +216,10 @@ class TestTranslationTest:
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student):
         """Seventy rows of width 33, moved by as many as 33, with margins as wide as 8."""
-        self.tells_apart(student)
         hint = "Is there a number in your code that a longer or wider X, a larger shift or a wider margin goes beyond?"
         X, at_ends, far = normal(794, 70, 33), off_at([7, 62], of=each_alone), off_at(60, [30], of=each_alone)
-        cases = [(at_ends, X, shift, 8, True) for shift in (33, -32, 16)]
-        cases += [(each_alone, normal(795, 64, 1), 2, 1, True), (each_alone, normal(796, 3, 2), 1, 0, True)]
+        cases = [(at_ends, X, shift, 8, True) for shift in (33, -32)]
+        cases += [(each_alone, normal(795, 64, 1), 16, 1, True), (each_alone, normal(796, 3, 2), 1, 0, True)]
         self.verdicts(student, [*cases, (far, X, 3, 7, False)], hint)
 
     @pytest.mark.weight(0.5)
