@@ -32,7 +32,7 @@ class PerHeadTests(Heads):
     def looks_like_an_attempt(self, student):
         responds(lambda W, h: self.answer(student, W, h), [whole(44, 6, 24), 2], [whole(45, 6, 24), 3], self.ARGUMENTS)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_shape(self, student):
         """Weights from width seven to two heads of width five: one array of shape (2, 7, 5)."""
         got = self.take(student.per_head_weights(whole(46, 7, 10), 2))
@@ -63,7 +63,7 @@ class PerHeadTests(Heads):
         for i in range(2):
             expect.close(X @ own[i], together[:, 3 * i : 3 * i + 3], hint, f"X times the weights of head {i}")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_columns_stay_whole(self, student):
         """A column of W lands in one head, as one column, once."""
         self.looks_like_an_attempt(student)
@@ -96,5 +96,5 @@ class TestPerHeadWeights(RefinementTests, PerHeadTests):
 
     test_dtype = worth(0.25, RefinementTests.test_dtype)
     test_inputs_left_alone = worth(0.3, RefinementTests.test_inputs_left_alone)
-    test_layout_in_memory = worth(0.3, RefinementTests.test_layout_in_memory)
-    test_by_name = worth(0.3, RefinementTests.test_by_name)
+    test_layout_in_memory = worth(0.35, RefinementTests.test_layout_in_memory)
+    test_by_name = worth(0.35, RefinementTests.test_by_name)

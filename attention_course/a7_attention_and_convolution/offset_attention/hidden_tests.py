@@ -87,7 +87,7 @@ class TestOffsetAttention:
         self.looks_like_an_attempt(student)
         expect.close(self.weights(student, 5, 0), np.eye(5), "Which key stands 0 places away?", atol=ATOL)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_far_outside(self, student):
         """An offset longer than the sentence, on either side: nobody attends to anything."""
         self.looks_like_an_attempt(student)
@@ -95,7 +95,7 @@ class TestOffsetAttention:
             got = self.weights(student, length, offset)
             expect.equal(got, np.zeros((length, length)), "Is there any key so far away?")
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.45)
     def test_dtype(self, student):
         """Weights are floating numbers: float64."""
         self.looks_like_an_attempt(student)
