@@ -11,7 +11,8 @@ ATTENTION = (
     | mutation_options.OPERANDS
     | mutation_options.TURNS
     | mutation_options.SIZES
-    | mutation_options.AFTER | mutation_options.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
+    | mutation_options.AFTER | mutation_options.AXES | mutation_options.in_one_part(CURVES)
+    | {"scores-returned": [{"second": "scores"}]}
 )  # fmt: skip
 
 

@@ -142,7 +142,7 @@ WORDS = mutation_options.HINTS | {
     | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | mutation_options.NOTHING
     | mutation_options.AXES
-    | mutation_options.without(CURVES, "another-base", "epsilon-added")
+    | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
     | {"stops-at-a-length": [*mutation_options.TABLES, *mutation_options.SIZES["stops-at-a-length"]]}
     | mutation_options.only(mutation_options.SIZES, "some-heads-only")

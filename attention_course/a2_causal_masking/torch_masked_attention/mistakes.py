@@ -146,7 +146,7 @@ def torch_masked_attention(query, key, value, mask=None):
     | UNDER
     | mutation_options.MASK_AXES
     | mutation_options.SIZES
-    | mutation_options.without(CURVES, "another-base", "epsilon-added")
+    | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
     | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
     mutation_options.EMPTY,

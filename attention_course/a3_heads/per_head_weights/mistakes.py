@@ -43,7 +43,8 @@ def per_head_weights(W, num_heads):
             *({"order": order} for order in SOME["stops-at-a-length"]),
             hint="How many rows is your code made for? Try a W of a hundred.",
         ),
-        "rows-for-columns": [{"square": True}],  # only where W is a square
+        # Only where W is a square.
+        "rows-for-columns": [{"square": lambda W, h: W.shape[1]}, {"square": lambda W, h: W.shape[1] // h}],
         "heads-and-width-exchanged": [{"taken": lambda W, num_heads: W.shape[1] // num_heads}],
         "heads-reversed": [{"order": lambda own: own[::-1]}],
         "weights-transposed": mistake.known({"order": lambda own: own.swapaxes(-2, -1)}),
@@ -55,12 +56,12 @@ def per_head_weights(W, num_heads):
     hints=WORDS,
 )
 def per_head_weights(
-    order=lambda own: own, interleaved=False, by_rows=False, square=False, taken=lambda W, num_heads: num_heads,
+    order=lambda own: own, interleaved=False, by_rows=False, square=None, taken=lambda W, num_heads: num_heads,
 ):  # fmt: skip
     def split(W, num_heads):
         num_heads = taken(W, num_heads)
-        if square and W.shape[0] == W.shape[1]:
-            return order(W.reshape(num_heads, -1, W.shape[1]))
+        if square and W.shape[0] == W.shape[1] and num_heads > 1:
+            return order(W.reshape(num_heads, -1, square(W, num_heads)))
         if by_rows:
             d = W.shape[0] // num_heads
             return order(np.array([W[:, i * d : (i + 1) * d] for i in range(num_heads)]))

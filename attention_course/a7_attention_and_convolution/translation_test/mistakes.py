@@ -12,7 +12,7 @@ def _compared(L, shift, margin):
     return np.arange(max(margin, margin - shift), min(L - margin, L - margin - shift))
 
 
-SHARES = (0.5, 0.8, 0.9, 0.95)  # of rows or numbers
+SHARES = (0.8, 0.9, 0.95)  # of rows or numbers
 
 
 def _near(one, other):
