@@ -19,33 +19,26 @@ import pytest
 from autograder.testing import expect, note
 
 from ..hidden.inputs import normal, tensor
-from ..hidden.properties import gradients_match, parts, responds, same_item_by_item
+from ..hidden.properties import ANY_SIZE, gradients_match, parts, responds, same_item_by_item
 from ..hidden.unbatched import Unbatched
 
+LARGEST = 2048  # of the whole numbers that half precision has one by one
 LOUD = 1e6  # far above every number in `whole`, so that what moved is seen
 BY_HAND = "Take one token of a small example by hand: where are its numbers before, and where in your result?"
 FROM_THE_END = "If it is right for one item alone: count axes from the end. Which is which with one more in front?"
 LOST_OR_COPIED = "Does each number of the input go to one place, or are some lost, copied or mixed?"
 OTHER_ROWS = "Do rows of other tokens hold some of this token's numbers?"
 LENGTH_ONE = "Is an axis of length one kept?"
-ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
 AS_MANY = "Which axis holds the heads, and which one the tokens, if both are as long?"
 DETACHED = "Is there a .detach(), .item(), .numpy(), .data or torch.no_grad() on the way?"
 ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and operators like *= on an argument."
 
 
 def whole(seed: int, *shape: int) -> np.ndarray:
-    """The numbers 1, 2, 3, ... once each, shuffled, as float64; at most 2048, so that they fit into any float."""
+    """The numbers 1, 2, 3, ... once each, shuffled, as float64; behind 2047 they begin again, to fit into any float."""
     count = int(np.prod(shape))
-    made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape)
-    note(made, f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape})")
-    return made
-
-
-def many(seed: int, *shape: int) -> np.ndarray:
-    """Whole numbers from 0 to 2047 in no order, for so many that not each can come once only."""
-    made = np.random.default_rng(seed).permutation(int(np.prod(shape))).reshape(shape) % 2048.0
-    note(made, f"np.random.default_rng({seed}).permutation({int(np.prod(shape))}).reshape({shape}) % 2048.0")
+    made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape) % LARGEST
+    note(made, f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape}) % {LARGEST}")
     return made
 
 
@@ -72,11 +65,6 @@ def changes(before: np.ndarray, after: np.ndarray, loud: np.ndarray, hint: str) 
     if not np.array_equal(np.sort(after[changed]), np.sort(loud, axis=None)):
         expect.fail(f"{loud.size} numbers of the input change; in the result it is not just these, each once.", hint)
     return changed
-
-
-def nonzero(got: np.ndarray) -> np.ndarray:
-    """What is not zero, in order."""
-    return got[got != 0]
 
 
 def axis_of(changed: np.ndarray, length: int) -> int:
@@ -171,7 +159,7 @@ class SplitTests(Heads):
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
         """Seventy tokens of width 96, cut into eight heads; two texts of 33 tokens of width 45, cut into nine."""
-        for X, h in ((many(18, 70, 96), 8), (many(19, 2, 33, 45), 9)):
+        for X, h in ((whole(18, 70, 96), 8), (whole(19, 2, 33, 45), 9)):
             same(self.answer(student, X, h), reference.split_heads(X, h), ANY_SIZE)
 
     @pytest.mark.weight(0.35)
@@ -203,8 +191,8 @@ class SplitTests(Heads):
     def test_smallest(self, student):
         """One head, one token, or heads of width one are split like any others."""
         self.looks_like_an_attempt(student)
-        narrow = self.ORDINARY[:, :1], 1
-        self.keeps_axes(student, [(self.ORDINARY, 1), (self.ORDINARY[:1], 3), (self.ORDINARY, 12), narrow])
+        X = self.ORDINARY
+        self.keeps_axes(student, [(X, 1), (X[:1], 3), (X, 12), (X[:, :1], 1)])
         only = self.answer(student, self.ORDINARY, 1)
         if only.size != 72 or not np.array_equal(only.reshape(6, 12), self.ORDINARY):
             expect.fail("with a single head, not all numbers of X came back in their order.", "What does it own?")
@@ -251,7 +239,7 @@ class ConcatTests(Heads):
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
         """Seventy tokens, with eight heads of width 12; two texts of 33 tokens, with nine heads of width 5."""
-        for heads in (many(38, 8, 70, 12), many(39, 2, 9, 33, 5)):
+        for heads in (whole(38, 8, 70, 12), whole(39, 2, 9, 33, 5)):
             same(self.answer(student, heads), reference.concat_heads(heads), ANY_SIZE)
 
     @pytest.mark.weight(0.35)
@@ -292,10 +280,9 @@ class ConcatTests(Heads):
             self.answer(student, self.ORDINARY[:, :3]), first, AS_MANY, "with as many tokens as heads, the result"
         )
         # Heads of width one are heads of which one column alone is looked at.
-        narrow = np.where(np.arange(4) == 0, self.ORDINARY, 0)
-        expect.equal(
-            self.answer(student, self.ORDINARY[..., :1]).ravel(), nonzero(self.answer(student, narrow)), LENGTH_ONE
-        )
+        beside_zeros = self.answer(student, np.where(np.arange(4) == 0, self.ORDINARY, 0))
+        narrow = self.answer(student, self.ORDINARY[..., :1])
+        expect.equal(narrow.ravel(), beside_zeros[beside_zeros != 0], LENGTH_ONE)
 
 
 class RefinementTests(Heads):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from ..hidden.mutation_options import HEADS, LENGTHS, cut
+from ..hidden.size_options import HEADS, LENGTHS, cut
 
 WORDS = {
     "stops-at-a-length": "How long a text is your code made for? Try one of a hundred tokens.",

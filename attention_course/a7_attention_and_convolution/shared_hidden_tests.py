@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
 ATOL = 1e-4  # honest float32 work is within 3e-6 of the float64 reference, the mildest known mistake 0.01 away
 
 

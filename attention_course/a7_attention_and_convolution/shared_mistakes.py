@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..hidden.mutation_options import LENGTHS, cut
+from ..hidden.size_options import LENGTHS, cut
 
 
 def rule(k):

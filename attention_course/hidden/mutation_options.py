@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .size_options import cut
+
 Options = dict[str, Any]
 Mutants = dict[str, list[Options]]
 
@@ -284,42 +286,6 @@ AFTER: Mutants = {
     ],
     "output-scaled": [{"mixed": lambda w, V, size: (w @ V / math.sqrt(size.d_k), w)}],
     "even-weights": [{"mixed": lambda w, V, size: ((0 * w + 1 / w.shape[-1]) @ V, w)}],
-}
-
-# ---------------------------------------------------------------- sizes that code is made for
-
-LENGTHS = (8, 16, 32, 64)  # of tables, buffers and slices
-HEADS = (3, 4)
-
-
-def cut(array: Any, axis: int, after: int) -> Any:
-    """Zeros behind the first so many along an axis, counted from the end; as it is if it has no such axis."""
-    if array.ndim < -axis or array.shape[axis] <= after:
-        return array
-    kept = array.copy() if isinstance(array, np.ndarray) else array.clone()
-    kept[(..., slice(after, None), *[slice(None)] * (-1 - axis))] = 0
-    return kept
-
-
-def cuts(axis: int, sizes: tuple[int, ...]) -> list[Options]:
-    """What is behind the first few along an axis is never worked out."""
-    return [{"sized": lambda part, after=after: cut(part, axis, after)} for after in sizes]
-
-
-def _table(size: int, beyond: bool) -> Options:
-    """Of a mask: what a table of so many words says, and one answer for all beyond."""
-
-    def table(mask: Any) -> Any:
-        inside = np.arange(mask.shape[-1]) < size
-        return np.where(inside & inside[:, None], mask, beyond)
-
-    return {"table": table}
-
-
-TABLES = [_table(size, beyond) for size in LENGTHS for beyond in (True, False)]
-SIZES: Mutants = {
-    "stops-at-a-length": [*cuts(-2, LENGTHS), *({"reach": length} for length in LENGTHS)],
-    "some-heads-only": cuts(-3, HEADS),
 }
 
 # ---------------------------------------------------------------- masks

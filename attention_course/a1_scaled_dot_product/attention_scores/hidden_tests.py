@@ -8,9 +8,9 @@ import pytest
 from autograder.testing import Raised, expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import keeps_digits, responds, same_item_by_item
+from ...hidden.properties import ANY_SIZE, keeps_digits, responds, same_item_by_item
 from ...hidden.unbatched import Unbatched
-from ..shared_hidden_tests import ANY_SIZE, DTYPES, LARGE, loosely
+from ..shared_hidden_tests import DTYPES, LARGE, loosely
 
 
 @pytest.mark.exercise("attention_scores")

@@ -7,8 +7,8 @@ import pytest
 
 from autograder.testing import Raised, expect
 
-from ...hidden.properties import responds
-from ..shared_hidden_tests import ANY_SIZE, BY_NAME, TRUTH, loosely
+from ...hidden.properties import ANY_SIZE, responds
+from ..shared_hidden_tests import BY_NAME, TRUTH, loosely
 
 
 @pytest.mark.exercise("padding_mask")

@@ -6,17 +6,15 @@ import pytest
 
 from autograder.testing import expect
 
-from ...hidden.properties import responds
+from ...hidden.properties import ANY_SIZE, responds
 from ...hidden.weights import worth
 from ..shared_hidden_tests import (
-    ANY_SIZE,
     LOST_OR_COPIED,
     LOUD,
     Heads,
     RefinementTests,
     axis_of,
     changes,
-    many,
     same,
     whole,
 )
@@ -49,7 +47,7 @@ class PerHeadTests(Heads):
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
         """Weights from width 70 to eight heads of width 12, and from width 33 to nine of width 5."""
-        for W, h in ((many(53, 70, 96), 8), (many(54, 33, 45), 9)):
+        for W, h in ((whole(53, 70, 96), 8), (whole(54, 33, 45), 9)):
             same(self.answer(student, W, h), reference.per_head_weights(W, h), ANY_SIZE)
 
     @pytest.mark.weight(0.4)

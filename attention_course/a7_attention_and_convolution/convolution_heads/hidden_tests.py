@@ -10,8 +10,8 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds
-from ..shared_hidden_tests import ANY_SIZE, ATOL, are_numbers
+from ...hidden.properties import ANY_SIZE, responds
+from ..shared_hidden_tests import ATOL, are_numbers
 
 pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
 
