@@ -34,6 +34,13 @@ def table(*rows):
     return np.array([[letter == "1" for letter in row] for row in rows])
 
 
+def any_mask(seed, length, keys):
+    """A mask of any size that allows about half, and each query some key."""
+    mask = normal(seed, length, keys) > 0
+    mask[:, keys // 2] = True
+    return mask
+
+
 # No symmetry; every row allows something and hides something, so that empty rows are a matter of their own tests.
 MASK = table("100110", "011011", "000010", "111000")
 OTHER_MASK = table("011100", "110010", "100101", "001011")

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .size_options import cut
+
 Options = dict[str, Any]
 Mutants = dict[str, list[Options]]
 
@@ -23,6 +25,7 @@ HINTS = {
     "scale-by-d_k": "Look at the formula again: what exactly stands below the fraction bar?",
     "scale-by-d_v": "Whose width is below the square root: that of the keys or that of the values?",
     "scale-by-length": "Which axis is d_k? Print the number you divide by.",
+    "squared-in-place-of-root": "As d_k grows, does what you divide by grow faster than d_k, or more slowly?",
     "scale-by-fourth-root": "Square what you divide by, and square it again: which number do you get?",
     "scale-by-half-d_k": "Print the number you divide by. Is its square d_k?",
     "scale-in-whole-numbers": "Print what you divide by. Is it the root of d_k to the last digit?",
@@ -44,6 +47,7 @@ HINTS = {
     "softmax-over-axis-1": "Which axis is axis 1 for a matrix, and which one for a batch of them?",
     "softmax-over-everything": "With two rows of scores, what does each row of your weights sum to?",
     "softmax-over-heads": "Add up the weights of all heads at one place, then those of one row. Which of the two is 1?",
+    "scores-blended": "Which numbers say how much of each value comes in: the scores, or the weights?",
     "softmax-missing": "Does each row of your weights sum to 1?",
     "softmax-twice": "How often does a score go through the softmax before it becomes a weight?",
     "no-exponential": "What do negative scores become in your weights?",
@@ -58,6 +62,7 @@ HINTS = {
     "divided-by-the-maximum": "What should each row add up to, and what does yours?",
     "epsilon-added": "What does each row add up to, to the last digit? What do you add below the fraction bar?",
     "no-max-subtraction": "What is np.exp(1000.0)? What is the largest number that goes into your exp?",
+    "another-number-subtracted": "Which number is taken off a row before exp? Is it the largest of those that count?",
     "maximum-subtracted": "Where does taking off the largest belong: to the scores, or to the softmax?",
     "cosine-similarity": "A longer query: should its scores grow, and do yours?",
     "distance-for-dot-product": "Is a score a distance between two vectors? Look at the formula again.",
@@ -81,6 +86,8 @@ HINTS = {
     "weights-applied-twice": "How often are the values multiplied by the weights?",
     "scores-returned": "What is the second thing to give back: numbers before the softmax or after it?",
     "output-scaled": "In the formula, is the square root inside the softmax or outside?",
+    "stops-at-a-length": "How long a text is your code made for? Try one of a hundred words.",
+    "some-heads-only": "How many heads is your code made for? Try eight of them.",
     "detached-gradient": "Which operations hand on a gradient, and is every step one of those?",
 }
 
@@ -178,6 +185,29 @@ CURVES: Mutants = {
     ],
     "no-max-subtraction": [{"curve": lambda xp, x, axis: xp.exp(x) / xp.total(xp.exp(x), axis)}],
 }
+
+
+def _shifted(by: Callable[..., Any]) -> Options:
+    """Another number than the largest is taken off what is not hidden; `by` gets scores and which are."""
+
+    def curve(xp: Library, x: Any, axis: Any) -> Any:
+        seen = x > -1e29
+        exps = xp.exp(xp.where(seen, x - by(xp, x, seen * (0 * x + 1), axis), -np.inf))
+        return exps / xp.total(exps, axis)
+
+    return {"curve": curve}
+
+
+SHIFTS: Mutants = {
+    "another-number-subtracted": [
+        _shifted(lambda xp, x, seen, axis: xp.total(x * seen, axis) / xp.total(seen, axis)),
+        _shifted(lambda xp, x, seen, axis: -xp.largest(-x * seen - 1e29 * (1 - seen), axis)),
+        _shifted(lambda xp, x, seen, axis: x[..., :1] * seen[..., :1]),
+        _shifted(lambda xp, x, seen, axis: x[..., -1:] * seen[..., -1:]),
+        _shifted(lambda xp, x, seen, axis: xp.total(x * (seen * (seen.cumsum(-1) == 1)), axis)),
+        _shifted(lambda xp, x, seen, axis: xp.total(x * (seen * (seen.cumsum(-1) == xp.total(seen, -1))), axis)),
+    ]
+}
 AXES: Mutants = {
     "softmax-over-queries": [{"axis": -2}],
     "softmax-over-axis-0": [{"axis": 0}],
@@ -205,6 +235,7 @@ SCALES: Mutants = {
         {"scale": lambda size: math.sqrt(size.Q.shape[1])},
         {"scale": lambda size: math.sqrt(size.Q.shape[0])},
     ],
+    "squared-in-place-of-root": [{"scale": lambda size: size.d_k**2}],
     "scale-by-fourth-root": [{"scale": lambda size: size.d_k**0.25}],
     "scale-by-half-d_k": [{"scale": lambda size: size.d_k / 2}, {"scale": lambda size: size.d_k // 2}],
 }
@@ -227,7 +258,10 @@ OPERANDS: Mutants = {
     "queries-with-queries": [{"operands": lambda Q, K, V: (Q, Q, V)}],
     "keys-with-keys": [{"operands": lambda Q, K, V: (K, K, V)}],
     "queries-and-keys-swapped": [{"operands": lambda Q, K, V: (K, Q, V)}],
-    "keys-blended": [{"operands": lambda Q, K, V: (Q, K, K)}],
+    "keys-blended": [
+        {"operands": lambda Q, K, V: (Q, K, K)},
+        {"operands": lambda Q, K, V: (Q, K, K[..., : V.shape[-1]])},
+    ],
     "queries-blended": [{"operands": lambda Q, K, V: (Q, K, Q)}],
     "values-with-keys": [{"operands": lambda Q, K, V: (Q, V, K)}, {"operands": lambda Q, K, V: (Q, V, V)}],
     "cosine-similarity": [
@@ -272,6 +306,8 @@ MASKS: Mutants = {
         *({"fill": -low} for low in (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
         # Lowered by 1 is the same as the mask added.
         *({"hide": "lowered", "fill": -low} for low in (10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
+        *({"hide": "below the lowest", "fill": -low} for low in (1.0, 10.0)),
+        *({"hide": "cleared", "fill": -low} for low in (1.0, 10.0, 1e2, 1e3, 1e4)),
     ],
     "unmasked-numerator": [{"hide": "below"}],
     "mask-of-the-first-for-all": [{"mask": lambda mask: mask[:1]}],
@@ -325,6 +361,13 @@ def weights(
         return exps / xp.where(total > 0, total, 1.0)
     if hide == "lowered":
         return curve(xp, scores + (1 - seen * (0 * scores + 1)) * fill, axis)
+    if hide == "below the lowest":
+        return curve(xp, xp.where(seen, scores, -xp.largest(-scores, -1) + fill), axis)
+    if hide == "cleared":
+        filled = xp.where(seen, scores, fill)
+        exps = xp.exp(filled - xp.largest(filled, -1)) * seen
+        total = xp.total(exps, axis)
+        return exps / xp.where(total > 0, total, 1.0)
     if fill is not None:
         return curve(xp, xp.where(seen, scores, fill), axis)
     if empty == "nan":
@@ -363,20 +406,52 @@ def attend(
     scale: Callable[[Any], float] = right_scale,
     mixed: Callable[..., Any] = right_mix,
     more: Options | None = None,
+    reach: int | None = None,
+    sized: Callable[[Any], Any] = lambda part: part,
+    part: int | None = None,
     **options: Any,
 ) -> tuple[Any, Any]:
-    """Attention with each decision an option; `more`: further sizes that a scale may take for d_k."""
+    """Attention with each decision an option.
+
+    more: further sizes that a scale may take for d_k; reach: how many keys are looked at; sized: what is done to output
+    and weights at the end; part: the one of the two that is wrong, if the other is right
+    """
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=V.shape[-1], **(more or {}))
     left, right, values = operands(Q, K, V)
     scores = left @ turn(xp, right) / scale(size)
-    return mixed(weights(xp, scores, allowed, **options), values, size)  # type: ignore[no-any-return]
+    if reach is not None:
+        scores = scores + (cut(0 * scores + 1, -1, reach) - 1) * 1e30
+    output, found = mixed(weights(xp, scores, allowed, **options), values, size)
+    if part is not None:
+        right = attend(xp, Q, K, V, allowed, empty=options.get("empty", "zeros"))
+        return (output, right[1]) if part == 0 else (right[0], found)
+    return sized(output), sized(found)
 
 
-def scores_of(xp: Library, Q: Any, K: Any, *, operands: Any = None, turn: Any = None, scale: Any = right_scale) -> Any:
+def scores_of(
+    xp: Library,
+    Q: Any,
+    K: Any,
+    *,
+    operands: Any = None,
+    turn: Any = None,
+    scale: Any = right_scale,
+    sized: Callable[[Any], Any] = lambda part: part,
+) -> Any:
     """Scores with each decision an option."""
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=K.shape[-1])
     left, right = (operands(Q, K, K) if operands else (Q, K))[:2]
-    return left @ (turn(xp, right) if turn else xp.swap(right, -2, -1)) / scale(size)
+    return sized(left @ (turn(xp, right) if turn else xp.swap(right, -2, -1)) / scale(size))
+
+
+def in_one_part(mutants: Mutants) -> Mutants:
+    """The same mistakes in both parts of an answer, and in the output or the weights alone."""
+    both = {
+        name: [*ways, *({**way, "part": part} for part in (0, 1) for way in ways)] for name, ways in mutants.items()
+    }
+    # Without a softmax in one of them, the parts have names of their own.
+    missing = mutants.get("softmax-missing", [])
+    return both | {"softmax-missing": missing, "scores-blended": [{**way, "part": 0} for way in missing]}
 
 
 def only(mutants: Mutants, *names: str) -> Mutants:

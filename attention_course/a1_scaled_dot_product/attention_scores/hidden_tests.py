@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import Raised, expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import keeps_digits, responds, same_item_by_item
+from ...hidden.properties import ANY_SIZE, keeps_digits, responds, same_item_by_item
 from ...hidden.unbatched import Unbatched
 from ..shared_hidden_tests import DTYPES, LARGE, loosely
 
@@ -37,7 +37,7 @@ class TestAttentionScores:
         got = expect.array(student.attention_scores(self.Q, self.K))
         expect.shape(got, (4, 5), "One row a query, one column a key.")
 
-    @pytest.mark.weight(2.2)
+    @pytest.mark.weight(1.7)
     def test_values(self, student, reference):
         """Each score is the dot product of a query and a key, divided by the square root of d_k."""
         cases = (15, 1, (4, 5, 6)), (17, LARGE, (3, 2, 16)), (64, 1, (4, 3, 3))  # large scores; keys of a square
@@ -53,6 +53,13 @@ class TestAttentionScores:
         hint = "Does one sentence alone come out right? Then: which axes and sizes does your code count from the front?"
         expect.close(expect.array(student.attention_scores(Q, K)), reference.attention_scores(Q, K), hint)
 
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student, reference):
+        """Seventy queries of width 96, and eight heads in a batch of two."""
+        for seed, batch, (length, keys, width) in ((281, (), (70, 71, 96)), (283, (2, 8), (17, 16, 11))):
+            Q, K = normal(seed, *batch, length, width), normal(seed + 1, *batch, keys, width)
+            expect.close(self.scores(student, Q, K), reference.attention_scores(Q, K), ANY_SIZE)
+
     @pytest.mark.weight(0.45)
     def test_two_batch_axes(self, student):
         """Two batch axes in front: each item is scored on its own."""
@@ -61,7 +68,7 @@ class TestAttentionScores:
         arrays = [normal(21, 3, 2, 4, 6).swapaxes(0, 1), normal(22, 2, 3, 6, 5).swapaxes(-1, -2)]
         same_item_by_item(lambda *a: self.scores(student, *a), arrays, 2, hint)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.3)
     def test_lengths_of_one(self, student):
         """One query, one key, or width one: still an array with two axes, and the same numbers as among others."""
         self.looks_like_scores(student)
@@ -74,7 +81,7 @@ class TestAttentionScores:
             if self.scores(student, self.Q[np.newaxis], self.K[np.newaxis]).shape == (4, 5):
                 expect.fail("a batch of one sentence comes back without its batch axis.", hint)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_scores(student)
@@ -83,7 +90,7 @@ class TestAttentionScores:
             expect.dtype(got, dtype, "Of which type are the numbers and arrays you make yourself?")
             keeps_digits(got, "the result")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_inputs_left_alone(self, student):
         """The inputs are not changed, and may have any layout in memory."""
         self.looks_like_scores(student)
@@ -93,7 +100,7 @@ class TestAttentionScores:
         copied = self.scores(student, np.ascontiguousarray(Q), np.ascontiguousarray(K))
         expect.close(self.scores(student, Q, K), copied)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_by_name(self, student):
         """The arguments may be given by name."""
         self.looks_like_scores(student)

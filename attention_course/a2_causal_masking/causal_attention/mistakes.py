@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_options, size_options
 from ..shared_mistakes import CURVES, NUMPY
 
 mistake = Catalogue()
@@ -142,8 +142,10 @@ WORDS = mutation_options.HINTS | {
     | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | mutation_options.NOTHING
     | mutation_options.AXES
-    | mutation_options.without(CURVES, "another-base", "epsilon-added")
+    | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
+    | {"stops-at-a-length": [*size_options.TABLES, *size_options.SIZES["stops-at-a-length"]]}
+    | mutation_options.only(size_options.SIZES, "some-heads-only")
     | CAUSAL,
     mutation_options.EMPTY,
     hints=WORDS,
@@ -155,6 +157,8 @@ WORDS = mutation_options.HINTS | {
         "softmax-over-queries",
         "nan-for-nothing",
         "all-axes-reversed",
+        "stops-at-a-length",
+        "some-heads-only",
     ),
 )
 def causal_attention(
@@ -163,11 +167,12 @@ def causal_attention(
     join=lambda causal, padding: causal & padding,
     alone=lambda causal: causal,
     heard=lambda V, padding: V,
+    table=lambda causal: causal,
     **options,
 ):
     def attend(Q, K, V, padding=None):
         allowed = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
-        allowed = allowed.T if upper else allowed
+        allowed = table(allowed.T if upper else allowed)
         allowed = alone(allowed) if padding is None else join(allowed, padding)
         V = V if padding is None else heard(V, padding)
         return mutation_options.attend(NUMPY, Q, K, V, allowed, **options)

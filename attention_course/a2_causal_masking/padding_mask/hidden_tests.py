@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import Raised, expect
 
 from ...hidden.inputs import chosen
-from ...hidden.properties import responds
+from ...hidden.properties import ANY_SIZE, responds
 from ..shared_hidden_tests import BY_NAME, TRUTH, loosely
 
 
@@ -45,17 +45,24 @@ class TestPaddingMask:
         hint = "Scores have the axes text, query, key. Which of them does this mask have, and where is the other one?"
         expect.shape(expect.array(student.padding_mask(self.LENGTHS, self.MAX_LENGTH)), (3, 1, 7), hint)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(1.2)
     def test_values(self, student, reference):
         """True on the real words of each text, False on its padding."""
         hint = "Take a text of two words: which places hold a word, and which is the first that does not?"
         for lengths, max_length in (
             (self.LENGTHS, 7),
             (np.array(chosen([1, 3, 4, 2], [4, 1, 2, 3], [2, 4, 0, 1], [3, 5, 1, 4])), 5),
-            (np.array([200, 9]), 300),
         ):
             wanted = reference.padding_mask(lengths, max_length)[:, 0]
             expect.equal(self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length), wanted, hint)
+
+    @pytest.mark.weight(0.3)
+    def test_real_sizes(self, student, reference):
+        """Many texts, long ones, and a text of one word."""
+        for lengths, max_length in ((np.tile(self.LENGTHS, 11), 8), (100 * self.LENGTHS, 800), (np.array([1]), 1)):
+            wanted = reference.padding_mask(lengths, max_length)[:, 0]
+            got = self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length)
+            expect.equal(got, wanted, ANY_SIZE)
 
     @pytest.mark.weight(0.3)
     def test_goes_with_scores(self, student):

@@ -562,7 +562,7 @@ def scaled_dot_product_attention(Q, K, V):
     return (_soft(Q @ K.swapaxes(-1, -2) / math.sqrt(K.shape[-1])) @ V,)
 
 # %% weights not divided
-# accepted: weights-not-normalised, not-normalised
+# accepted: weights-not-normalised, not-normalised, not-normalised+another-dtype
 def scaled_dot_product_attention(Q, K, V):
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     exps = np.exp(scores - scores.max(-1, keepdims=True))
