@@ -22,11 +22,38 @@ def _nothing_to_see(a: np.ndarray, b: np.ndarray) -> str:
     return f"All is right but for queries that may attend to nothing: there yours is {what}."
 
 
+LONG = 32  # an axis that is longer is of a long case; all others are up to 20 long
+
+
+def _is_long(call: Call) -> bool:
+    return any(max(a.shape, default=0) > LONG for a in arrays_given(call))
+
+
+def _is_in_training(call: Call) -> bool:
+    """A module as it is made; most tests put it into `eval()` first."""
+    return call.instance is not None and not call.build and all(step.method != "eval" for step in call.steps)
+
+
 def _is_large(call: Call) -> bool:
     return any(a.dtype.kind == "f" and np.abs(a).max(initial=0) > LARGE for a in arrays_given(call))
 
 
 RELATIONS = (
+    OfCalls(
+        "another-answer-in-training",
+        _is_in_training,
+        "All is right in eval(), and not in train().",
+        "Which step asks whether the module is in training, and what does the docstring say of that?",
+        with_another=True,
+        at_random=("dropout", "Is there a dropout? The docstring says what train() may change."),
+    ),
+    OfCalls(
+        "long-input",
+        _is_long,
+        f"All is right but where an axis is longer than {LONG}.",
+        "Which number in your code must no size of the input exceed? Where does it come from?",
+        with_another=True,
+    ),
     OfAnswer(
         "nothing-to-see", _nothing_to_see, "What does a softmax divide by if every key is hidden?", with_another=True
     ),

@@ -14,6 +14,7 @@ from .inputs import normal, tensor
 from .parameter_names import Shapes, expect_names, own_names
 
 UNKNOWN = "the module has no parameter"  # what a name that does not fit raises
+IN_TRAINING = "In eval() it is another one. Which step asks for that? What does the docstring say of dropout?"
 Weights = Mapping[str, np.ndarray]
 
 
@@ -21,15 +22,22 @@ class Module:
     """A student's module with given sizes, called with weights by name and the arguments of `forward`.
 
     Where names differ, layers are found by kind, shape and order. A missing bias or norm is left out. One test judges
-    all that, and it costs no other.
+    all that, and it costs no other. It is asked in `eval()`, so that a dropout costs the one test that asks in
+    `train()`.
     """
 
     def __init__(self, function: Function, *construct: Any) -> None:
         self.function, self.construct = function, construct
         self.shapes: Shapes = {}  # asked for where a name does not fit
 
-    def run(self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, **more: Any) -> Gradients:
-        """What `Function.run` gives back; floating weights in `dtype`, arguments by keyword too."""
+    def run(
+        self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, trains: bool = False, **more: Any
+    ) -> Gradients:
+        """What `Function.run` gives back; floating weights in `dtype`, arguments by keyword too.
+
+        trains: is it asked in `train()`?
+        """
+        more["evaluates"] = not trains
         try:
             return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **more)
         except Raised as error:
@@ -88,6 +96,12 @@ def same_each_time(first: np.ndarray, again: np.ndarray) -> None:
     """The same question gets the same answer: no noise, no dropout, nothing kept."""
     if not np.allclose(first, again, rtol=1e-5, atol=1e-6, equal_nan=True):
         expect.fail("the same arguments give another result each time.")
+
+
+def same_in_training(module: Module, weights: Weights, *args: np.ndarray) -> None:
+    """In `train()` it gives what it gives in `eval()`."""
+    trained = module.value(weights, *args, trains=True)
+    expect.close(trained, module.value(weights, *args), IN_TRAINING, "in train(), the output", 1e-4)
 
 
 def keeps_nothing(module: Module, weights: Weights, x: np.ndarray, padding: np.ndarray, hint: str) -> None:
