@@ -156,7 +156,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         self.looks_like_attention(self.attention(student))
         layer = self.attention(student)
         x = normal(221, 2, 5, 12).astype(np.float32)
-        seeds = [tensor(normal(222, 2, 5, 12)), tensor(normal(223, 2, 3, 5, 5))]
+        seeds = 2 * [tensor(normal(222, 2, 5, 12))]  # of the output, wherever it stands
         got = layer.module.run(layer.construct, {}, tensor(x), seeds=seeds, evaluates=True)
         hint = "What do you do with the numbers that nn.Linear begins with?"
         for name, part in zip(("output", "weights"), map(expect.tensor, expect.pair(got.value)), strict=True):
