@@ -14,6 +14,7 @@ from .inputs import normal, tensor
 from .parameter_names import Shapes, expect_names, own_names
 
 UNKNOWN = "the module has no parameter"  # what a name that does not fit raises
+ANOTHER_SIZE = "it should be"  # in the words of what a parameter of another shape raises
 IN_TRAINING = "In eval() it is another one. Which step asks for that? What does the docstring say of dropout?"
 Weights = Mapping[str, np.ndarray]
 
@@ -41,14 +42,22 @@ class Module:
         try:
             return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **more)
         except Raised as error:
-            if self.shapes or UNKNOWN not in str(error):
+            if self.shapes or not (UNKNOWN in str(error) or ANOTHER_SIZE in str(error)):
                 raise
             self.shapes = self.function.build(*self.construct)
             return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **more)
 
     def named(self, weights: Weights, dtype: Any) -> dict[str, Any]:
-        """`weights` as tensors under the student's names."""
-        return {own: tensor(weights[name].astype(dtype)) for name, own in self.names(weights).items()}
+        """`weights` as tensors under the student's names; a row too many there, or too few, costs no other test."""
+        found = {own: weights[name].astype(dtype) for name, own in self.names(weights).items()}
+        return {own: tensor(self.fitted(value, self.shapes.get(own, value.shape))) for own, value in found.items()}
+
+    def fitted(self, value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+        """`value` with a row more, of zeros, or a row less, as the student's parameter has."""
+        more = shape[0] - len(value) if len(shape) == value.ndim and tuple(shape[1:]) == value.shape[1:] else 0
+        if abs(more) > 1:
+            return value
+        return value[: shape[0]] if more <= 0 else np.pad(value, [(0, more), *[(0, 0)] * (value.ndim - 1)])
 
     def names(self, weights: Weights) -> dict[str, str]:
         """The student's names of the parameters; matrices that are missing keep theirs, for a message to name."""
