@@ -10,11 +10,6 @@ from ..shared_hidden_tests import EXACT
 
 # In all tests but one: heads of width two on d_model 5, so that no two sizes are alike but two.
 HEADS, WIDE, D_MODEL, LAYERS = 3, 6, 5, 3
-    3,
-    6,
-    5,
-    3,
-)  # in all tests but one: heads of width two on d_model 5, so that no two sizes are alike but two
 
 
 def numbers_of_a_model(seed, dtype=np.float64, wide=WIDE, d_model=D_MODEL, layers=LAYERS):

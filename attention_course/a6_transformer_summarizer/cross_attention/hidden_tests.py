@@ -101,7 +101,7 @@ class TestCrossAttention:
             wanted = self.attend(reference, given, real, heads)
             self.compare(self.attend(student, given, real, heads), wanted, hint)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_padding(self, student, reference):
         """Nobody looks at the padding of memory; what is left shares everything. The words of x all ask."""
         hint = "True means a real word. Which axis of the weights belongs to memory, and who takes part in a row's sum?"
@@ -136,7 +136,7 @@ class TestCrossAttention:
         alone = self.attend(student, [x[:, 1:3], memory, *matrices])
         self.compare(alone, [output[:, 1:3], weights[..., 1:3, :]], "Does a word's answer hang on the words beside it?")
 
-    @pytest.mark.weight(0.12)
+    @pytest.mark.weight(0.1)
     def test_no_leak(self, student):
         """What stands at a padded place of memory changes nothing, however loud it is."""
         plain = self.in_shape(self.looks_like_attention(student, REAL))
@@ -156,7 +156,7 @@ class TestCrossAttention:
             expect.close(part[1], np.zeros_like(part[1]), hint, f"{what} of the text whose memory is padding", EXACT)
             expect.close(part[0], before[0], "Do two texts get in each other's way?", f"{what} of the other text", ATOL)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.3)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each text asks its own memory, and has its own padding."""
         call = lambda x, memory, *real: tuple(self.attend(student, [x, memory, *self.GIVEN[2:]], *real))  # noqa: E731
@@ -167,7 +167,7 @@ class TestCrossAttention:
             same_item_by_item(call, [x, memory], len(batch), hint)
             same_item_by_item(call, [x, memory, real], len(batch), hint)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_large_scores(self, student):
         """Scores of 10,000 and more give finite numbers, with and without padding."""
         self.looks_like_attention(student)
