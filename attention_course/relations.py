@@ -22,25 +22,6 @@ def _nothing_to_see(a: np.ndarray, b: np.ndarray) -> str:
     return f"All is right but for queries that may attend to nothing: there yours is {what}."
 
 
-HALF, FLOAT = 4e-3, 2e-5  # what is off by the digits of bfloat16, and by more than those of float32
-
-
-@of_each_part  # type: ignore[untyped-decorator]
-def _few_digits(a: np.ndarray, b: np.ndarray) -> str:
-    """Right to two or three digits, as after a step in half precision, or with another small number added."""
-    if a.shape != b.shape or a.dtype.kind != "f" or not b.size:
-        return ""
-    off, size = np.abs(a - b).max(), np.abs(b).max()
-    return "All your numbers are right to some two or three digits." if FLOAT * size < off <= HALF * size else ""
-
-
-LONG = 32  # an axis that is longer is of a long case; all others are up to 20 long
-
-
-def _is_long(call: Call) -> bool:
-    return any(max(a.shape, default=0) > LONG for a in arrays_given(call))
-
-
 def _is_in_training(call: Call) -> bool:
     """A module as it is made; most tests put it into `eval()` first."""
     return call.instance is not None and not call.build and all(step.method != "eval" for step in call.steps)
@@ -58,18 +39,6 @@ RELATIONS = (
         "Which step asks whether the module is in training, and what does the docstring say of that?",
         with_another=True,
         at_random=("dropout", "Is there a dropout? The docstring says what train() may change."),
-    ),
-    OfCalls(
-        "long-input",
-        _is_long,
-        f"All is right but where an axis is longer than {LONG}.",
-        "Which number in your code must no size of the input exceed? Where does it come from?",
-        with_another=True,
-    ),
-    OfAnswer(
-        "few-digits",
-        _few_digits,
-        "Print the dtype after each line: how many digits has it? And is a small number added that is not asked for?",
     ),
     OfAnswer(
         "nothing-to-see", _nothing_to_see, "What does a softmax divide by if every key is hidden?", with_another=True

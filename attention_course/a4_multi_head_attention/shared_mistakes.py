@@ -123,11 +123,15 @@ def whole(x, h):
 
 AT_REAL_SIZES = {
     "mask-cut": [{"mask": lambda mask, most=most: seen_beyond(mask, most)} for most in CUT],
-    "words-cut": [{"mask": lambda mask, most=most: seen_below(mask, most)} for most in CUT],
-    "heads-cut": [
+    "stops-at-a-length": [
+        *({"mask": lambda mask, most=most: seen_below(mask, most)} for most in CUT),
+        *mutation_options.SIZES["stops-at-a-length"],
+    ],
+    "some-heads-only": [
         {"join": lambda heads, most=most: joined((heads * (numbered(heads, -3) < most)).swapaxes(-3, -2))}
         for most in (3, 4)
-    ],
+    ]
+    + mutation_options.SIZES["some-heads-only"],
     "heads-tied": [
         {"operands": lambda Q, K, V, most=most: tuple(of_first(x, most) for x in (Q, K, V))} for most in (3, 4)
     ],
@@ -150,8 +154,6 @@ SLIPS = (
 )  # fmt: skip
 WORDS = mutation_options.HINTS | {
     "mask-cut": "Up to which length does your mask hold? Where does that number come from?",
-    "words-cut": "How many words may be looked at in yours? Where does that number come from?",
-    "heads-cut": "With eight heads, how many of them reach your output?",
     "heads-tied": "With eight heads, do the last ones have queries, keys and values of their own?",
     "one-big-head": "How many matrices of weights are there? Over how many columns does a score add up?",
     "values-zeroed": "Does your output change if W_V does?",

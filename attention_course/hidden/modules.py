@@ -31,6 +31,13 @@ class Module:
         self.function, self.construct = function, construct
         self.shapes: Shapes = {}  # asked for where a name does not fit
 
+    def without_what_is_more(self, weights: Weights) -> Module:
+        """The same; parameters that none of `weights` is for are zero, where by chance they would be anything."""
+        shapes = self.function.build(*self.construct)
+        if len(shapes) > len(weights):
+            self.shapes = shapes
+        return self
+
     def run(
         self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, trains: bool = False, **more: Any
     ) -> Gradients:
@@ -50,7 +57,9 @@ class Module:
     def named(self, weights: Weights, dtype: Any) -> dict[str, Any]:
         """`weights` as tensors under the student's names; a row too many there, or too few, costs no other test."""
         found = {own: weights[name].astype(dtype) for name, own in self.names(weights).items()}
-        return {own: tensor(self.fitted(value, self.shapes.get(own, value.shape))) for own, value in found.items()}
+        more = {own: np.zeros(shape, dtype) for own, shape in self.shapes.items() if own not in found}
+        given = {own: self.fitted(value, self.shapes.get(own, value.shape)) for own, value in found.items()} | more
+        return {own: tensor(value) for own, value in given.items()}
 
     def fitted(self, value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
         """`value` with a row more, of zeros, or a row less, as the student's parameter has."""

@@ -165,7 +165,7 @@ ALLOWED = {
         *[{"allowed": lambda ones, most=most: ones[:most, :most].tril()} for most in CUT],
         hint="Up to which length does your causal mask hold? Where does that number come from?",
     ),
-    "words-cut": mistake.known(
+    "stops-at-a-length": mistake.known(
         *[{"allowed": lambda ones, most=most: ones.tril() & ones.triu(1 - most)} for most in CUT],
         *[{"allowed": lambda ones, most=most: ones.tril() & ~_beyond(ones, most) | ones.tril().triu()} for most in CUT],
         hint="How many words back may the last word look in yours?",

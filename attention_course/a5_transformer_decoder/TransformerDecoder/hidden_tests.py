@@ -54,7 +54,9 @@ class TestTransformerDecoder:
     PADDING = np.array([[0, 1, 1, 1, 1, 1], [0, 0, 1, 0, 1, 1]], dtype=bool)[:, np.newaxis]  # (2, 1, 6)
 
     def decoder(self, student, *sizes):
-        return Module(student.TransformerDecoder, *(sizes or self.SIZES))
+        """Positions that are learnt cost what positions that are missing do: they are zero."""
+        sizes = sizes or self.SIZES
+        return Module(student.TransformerDecoder, *sizes).without_what_is_more(decoder_weights(0, *sizes[:5]))
 
     def logits(self, decoder, ids=IDS, weights=WEIGHTS, dtype=np.float32, padding=None):
         """The logits, one row a place and one column a word of the vocabulary."""

@@ -134,7 +134,7 @@ def ablate(weights, layer, head, num_heads):
             {"rows": True}, hint="nn.Linear keeps its matrix turned round. Does a row meet one head, or all of them?"
         ),
         "heads-counted-from-1": mistake.known({"shift": -1}, hint="Where do the columns of head 0 begin?"),
-        "heads-cut": mistake.known(
+        "some-heads-only": mistake.known(
             *[{"numbered": lambda layer, head, most=most: (layer, min(head, most - 1))} for most in (3, 4)],
             hint="Of eight heads, which one does your code silence if head is 7?",
         ),

@@ -266,7 +266,7 @@ def _onto(real, size):
         "W_O-transposed": mistake.mutant(
             {"end": lambda joined, W_O: joined @ W_O.T}, hint="Which axis of W_O meets the concatenated heads?"
         ),
-        "heads-cut": mistake.known(
+        "some-heads-only": mistake.known(
             *[{"join": lambda z, most=most: _side_by_side(z * _below(most, z, -3)[:, None, None])} for most in (3, 4)],
             hint="With eight heads, how many of them reach your output?",
         ),
@@ -274,7 +274,7 @@ def _onto(real, size):
             *[{"operands": lambda Q, K, V, most=most: tuple(_of_first(t, most) for t in (Q, K, V))} for most in (3, 4)],
             hint="With eight heads, do the last ones have queries, keys and values of their own?",
         ),
-        "words-cut": mistake.known(
+        "stops-at-a-length": mistake.known(
             *[{"seen": lambda real, size, most=most: real & _below(most, real, -1)} for most in (16, 8, 32, 64)],
             hint="How many words of memory may be looked at in yours? Where does that number come from?",
         ),

@@ -113,7 +113,7 @@ def _log_softmax(logits):
             {"counted": lambda m, t: torch.ones_like(m)}, hint="Which argument has no influence on your loss?"
         ),
         "loss-mask-inverted": mistake.known({"counted": lambda m, t: ~m}),
-        "places-cut": mistake.known(
+        "stops-at-a-length": mistake.known(
             *[{"cut": lambda x, t, m, most=most: _shifted(x[:, :most], t[:, :most], m[:, :most])} for most in PLACES],
             hint="Do the last tokens of a text of seventy count in your loss?",
         ),
