@@ -58,7 +58,12 @@ class MultiHeadTests:
     DTYPE = np.float64
     BATCH: tuple[int, ...] = ()  # batch axes of ordinary input
     # Batch axes, words, d_model, heads. Weights of 20,000 numbers are the most that a diagnosis looks at.
-    REAL: tuple[tuple[tuple[int, ...], int, int, int], ...] = (((), 70, 24, 3), ((), 16, 8, 2), ((), 49, 96, 8))
+    REAL: tuple[tuple[tuple[int, ...], int, int, int], ...] = (
+        ((), 70, 24, 3),
+        ((), 16, 15, 5),
+        ((), 2, 16, 2),
+        ((), 49, 96, 8),
+    )
     WEIGHTS = weights_for(121)
     OTHERS = weights_for(125)
 

@@ -37,8 +37,8 @@ PADDING = np.array([[0, 1, 1, 1, 1], [0, 0, 1, 0, 1]], dtype=bool)[:, np.newaxis
 class TestDecoderBlock:
     X = 1.3 * normal(401, 2, 5, 12) + 0.6  # two texts of five words; neither normalised
     WEIGHTS = block_weights(410)
-    # A seed, the shape of x, and heads; the first with padding and in `train()` as well
-    REAL = ((1210, (1, 70, 24), 3), (1230, (2, 16, 8), 2), (1250, (2, 70, 96), 8))
+    # A seed, the shape of x, heads and d_ff; the first in `train()` as well, and the last without padding
+    REAL = ((1210, (1, 70, 24), 3, 7), (1230, (2, 16, 15), 5, 16), (1250, (2, 70, 96), 8, 10))
     # A seed, sizes, layers of zeros, and the question
     ATTENTION_ALONE = (
         440, (12, 3, 48), FEED_FORWARD_SILENT,
@@ -107,10 +107,10 @@ class TestDecoderBlock:
     def test_real_sizes(self, student, reference):
         """Seventy words, or eight heads on a width of 96, also with padding; in `train()` it does as in `eval()`."""
         hint = "With five words other tests judge this. Is there a size in your code as a number? What keeps a mask?"
-        for number, (seed, shape, heads) in enumerate(self.REAL):
-            sizes = (shape[-1], heads, heads + 4)
+        for number, (seed, shape, heads, d_ff) in enumerate(self.REAL):
+            sizes = (shape[-1], heads, d_ff)
             weights, x = block_weights(seed, *sizes), (WIDE * normal(seed + 15, *shape) + 3).astype(np.float32)
-            args = (x,) if number else (x, with_padding(*shape[:2]))
+            args = (x,) if number == 2 else (x, with_padding(*shape[:2]))
             block = self.block(student, *sizes)
             if not number:
                 same_in_training(block, weights, *args)

@@ -92,8 +92,8 @@ class TestCrossAttention:
         hint = "With five words other tests judge this. Is there a size in your code as a number?"
         for seed, heads, sizes in (
             (751, 3, {"batch": (1,), "length": 70, "width": 24, "places": 67, "memory_width": 24, "d_k": 8, "d_v": 8}),
-            (757, 2, {"length": 1, "width": 8, "places": 16, "memory_width": 8}),
-            (763, 8, {"length": 35, "width": 96, "places": 32, "memory_width": 96, "d_k": 12, "d_v": 12}),
+            (757, 5, {"length": 1, "width": 8, "places": 16, "memory_width": 9, "d_k": 3, "d_v": 3}),
+            (763, 8, {"length": 35, "width": 96, "places": 32, "memory_width": 64, "d_k": 8, "d_v": 8}),
         ):
             given = cross_input(seed, heads=heads, **sizes)
             real = np.arange(sizes["places"]) % 5 != 3
