@@ -22,11 +22,24 @@ def _nothing_to_see(a: np.ndarray, b: np.ndarray) -> str:
     return f"All is right but for queries that may attend to nothing: there yours is {what}."
 
 
+def _is_in_training(call: Call) -> bool:
+    """A module as it is made; most tests put it into `eval()` first."""
+    return call.instance is not None and not call.build and all(step.method != "eval" for step in call.steps)
+
+
 def _is_large(call: Call) -> bool:
     return any(a.dtype.kind == "f" and np.abs(a).max(initial=0) > LARGE for a in arrays_given(call))
 
 
 RELATIONS = (
+    OfCalls(
+        "another-answer-in-training",
+        _is_in_training,
+        "All is right in eval(), and not in train().",
+        "Which step asks whether the module is in training, and what does the docstring say of that?",
+        with_another=True,
+        at_random=("dropout", "Is there a dropout? The docstring says what train() may change."),
+    ),
     OfAnswer(
         "nothing-to-see",
         _nothing_to_see,

@@ -89,6 +89,53 @@ PROJECTIONS = {
     "queries-and-keys-swapped": [{"sources": lambda Q, K, V: (K, Q, V)}],
     "W_K-and-W_V-swapped": [{"sources": lambda Q, K, V: (Q, V, K)}],
 }
+CUT = (16, 8, 32, 64)  # sizes that people give a table
+
+
+def numbered(like, axis):
+    """0, 1, ... along an axis of `like`, of its kind; the axes after it are kept."""
+    size = like.shape[axis]
+    places = np.arange(size) if isinstance(like, np.ndarray) else like.new_ones(size, dtype=int).cumsum(0) - 1
+    return places.reshape((size,) + (1,) * (-1 - axis))
+
+
+def seen_beyond(mask, most):
+    """The mask where both sizes are below `most`, and no mask beyond."""
+    return mask | (numbered(mask, -1) >= most) | (numbered(mask, -2) >= most)
+
+
+def seen_below(mask, most):
+    """The mask with no key from `most` on, but for a word itself."""
+    keys, queries = numbered(mask, -1), numbered(mask, -2)
+    return mask & ((keys < most) | (keys == queries))
+
+
+def of_first(x, most):
+    """Each head from `most` on is like the one before it."""
+    return x[..., [min(i, most - 1) for i in range(x.shape[-3])], :, :]
+
+
+def whole(x, h):
+    """The queries, keys or values of all heads as those of each."""
+    one = x[..., None, :, :]
+    return np.repeat(one, h, axis=-3) if isinstance(x, np.ndarray) else one.expand(*x.shape[:-2], h, *x.shape[-2:])
+
+
+AT_REAL_SIZES = {
+    "mask-cut": [{"mask": lambda mask, most=most: seen_beyond(mask, most)} for most in CUT],
+    "stops-at-a-length": [
+        *({"mask": lambda mask, most=most: seen_below(mask, most)} for most in CUT),
+        *mutation_options.SIZES["stops-at-a-length"],
+    ],
+    "some-heads-only": [
+        {"join": lambda heads, most=most: joined((heads * (numbered(heads, -3) < most)).swapaxes(-3, -2))}
+        for most in (3, 4)
+    ]
+    + mutation_options.SIZES["some-heads-only"],
+    "heads-tied": [
+        {"operands": lambda Q, K, V, most=most: tuple(of_first(x, most) for x in (Q, K, V))} for most in (3, 4)
+    ],
+}
 MASKS = mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all")
 SLIPS = (
     SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | mutation_options.MASK_AXES | mutation_options.NOTHING
@@ -98,9 +145,18 @@ SLIPS = (
         "sigmoid-for-softmax", "no-max-subtraction", "sign-flipped", "hard-maximum",
     )
     | mutation_options.TURNS | mutation_options.AFTER
+    | AT_REAL_SIZES
+    | {
+        "one-big-head": [{"split": whole, "join": lambda heads: heads[..., 0, :, :]}],
+        "values-zeroed": [{"operands": lambda Q, K, V: (Q, K, 0 * V)}],
+    }
     | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
 )  # fmt: skip
 WORDS = mutation_options.HINTS | {
+    "mask-cut": "Up to which length does your mask hold? Where does that number come from?",
+    "heads-tied": "With eight heads, do the last ones have queries, keys and values of their own?",
+    "one-big-head": "How many matrices of weights are there? Over how many columns does a score add up?",
+    "values-zeroed": "Does your output change if W_V does?",
     "residual-added": "What does the docstring add to the output?",
     "weights-of-head-0-for-all": "Are the weights that you give back each head's own?",
     "keys-of-head-0-for-all": "Which columns of W_K make the keys of head 1?",

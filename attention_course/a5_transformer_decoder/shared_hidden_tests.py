@@ -1,12 +1,15 @@
 """What hidden tests of a5 share: bounds, and weights for a block and a decoder.
 
-Sizes differ: B=2, L=5 or 6, d_model=12, h=3, d_ff=48, a vocabulary of 11. Modules get their weights from here, by name,
+Sizes differ: B=2, L=5 or 6, d_model=12, h=3, d_ff=48, a vocabulary of 11; `test_real_sizes` has larger and smaller
+ones. Modules get their weights from here, by name,
 so that no seed decides; where names differ, or a norm or a bias is missing, `test_parameters` says so, and the others
 do with what there is. A branch of a block is judged alone by silencing the other: a last layer of zeros adds nothing. A
 test's weight is its points: they add up to those of the cell.
 """
 
 import math
+
+import numpy as np
 
 from ..hidden.inputs import normal
 
@@ -27,6 +30,12 @@ def block_weights(seed, d_model=12, num_heads=3, d_ff=48, prefix=""):
     found["feed_forward.2.weight"] = 1.4 * wide * normal(seed + 11, d_model, d_ff)
     found["feed_forward.2.bias"] = 0.5 * normal(seed + 12, d_model)
     return {prefix + name: value for name, value in found.items()}
+
+
+def with_padding(texts, length):
+    """Padding (texts, 1, length) in the middle and at the end; the first word is real, so that no word sees nothing."""
+    places, text = np.arange(length), np.arange(texts)[:, np.newaxis]
+    return ((places % (5 + text) != 3) & (places < length - 2 - text))[:, np.newaxis]
 
 
 def silent(weights, *names):

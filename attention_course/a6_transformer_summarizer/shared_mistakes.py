@@ -16,4 +16,4 @@ WORDS = {
     "context-cut": "How many of the words before does the model read for the next one?",
 }
 
-CONTEXTS = (16, 8, 10, 12, 20, 24, 32)  # sizes that people give a context, below that of the suite's texts
+CONTEXTS = (16, 8, 10, 12, 20, 24, 32, 48, 64)  # sizes that people give a context, below that of the suite's texts

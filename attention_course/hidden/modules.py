@@ -14,6 +14,8 @@ from .inputs import normal, tensor
 from .parameter_names import Shapes, expect_names, own_names
 
 UNKNOWN = "the module has no parameter"  # what a name that does not fit raises
+ANOTHER_SIZE = "it should be"  # in the words of what a parameter of another shape raises
+IN_TRAINING = "In eval() it is another one. Which step asks for that? What does the docstring say of dropout?"
 Weights = Mapping[str, np.ndarray]
 
 
@@ -21,26 +23,50 @@ class Module:
     """A student's module with given sizes, called with weights by name and the arguments of `forward`.
 
     Where names differ, layers are found by kind, shape and order. A missing bias or norm is left out. One test judges
-    all that, and it costs no other.
+    all that, and it costs no other. It is asked in `eval()`, so that a dropout costs the one test that asks in
+    `train()`.
     """
 
     def __init__(self, function: Function, *construct: Any) -> None:
         self.function, self.construct = function, construct
         self.shapes: Shapes = {}  # asked for where a name does not fit
 
-    def run(self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, **more: Any) -> Gradients:
-        """What `Function.run` gives back; floating weights in `dtype`, arguments by keyword too."""
+    def without_what_is_more(self, weights: Weights) -> Module:
+        """The same; parameters that none of `weights` is for are zero, where by chance they would be anything."""
+        shapes = self.function.build(*self.construct)
+        if len(shapes) > len(weights):
+            self.shapes = shapes
+        return self
+
+    def run(
+        self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, trains: bool = False, **more: Any
+    ) -> Gradients:
+        """What `Function.run` gives back; floating weights in `dtype`, arguments by keyword too.
+
+        trains: is it asked in `train()`?
+        """
+        more["evaluates"] = not trains
         try:
             return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **more)
         except Raised as error:
-            if self.shapes or UNKNOWN not in str(error):
+            if self.shapes or not (UNKNOWN in str(error) or ANOTHER_SIZE in str(error)):
                 raise
             self.shapes = self.function.build(*self.construct)
             return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **more)
 
     def named(self, weights: Weights, dtype: Any) -> dict[str, Any]:
-        """`weights` as tensors under the student's names."""
-        return {own: tensor(weights[name].astype(dtype)) for name, own in self.names(weights).items()}
+        """`weights` as tensors under the student's names; a row too many there, or too few, costs no other test."""
+        found = {own: weights[name].astype(dtype) for name, own in self.names(weights).items()}
+        more = {own: np.zeros(shape, dtype) for own, shape in self.shapes.items() if own not in found}
+        given = {own: self.fitted(value, self.shapes.get(own, value.shape)) for own, value in found.items()} | more
+        return {own: tensor(value) for own, value in given.items()}
+
+    def fitted(self, value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+        """`value` with a row more, of zeros, or a row less, as the student's parameter has."""
+        more = shape[0] - len(value) if len(shape) == value.ndim and tuple(shape[1:]) == value.shape[1:] else 0
+        if abs(more) > 1:
+            return value
+        return value[: shape[0]] if more <= 0 else np.pad(value, [(0, more), *[(0, 0)] * (value.ndim - 1)])
 
     def names(self, weights: Weights) -> dict[str, str]:
         """The student's names of the parameters; matrices that are missing keep theirs, for a message to name."""
@@ -88,6 +114,12 @@ def same_each_time(first: np.ndarray, again: np.ndarray) -> None:
     """The same question gets the same answer: no noise, no dropout, nothing kept."""
     if not np.allclose(first, again, rtol=1e-5, atol=1e-6, equal_nan=True):
         expect.fail("the same arguments give another result each time.")
+
+
+def same_in_training(module: Module, weights: Weights, *args: np.ndarray) -> None:
+    """In `train()` it gives what it gives in `eval()`."""
+    trained = module.value(weights, *args, trains=True)
+    expect.close(trained, module.value(weights, *args), IN_TRAINING, "in train(), the output", 1e-4)
 
 
 def keeps_nothing(module: Module, weights: Weights, x: np.ndarray, padding: np.ndarray, hint: str) -> None:

@@ -149,9 +149,14 @@ class Hypotheses:
         return self._tables[exercise]
 
     def with_keys(self, calls: Sequence[Recorded | RecordedCall]) -> list[AnsweredCall]:
-        """Calls that were answered, each once. What was heard as from the reference is its answer."""
+        """Calls that were answered, each once. What was heard as from the reference is its answer.
+
+        A module that is asked as it is made answers by chance, which tells nothing.
+        """
         found: dict[Key, AnsweredCall] = {}
         for one in calls:
+            if (made := one.call.instance) is not None and not one.call.build and not made.parameters:
+                continue
             if isinstance(one, RecordedCall):
                 key = one.place[0], ()
                 right = self._kept.get((None, key)) or answer_of(one.answer)

@@ -50,11 +50,13 @@ class Diagnosis:
     """What is wrong, each cause with its name and a question, and a sentence of evidence.
 
     is_relation: is it no mistake by name, but how the answers stand to the right ones?
+    at_random: what it is instead, if the same call is answered otherwise each time
     """
 
     causes: tuple[Cause, ...]
     evidence: str = ""
     is_relation: bool = False
+    at_random: Diagnosis | None = None
 
 
 NON_DETERMINISTIC = Diagnosis(
@@ -303,11 +305,11 @@ def _one_or_other(one: Mistake, other: Mistake) -> Mistake:
 
 
 def _of_relations(related: Sequence[Relation]) -> Diagnosis:
-    return Diagnosis(
-        tuple(Cause(one.name, one.hint) for one in related),
-        " ".join(one.evidence for one in related),
-        is_relation=True,
-    )
+    evidence = " ".join(one.evidence for one in related)
+    random = [Cause(*one.at_random) for one in related if one.at_random is not None]
+    at_random = Diagnosis(tuple(random), f"{evidence} {NON_DETERMINISTIC.evidence}") if len(related) == 1 else None
+    causes = tuple(Cause(one.name, one.hint) for one in related)
+    return Diagnosis(causes, evidence, is_relation=True, at_random=at_random if random else None)
 
 
 def _with(mistake: Mistake, related: Relation, evidence: str) -> Diagnosis:

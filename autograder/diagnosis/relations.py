@@ -34,6 +34,7 @@ class Relation:
     with_another: may it be one of two that explain all that is wrong? Such a one is plain: what holds for some calls
         only is easily found by chance.
     beside: the evidence in words that hold beside another cause
+    at_random: see `OfCalls`
     """
 
     name: str
@@ -42,6 +43,7 @@ class Relation:
     explains: frozenset[int]
     with_another: bool = False
     beside: str = ""
+    at_random: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,17 @@ class OfAnswer:
 
 @dataclass(frozen=True)
 class OfCalls:
-    """What calls have in common whose answers are wrong, while others are right."""
+    """What calls have in common whose answers are wrong, while others are right.
+
+    at_random: its name and hint if such a call is answered otherwise each time
+    """
 
     name: str
     has: Callable[[Call], bool]
     evidence: str
     hint: str
     with_another: bool = False
+    at_random: tuple[str, str] | None = None
 
     def among(self, asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Relation | None:
         """The wrong answers to such calls, if at least half of these are wrong, and some other answer is right."""
@@ -83,7 +89,8 @@ class OfCalls:
         others_right = frozenset(range(len(asked))) - wrong - having
         if not wrong & having or not others_right or 2 * len(wrong & having) < len(having):
             return None
-        return Relation(self.name, self.evidence, self.hint, wrong & having, self.with_another)
+        explains = wrong & having
+        return Relation(self.name, self.evidence, self.hint, explains, self.with_another, at_random=self.at_random)
 
 
 Kind = OfAnswer | OfCalls

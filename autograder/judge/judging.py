@@ -110,5 +110,7 @@ def _diagnose(material: Material, exercise: Exercise, best: Attempt) -> Diagnosi
     heard = (best.calls, *([best.meant] if best.meant else []))
     found = (diagnose(material.hypotheses, exercise.name, calls, material.relations) for calls in heard)
     known = next(filter(None, found), None)
-    # How answers that do not last stand to the right ones is chance.
-    return NON_DETERMINISTIC if best.non_deterministic and (known is None or known.is_relation) else known
+    if not best.non_deterministic or (known is not None and not known.is_relation):
+        return known
+    # How answers that do not last stand to the right ones is chance; which calls they answer is not.
+    return (known and known.at_random) or NON_DETERMINISTIC

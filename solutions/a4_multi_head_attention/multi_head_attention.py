@@ -393,6 +393,7 @@ class MultiHeadAttention(nn.Module):
     d_head: width of one head; None: d_model // num_heads, a ValueError where that leaves a remainder
 
     Parameters: W_Q.weight, W_K.weight, W_V.weight (h * d_head, d_model) and W_O.weight (d_model, h * d_head).
+    There is no dropout: in train() it gives what it gives in eval().
     """
 
     def __init__(self, d_model, num_heads, d_head=None):

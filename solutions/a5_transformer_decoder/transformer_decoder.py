@@ -394,6 +394,7 @@ class DecoderBlock(nn.Module):
 
     Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention, MultiHeadAttention(d_model, num_heads);
     feed_forward, an nn.Sequential of nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model).
+    The norms keep their own eps. There is no dropout: in train() it gives what it gives in eval().
     """
 
     def __init__(self, d_model, num_heads, d_ff):
@@ -524,6 +525,7 @@ class TransformerDecoder(nn.Module):
 
     Members: embedding, nn.Embedding(vocab_size, d_model); blocks, an nn.ModuleList of DecoderBlock; norm,
     nn.LayerNorm(d_model); output, nn.Linear(d_model, vocab_size). Positions are no parameters.
+    There is no dropout: in train() it gives what it gives in eval().
     """
 
     def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):

@@ -1,11 +1,14 @@
 """Hidden tests of MultiHeadAttention."""
 
+import math
+
 import numpy as np
 import pytest
 
 from autograder.testing import Gradients, Raised, expect
 
 from ...hidden.inputs import normal, tensor
+from ...hidden.modules import IN_TRAINING
 from ...hidden.parameter_names import expect_names, is_bare, own_names
 from ...hidden.properties import gradients_match
 from ...hidden.weights import worth
@@ -21,15 +24,16 @@ class Layer:
     """A student's module with given matrices, called like a function of x and the four matrices.
 
     The matrices are written as in NumPy, (in, out); nn.Linear keeps them as (out, in), a bare parameter either way. A
-    bias that should not be there is set to 0, and layers are found under other names, since one test judges that.
+    bias that should not be there is set to 0, and layers are found under other names, since one test judges that. So
+    does one test judge what a head's width is where it is not given. It is asked in `eval()`, so that a dropout costs
+    the one test that asks in `train()`.
     """
 
     def __init__(self, student, d_model, num_heads, d_head):
         self.module = student.MultiHeadAttention
         width = num_heads * d_head
-        self.construct = (d_model, num_heads) if width == d_model else (d_model, num_heads, d_head)
-        self.shapes = self.module.build(*self.construct)
         wanted = {f"{key}.weight": (width, d_model) for key in KEYS[:3]} | {"W_O.weight": (d_model, width)}
+        self.construct, self.shapes = self.built(wanted, d_model, num_heads, d_head)
         bare = [name for name in self.shapes if is_bare(name)]
         # Where no matrix is square, shapes say which way they lie.
         told = list(self.module.build(12, 3, 5).values()) if bare else []
@@ -37,6 +41,18 @@ class Layer:
         lying = {name: shape[::-1] if name in self.as_in_numpy else shape for name, shape in self.shapes.items()}
         own = own_names(wanted, lying)
         self.names = [own.get(name, name) for name in wanted]  # what is missing, the message will name
+
+    def built(self, wanted, d_model, num_heads, d_head):
+        """How it is made, without `d_head` if that will do, and the shapes of its parameters."""
+        given, short = (d_model, num_heads, d_head), (d_model, num_heads)
+        if num_heads * d_head != d_model:
+            return given, self.module.build(*given)
+        try:
+            shapes = self.module.build(*short)
+        except Raised:
+            return given, self.module.build(*given)
+        fits = {math.prod(shape) for shape in wanted.values()} <= {math.prod(shape) for shape in shapes.values()}
+        return (short, shapes) if fits else (given, self.module.build(*given))
 
     def turned(self, name, W):
         """A matrix (in, out) as the module keeps it, or its gradient as (in, out)."""
@@ -48,13 +64,13 @@ class Layer:
         biases = {name: shape for name, shape in self.shapes.items() if name.endswith("bias")}
         return given | {name: tensor(np.zeros(shape, dtype=matrices[0].dtype)) for name, shape in biases.items()}
 
-    def run(self, x, matrices, mask=None, after=None, **more):
+    def run(self, x, matrices, mask=None, after=None, trains=False, **more):
         """Construct, fill, forward: what `Function.run` gives back. `after`: the mask of a call before."""
-        before = None if after is None else given(x, after)
-        return self.module.run(self.construct, self.parameters(matrices), *given(x, mask), after=before, **more)
+        more |= {"after": None if after is None else given(x, after), "evaluates": not trains}
+        return self.module.run(self.construct, self.parameters(matrices), *given(x, mask), **more)
 
-    def __call__(self, x, *matrices, mask=None, after=None):
-        output, weights = expect.pair(self.run(x, matrices, mask, after).value)
+    def __call__(self, x, *matrices, mask=None, after=None, trains=False):
+        output, weights = expect.pair(self.run(x, matrices, mask, after, trains).value)
         return expect.tensor(output), expect.tensor(weights)
 
 
@@ -85,6 +101,7 @@ class Differentiable:
 class TestMultiHeadAttentionModule(MultiHeadTests):
     DTYPE = np.float32  # a module's own; float64 is judged by the tests of dtype and gradients
     BATCH = (2,)  # what most people think of first; none and two are judged by the test of batch axes
+    REAL = (((1,), 70, 24, 3), ((2,), 16, 15, 5), ((2,), 2, 16, 2), ((2,), 35, 96, 8))
 
     def attention(self, student, d_model=12, num_heads=3, d_head=4):
         return Layer(student, d_model, num_heads, d_head)
@@ -93,25 +110,35 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         x, *matrices = (array.astype(self.DTYPE) for array in (self.X, *self.WEIGHTS))
         return in_order(x, layer(x, *matrices, after=MASK))[0]
 
+    def at_real_sizes(self, layer, X, weights, mask):
+        """In `train()` first, so that what a dropout does is told of this call."""
+        matrices = [array.astype(self.DTYPE) for array in weights]
+        trained = in_order(X, layer(X.astype(self.DTYPE), *matrices, mask=mask, trains=True))
+        answer = self.attend(layer, X, weights, mask)
+        for name, one, other in zip(("output", "weights"), trained, answer, strict=True):
+            expect.close(one, other, IN_TRAINING, f"in train(), the {name}", ATOL)
+        return answer
+
     test_shape = worth(0.25, MultiHeadTests.test_shape)
-    test_weights = worth(0.55, MultiHeadTests.test_weights)
-    test_output = worth(1.1, MultiHeadTests.test_output)
+    test_weights = worth(0.45, MultiHeadTests.test_weights)
+    test_output = worth(0.85, MultiHeadTests.test_output)
     test_one_head_one_word = worth(0.05, MultiHeadTests.test_one_head_one_word)
-    test_batch_axes = worth(0.2, MultiHeadTests.test_batch_axes)
-    test_values_with_a_mask = worth(1, MultiHeadTests.test_values_with_a_mask)
+    test_real_sizes = worth(0.6, MultiHeadTests.test_real_sizes)
+    test_batch_axes = worth(0.15, MultiHeadTests.test_batch_axes)
+    test_values_with_a_mask = worth(0.8, MultiHeadTests.test_values_with_a_mask)
     test_mask = worth(0.19, MultiHeadTests.test_mask)
-    test_mask_and_large_scores = worth(0.36, MultiHeadTests.test_mask_and_large_scores)
+    test_mask_and_large_scores = worth(0.3, MultiHeadTests.test_mask_and_large_scores)
     test_mask_axes = worth(0.15, MultiHeadTests.test_mask_axes)
     test_nothing_to_attend_to = worth(0.3, MultiHeadTests.test_nothing_to_attend_to)
     test_large_scores = worth(0.3, MultiHeadTests.test_large_scores)
-    test_dtype = worth(0.25, MultiHeadTests.test_dtype)
+    test_dtype = worth(0.21, MultiHeadTests.test_dtype)
 
     @pytest.mark.weight(0.25)
     def test_parameters(self, student):
         """The layers W_Q, W_K, W_V, W_O have weights of shape (12, 12) for d_model = 12; no bias, nothing else."""
         names = {f"{key}.weight": tensor(W.T.astype(np.float32)) for key, W in zip(KEYS, self.WEIGHTS, strict=True)}
         try:
-            student.MultiHeadAttention.run((12, 3), names, tensor(self.X.astype(np.float32)))
+            student.MultiHeadAttention.run((12, 3), names, tensor(self.X.astype(np.float32)), evaluates=True)
         except Raised:  # one may be there under another name
             own = own_names(dict.fromkeys(names, (12, 12)), student.MultiHeadAttention.build(12, 3))
             expect_names(own, "Are the layers kept as members under the names the exercise gives?")
@@ -124,6 +151,29 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
             expect.fail(text, "Which matrices does the formula have, each with numbers of its own?")
 
     @pytest.mark.weight(0.2)
+    def test_as_made(self, student):
+        """As it is made, it can learn: in float32, with numbers of ordinary size, and no head like another."""
+        self.looks_like_attention(self.attention(student))
+        layer = self.attention(student)
+        x = normal(221, 2, 5, 12).astype(np.float32)
+        seeds = 2 * [tensor(normal(222, 2, 5, 12))]  # of the output, wherever it stands
+        got = layer.module.run(layer.construct, {}, tensor(x), seeds=seeds, evaluates=True)
+        hint = "What do you do with the numbers that nn.Linear begins with?"
+        for name, part in zip(("output", "weights"), map(expect.tensor, expect.pair(got.value)), strict=True):
+            expect.dtype(part, np.float32, hint, f"as it is made, the {name}")
+            expect.finite(part, hint, f"as it is made, the {name}")
+            if np.abs(part).max() > 100:
+                expect.fail(f"as it is made, the {name} has a number above 100, for words of ordinary size.", hint)
+        none = {name: np.zeros(shape, np.float32) for name, shape in layer.shapes.items()}
+        found = none | {n: g.numpy() for n, g in got.parameters.items() if hasattr(g, "detach")}
+        gradients = [layer.turned(name, found[name]) for name in layer.names]
+        if not any(gradient.any() for gradient in gradients):
+            expect.fail("as it is made, no parameter has a gradient other than zero.", hint)
+        of_heads = [np.split(gradient, 3, axis=axis) for gradient, axis in zip(gradients, (1, 1, 1, 0), strict=True)]
+        if all(np.allclose(own[0], one, atol=1e-6) for own in of_heads for one in own[1:]):
+            expect.fail("as it is made, all heads are alike, and each step would change them alike.", hint)
+
+    @pytest.mark.weight(0.15)
     def test_d_head(self, student):
         """Where d_head is given, d_model need not divide: three heads of width four on d_model = 7."""
         self.looks_like_attention(self.attention(student))
@@ -189,7 +239,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
                 what = f"query 1's share in the gradient of {name}"
                 expect.close(gradient, np.zeros(tuple(arg.shape)), hint, what, EXACT)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         attention = self.attention(student)
@@ -199,9 +249,10 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         parameters = attention.parameters(matrices)
         module, mask = student.MultiHeadAttention, tensor(MASK)
         options = {"d_head": 4, "num_heads": 3, "d_model": 12}
-        by_name = in_order(x, expect.pair(module.run((), parameters, options=options, x=tensor(x), mask=mask).value))
+        named = {"x": tensor(x), "mask": mask}
+        by_name = in_order(x, expect.pair(module.run((), parameters, options=options, evaluates=True, **named).value))
         given = [tensor(x), mask]
-        by_place = module.run((12, 3), parameters, *given)
+        by_place = module.run((12, 3), parameters, *given, evaluates=True)
         plain = self.attend(attention, np.ascontiguousarray(x), matrices, MASK)
         answers = zip(("output", "weights"), by_name, in_order(x, expect.pair(by_place.value)), plain, strict=True)
         for name, one, two, wanted in answers:

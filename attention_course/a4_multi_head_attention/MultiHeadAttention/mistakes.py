@@ -95,6 +95,22 @@ class MultiHeadAttention(_Module):
         super().__init__(d_model, num_heads)
 
 
+@mistake("width-fixed", hint="How wide is a head of MultiHeadAttention(12, 3)? Does your code ask for d_model there?")
+class MultiHeadAttention(_Module):
+    def __init__(self, d_model, num_heads, d_head=64):
+        super().__init__(d_model, num_heads, d_head)
+
+
+@mistake("dropout", hint="Is there a dropout? The docstring says what train() may change.")
+class MultiHeadAttention(_Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__(d_model, num_heads, d_head)
+        self.dropout = nn.Dropout(0.1)
+
+    def softmax(self, scores, mask):
+        return self.dropout(super().softmax(scores, mask))
+
+
 @mistake("width-must-divide", hint="Seven numbers, three heads of width four: does anything have to divide here?")
 class MultiHeadAttention(_Module):
     def __init__(self, d_model, num_heads, d_head=None):
@@ -170,6 +186,12 @@ class MultiHeadAttention(_Module):
             {"mixed": lambda w, V, size: (w.detach() @ V, w)},
         ),
         "batch-and-words-swapped": [{"words_first": True}],
+        "mask-in-training-only": mistake.known(
+            {"masked_in": (True,)}, hint="In eval(), which of your lines still knows of the mask?"
+        ),
+        "mask-in-eval-only": mistake.known(
+            {"masked_in": (False,)}, hint="In train(), which of your lines still knows of the mask?"
+        ),
         "bias-left-on": [{"biased": ("W_O",)}, {"biased": ("W_Q", "W_K", "W_V")}],
     },
     mutation_options.EMPTY,
@@ -194,9 +216,16 @@ class MultiHeadAttention(_Module):
         "axis-added-to-mask",
         "nan-for-nothing",
         "evenly-for-nothing",
+        "mask-cut",
+        "stops-at-a-length",
+        "some-heads-only",
+        "heads-tied",
+        "one-big-head",
     ),
 )
-def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, biased=(), words_first=False, **options):
+def MultiHeadAttention(
+    end=lambda concatenated, W_O: concatenated @ W_O, biased=(), words_first=False, masked_in=(False, True), **options
+):
     class Attention(_Module):
         def make_layers(self, *sizes, bias):
             super().make_layers(*sizes, bias)
@@ -215,7 +244,7 @@ def MultiHeadAttention(end=lambda concatenated, W_O: concatenated @ W_O, biased=
                 V,
                 self.num_heads,
                 x.shape[-1],
-                mask,
+                mask if self.training in masked_in else None,
                 lambda found: end(found, self.W_O.weight.T),
                 **options,
             )

@@ -69,6 +69,15 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return _concat(weights @ V) @ W_O, weights
 
 
+@mistake("values-split-by-d_k", hint="d_v may differ from d_k. From which matrix can you read how wide a value is?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    *batch, L, _ = X.shape
+    d_k = W_Q.shape[-1] // num_heads
+    Q, K, V = ((X @ W).reshape(*batch, L, num_heads, d_k).swapaxes(-3, -2) for W in (W_Q, W_K, W_V))
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(d_k), mask)
+    return _concat(weights @ V) @ W_O, weights
+
+
 @mistake("leaky-mask", hint="Could a visible score be lower than the number you put in place of the hidden ones?")
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
@@ -130,6 +139,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
         "no-scaling", "scale-by-d_k", "scale-by-d_model", "softmax-over-queries", "heads-interleaved",
         "split-without-transpose", "concat-without-transpose", "W_O-missing", "W_O-transposed", "mask-inverted",
         "mask-after-softmax", "masked-with-zero", "axis-added-to-mask", "nan-for-nothing", "evenly-for-nothing",
+        "mask-cut", "stops-at-a-length", "some-heads-only", "heads-tied",
     ),
 )  # fmt: skip
 def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, residual=0, **options):

@@ -1,5 +1,7 @@
 """Hidden tests of output_projection."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ class TestOutputProjection:
         got = expect.array(student.output_projection(self.HEADS, normal(104, 12, 7)))
         expect.shape(got, (5, 7), "One row a word, as wide as the model.")
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(1.6)
     def test_values(self, student, reference):
         """The heads, concatenated word by word, times W_O."""
         hint = "Take one word: which numbers stand side by side, in which order, and what is done with them?"
@@ -33,6 +35,16 @@ class TestOutputProjection:
             heads, W_O = normal(seed, 3, 5, 4), normal(seed + 1, 12, 12)
             wanted = reference.output_projection(heads, W_O)
             expect.close(expect.array(student.output_projection(heads, W_O)), wanted, hint, atol=ATOL)
+
+    @pytest.mark.weight(0.4)
+    def test_real_sizes(self, student, reference):
+        """Eight heads of width 12 and seventy words; sixteen heads of width 3; two of each."""
+        hint = "With three heads and five words another test judges this. Is there a size in your code as a number?"
+        for seed, sizes, d_model in ((114, (8, 70, 12), 96), (116, (16, 64, 3), 16), (118, (2, 2, 2), 2)):
+            heads, W_O = normal(seed, *sizes), normal(seed + 1, sizes[0] * sizes[2], d_model) / math.sqrt(d_model)
+            wanted = reference.output_projection(heads, W_O)
+            what = f"the result for {sizes[0]} heads of {sizes[1]} words"
+            expect.close(expect.array(student.output_projection(heads, W_O)), wanted, hint, what, ATOL)
 
     @pytest.mark.weight(0.32)
     def test_widths(self, student):

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options
-from ..shared_mistakes import HEADS, PROJECTIONS, WORDS, joined
+from ..shared_mistakes import AT_REAL_SIZES, HEADS, PROJECTIONS, WORDS, joined
 
 mistake = Catalogue()
 
@@ -55,12 +55,13 @@ def output_projection(heads, W_O):
         "first-block-for-all": [
             {"join": lambda heads: heads.sum(-3), "end": lambda summed, W_O: summed @ W_O[: summed.shape[-1]]}
         ],
+        "some-heads-only": AT_REAL_SIZES["some-heads-only"][:2],
         "one-head-too-few": [{"skip": -1}, {"skip": 0}],
     },
     hints=WORDS | {
         "heads-interleaved": "In a row of the concatenation, whose number stands beside the first one of head 1?",
     },
-    catalogued=("concat-without-transpose", "heads-interleaved", "W_O-missing"),
+    catalogued=("concat-without-transpose", "heads-interleaved", "W_O-missing", "some-heads-only"),
 )  # fmt: skip
 def output_projection(
     join=lambda heads: joined(heads.swapaxes(-3, -2)), end=lambda concatenated, W_O: concatenated @ W_O, skip=None

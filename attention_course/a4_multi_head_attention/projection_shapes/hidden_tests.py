@@ -11,6 +11,12 @@ from ..shared_hidden_tests import KEYS
 
 @pytest.mark.exercise("projection_shapes")
 class TestProjectionShapes:
+    # d_model, num_heads, d_k, d_v; the last ones are GPT-2's, those of the paper's base model, and the smallest.
+    SIZES = (
+        (7, 3, 4, 5), (12, 2, 6, 8), (30, 5, 6, 6), (16, 2, 3, 4),
+        (768, 12, 64, 64), (512, 8, 64, 64), (96, 8, 12, 17), (1, 1, 1, 1), (2, 1, 2, 3),
+    )  # fmt: skip
+
     def shapes(self, student, *args, **kwargs):
         """The dict."""
         got = student.projection_shapes(*args, **kwargs)
@@ -22,19 +28,27 @@ class TestProjectionShapes:
         """The shapes under `keys` as numbers; whether they are tuples of whole numbers is judged in another test."""
         found = []
         for key in keys:
-            if key not in shapes:
-                expect.fail(f"the dict has no {key!r}; it has {', '.join(map(str, shapes)) or 'no keys'}.")
-            shape = shapes[key].tolist() if isinstance(shapes[key], np.ndarray) else shapes[key]
+            own = self.own_key(shapes, key)
+            shape = shapes[own].tolist() if isinstance(shapes[own], np.ndarray) else shapes[own]
             if not isinstance(shape, tuple | list) or len(shape) != 2:
-                expect.fail(f"the entry {key!r} is {expect.kind_of(shapes[key])}; it should be a tuple of two sizes.")
+                expect.fail(f"the entry {key!r} is {expect.kind_of(shapes[own])}; it should be a tuple of two sizes.")
             if not all(isinstance(n, int | float | np.integer | np.floating) for n in shape):
                 expect.fail(f"the entry {key!r} holds something that is no number.")
             found.append([float(n) for n in shape])
         return found
 
+    def own_key(self, shapes, key):
+        """The student's key of a matrix. A name that is written otherwise, as `W_q` or `wq`, costs `test_shape`."""
+        letters = [(str(own), str(own).replace("_", "").replace(".weight", "").lower()) for own in shapes]
+        wanted = key.replace("_", "").lower()
+        alike = [own for own, name in letters if name in (wanted, wanted[-1])]
+        if key not in shapes and len(alike) != 1:
+            expect.fail(f"the dict has no {key!r}; it has {', '.join(map(str, shapes)) or 'no keys'}.")
+        return key if key in shapes else alike[0]
+
     def compare(self, student, keys, hint, reference):
         """The student's shapes under `keys` are the reference's."""
-        for args in ((7, 3, 4, 5), (chosen(12, 10, 14, 16), 2, 6, 8), (30, 5, 6, 6), (16, 2, 3, 4)):
+        for args in (*self.SIZES, (chosen(12, 10, 14, 16), 2, 6, 8)):
             got = self.sizes(self.shapes(student, *args), *keys)
             wanted = self.sizes(reference.projection_shapes(*args), *keys)
             for key, size, right in zip(keys, got, wanted, strict=True):
@@ -56,6 +70,10 @@ class TestProjectionShapes:
         """A dict with four entries, each with two sizes."""
         got = self.shapes(student, 7, 3, 4, 5)
         self.sizes(got, *KEYS)
+        for key in KEYS:
+            if key not in got:
+                hint = "Which names does the docstring give the four keys, letter by letter?"
+                expect.fail(f"the dict has no {key!r}; it has {', '.join(map(str, got))}.", hint)
         more = [str(key) for key in got if key not in KEYS]
         if more:
             expect.fail(f"the dict also has {', '.join(more)}.", "It should hold the four matrices and no more.")
@@ -93,9 +111,10 @@ class TestProjectionShapes:
         """Each shape is a tuple of whole numbers, as `np.zeros` takes it."""
         shapes = self.looks_like_shapes(student)
         for key in KEYS:
-            if not isinstance(shapes[key], tuple):
-                expect.fail(f"the shape of {key} is {expect.kind_of(shapes[key])}, not a tuple.")
-            if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in shapes[key]):
+            shape = shapes[self.own_key(shapes, key)]
+            if not isinstance(shape, tuple):
+                expect.fail(f"the shape of {key} is {expect.kind_of(shape)}, not a tuple.")
+            if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in shape):
                 expect.fail(f"the shape of {key} holds a number that is not whole.", "Is there a / where // belongs?")
 
     @pytest.mark.weight(0.15)

@@ -61,3 +61,35 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 def projection_shapes(d_model, num_heads, d_k, d_v):
     qk, v = num_heads * d_k, num_heads * d_v
     return {"W_Q": [d_model, qk], "W_K": [d_model, qk], "W_V": [d_model, v], "W_O": [v, d_model]}
+
+
+@mistake("W_V-from-d_k", hint="Which of the four arguments says how wide a value is?")
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    qk, v = num_heads * d_k, num_heads * d_v
+    return {"W_Q": (d_model, qk), "W_K": (d_model, qk), "W_V": (d_model, qk), "W_O": (v, d_model)}
+
+
+OTHER_KEYS = {
+    "lower-case": lambda letter: f"W_{letter.lower()}",
+    "no-line": lambda letter: f"W{letter}",
+    "lower-case-no-line": lambda letter: f"w{letter.lower()}",
+    "lower-case-all": lambda letter: f"w_{letter.lower()}",
+    "of-a-layer": lambda letter: f"W_{letter}.weight",
+    "letters": lambda letter: letter,
+    "lower-case-letters": lambda letter: letter.lower(),
+}
+
+
+@mistake.mutants({
+    "other-names": mistake.known(
+        *({"key": key} for key in OTHER_KEYS.values()),
+        hint="Which names does the docstring give the four keys, letter by letter?",
+    ),
+})  # fmt: skip
+def projection_shapes(key=lambda letter: f"W_{letter}"):
+    def shapes(d_model, num_heads, d_k, d_v):
+        qk, v = num_heads * d_k, num_heads * d_v
+        found = {"Q": (d_model, qk), "K": (d_model, qk), "V": (d_model, v), "O": (v, d_model)}
+        return {key(letter): shape for letter, shape in found.items()}
+
+    return shapes

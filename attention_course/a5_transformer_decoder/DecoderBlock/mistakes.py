@@ -121,6 +121,17 @@ class DecoderBlock(RightBlock):
         return super().forward(x, padding).float()
 
 
+@mistake("dropout", hint="Is there a dropout? The docstring says what train() may change.")
+class DecoderBlock(RightBlock):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x, padding=None):
+        x = x + self.dropout(self.attend(self.norm_1(x), padding))
+        return x + self.dropout(self.feed_forward(self.norm_2(x)))
+
+
 @mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
 class DecoderBlock(RightBlock):
     def forward(self, x, padding=None):
@@ -128,6 +139,14 @@ class DecoderBlock(RightBlock):
         with torch.no_grad():
             x.detach().add_(0.5)
         return super().forward(x - 0.5, padding) + 0 * attended
+
+
+CUT = (16, 8, 32, 64)  # sizes that people give a table
+
+
+def _beyond(ones, most):
+    """(L, L): True where the key stands at `most` or later."""
+    return ones & (torch.arange(len(ones)) >= most)
 
 
 ALLOWED = {
@@ -140,6 +159,16 @@ ALLOWED = {
     "looks-one-ahead": mistake.mutant({"allowed": lambda ones: ones.tril(1)}, hint="Which words may word 0 look at?"),
     "causal-mask-upside-down": mistake.known(
         {"allowed": torch.triu}, hint="Print the mask of three words. At whom may the first one look?"
+    ),
+    "mask-cut": mistake.known(
+        *[{"allowed": lambda ones, most=most: ones.tril() | _beyond(ones, most)} for most in CUT],
+        *[{"allowed": lambda ones, most=most: ones[:most, :most].tril()} for most in CUT],
+        hint="Up to which length does your causal mask hold? Where does that number come from?",
+    ),
+    "stops-at-a-length": mistake.known(
+        *[{"allowed": lambda ones, most=most: ones.tril() & ones.triu(1 - most)} for most in CUT],
+        *[{"allowed": lambda ones, most=most: ones.tril() & ~_beyond(ones, most) | ones.tril().triu()} for most in CUT],
+        hint="How many words back may the last word look in yours?",
     ),
     "causal-mask-inverted": mistake.known(
         {"allowed": lambda ones: ones.triu(1)}, hint="True means: may attend. Print the mask of three words."
@@ -162,6 +191,13 @@ PADDED = {
     ),
     "padding-hides-queries": [{"join": lambda causal, padding: causal & padding & padding.transpose(-2, -1)}],
 }
+
+
+SCALES = (0.5, 0.1, 0.5**0.5, 1.5)
+
+
+def _scaled(branch_by, rest_by=1):
+    return lambda x, n, branch: rest_by * x + branch_by * branch
 
 
 def _norm_1(block, x):
@@ -295,6 +331,27 @@ def _norm_2(block, x):
             hint="Which curve stands between the two linear layers?",
         ),
     }
+    | {
+        "mask-in-training-only": mistake.known(
+            {"masked_in": (True,)}, hint="In eval(), which of your lines still makes a mask?"
+        ),
+        "mask-in-eval-only": mistake.known(
+            {"masked_in": (False,)}, hint="In train(), which of your lines still makes a mask?"
+        ),
+        "another-default-eps": mistake.known(
+            *[{"eps": eps} for eps in (1e-4, 1e-6, 1e-3, 1e-8, 1e-12, 1e-2)],
+            hint="Which eps do the norms get, and does the docstring name one?",
+        ),
+        "branch-scaled": mistake.mutant(
+            *[{"first": _scaled(by)} for by in SCALES],
+            *[{"second": _scaled(by)} for by in SCALES],
+            *[{"first": _scaled(by), "second": _scaled(by)} for by in SCALES],
+            *[{"first": _scaled(1, by)} for by in SCALES],
+            *[{"second": _scaled(1, by)} for by in SCALES],
+            *[{"first": _scaled(1, by), "second": _scaled(1, by)} for by in SCALES],
+            hint="Set a branch to zero: what is left of x? And what is each branch multiplied by?",
+        ),
+    }
     | ALLOWED
     | PADDED
 )
@@ -302,15 +359,17 @@ def DecoderBlock(
     norm=("pre", "pre"), first=lambda x, n, branch: x + branch, second=lambda x, n, branch: x + branch,
     into_first=lambda x, n: n, into_second=lambda x, n: n, norm_1=_norm_1, norm_2=_norm_2,
     allowed=torch.tril, join=lambda causal, padding: causal & padding, curve=nn.ReLU, last=lambda block, x: x,
-    start=lambda before, after: after, reads=lambda before, after: after,
+    start=lambda before, after: after, reads=lambda before, after: after, eps=1e-5, masked_in=(False, True),
 ):  # fmt: skip
     class Block(RightBlock):
         def __init__(self, d_model, num_heads, d_ff):
             super().__init__(d_model, num_heads, d_ff)
             self.feed_forward[1] = curve()
+            self.norm_1.eps = self.norm_2.eps = eps
 
         def mask(self, L, padding):
-            causal = allowed(torch.ones(L, L, dtype=torch.bool))
+            ones = torch.ones(L, L, dtype=torch.bool)
+            causal = allowed(ones) if self.training in masked_in else ones
             return causal if padding is None else join(causal, padding.unsqueeze(-3))
 
         def forward(self, x, padding=None):

@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
 from autograder.testing import Catalogue
 
+from ..positional_encoding.mistakes import positional_encoding
 from ..shared_mistakes import RightBlock, RightDecoder
 
 mistake = Catalogue()
@@ -45,6 +47,30 @@ class TransformerDecoder(RightDecoder):
     def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
         super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
         self.positions = self.positions.double()
+
+
+@mistake("dropout", hint="Is there a dropout? The docstring says what train() may change.")
+class TransformerDecoder(RightDecoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.dropout = nn.Dropout(0.1)
+
+    def embed(self, token_ids):
+        return self.dropout(super().embed(token_ids))
+
+
+@mistake("embedding-rows", hint="How many rows has the embedding, and how many words has the vocabulary?")
+class TransformerDecoder(RightDecoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.embedding = nn.Embedding(vocab_size + 1, d_model)
+
+
+@mistake("embedding-rows", hint="How many rows has the embedding, and how many words has the vocabulary?")
+class TransformerDecoder(RightDecoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        self.embedding = nn.Embedding(vocab_size - 1, d_model)
 
 
 @mistake("no-last-norm", hint="Go through the table: which member stands between the blocks and the output layer?")
@@ -187,6 +213,25 @@ class TransformerDecoder(RightDecoder):
         return super().logits(x).float()
 
 
+TABLES = (64, 16, 32)  # sizes that people give a table
+FORMULA = "Print positions 0 and 1 for d_model = 4. Are they those of the formula?"
+# Positions that are worked out here and not by the earlier exercise, by what is wrong with them.
+ENCODED = {
+    "sine-and-cosine-swapped": [{"order": "swapped"}],
+    "sines-and-cosines-concatenated": [{"order": "concatenated"}],
+    "sines-only": [{"order": "sines"}],
+    "cosines-only": [{"order": "cosines"}],
+    "even-positions-get-sines": [{"order": "by position"}],
+    "angles-of-whole-numbers": [{"rounded": np.floor}, {"rounded": np.round}],
+    "a-wave-length-for-each-column": [{"exponent": lambda column, d: column / d}],
+    "exponent-without-the-2": [{"exponent": lambda column, d: column // 2 / d}],
+    "exponent-doubled": [{"exponent": lambda column, d: 4 * (column // 2) / d}, {"exponent": lambda c, d: 2 * c / d}],
+    "base-1000": [{"base": 1000}],
+    "another-base": [{"base": base} for base in (10, 100, 1e5, 1e6)],
+    "multiplied-by-the-power": [{"sign": 1}],
+}
+
+
 def _placed(x, positions, scale):
     return x * scale + positions
 
@@ -242,6 +287,36 @@ def _of_each(blocks, x, padding):
         "last-positions": mistake.known(
             {"at": lambda positions, L: positions[-L:]},
             hint="Which row of the positional encoding does the first token get?",
+        ),
+        "positions-cut": mistake.known(
+            *[{"at": lambda positions, L, most=most: positions[torch.arange(L) % most]} for most in TABLES],
+            *[
+                {"at": lambda positions, L, most=most: positions[torch.arange(L).clamp(max=most - 1)]}
+                for most in TABLES
+            ],
+            *[
+                {"at": lambda positions, L, most=most: positions[:L] * (torch.arange(L) < most)[:, None]}
+                for most in TABLES
+            ],
+            hint="From which position on do rows repeat, or stay the same? Where does that number come from?",
+        ),
+        **{name: mistake.mutant(*({"encoded": one} for one in ways), hint=FORMULA) for name, ways in ENCODED.items()},
+        "embedding-rows-shifted": mistake.mutant(
+            {"word": lambda ids, size: (ids + 1) % size},
+            {"word": lambda ids, size: (ids - 1) % size},
+            {"word": lambda ids, size: (ids + 1).clamp(max=size - 1)},
+            hint="Which row of the embedding belongs to token 0?",
+        ),
+        "another-default-eps": mistake.known(
+            *[{"eps": eps} for eps in (1e-4, 1e-6, 1e-3, 1e-8, 1e-12, 1e-2)],
+            hint="Which eps does the last norm get, and does the docstring name one?",
+        ),
+        "blocks-cut": mistake.known(
+            *[
+                {"through": lambda blocks, x, padding, most=most: _one_after_the_other(blocks[:most], x, padding)}
+                for most in (3, 2, 1)
+            ],
+            hint="How many of the blocks run if there are four?",
         ),
         "one-position-for-all": mistake.mutant(
             {"at": lambda positions, L: positions[L - 1]},
@@ -323,9 +398,17 @@ def _of_each(blocks, x, padding):
 def TransformerDecoder(
     place=_placed, at=lambda positions, L: positions[:L], normed=lambda norm, x: norm(x), end=lambda logits: logits,
     padded=lambda padding: padding, through=_one_after_the_other, before=lambda norm, x: x,
+    encoded=None, word=lambda ids, size: ids, eps=1e-5,
 ):  # fmt: skip
     class Decoder(RightDecoder):
+        def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+            super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+            self.norm.eps = eps
+            if encoded is not None:
+                self.positions = torch.from_numpy(positional_encoding(**encoded)(max_length, d_model)).float()
+
         def embed(self, token_ids):
+            token_ids = word(token_ids, self.embedding.num_embeddings)
             return place(self.embedding(token_ids), at(self.positions, token_ids.shape[-1]), math.sqrt(self.d_model))
 
         def stack(self, x, padding):

@@ -31,7 +31,17 @@ class TestFeedForward:
         """Five words of width 7 give five words of width 7."""
         expect.shape(expect.array(student.feed_forward(*self.ARGS)), (5, 7), "Where does the width come back?")
 
-    @pytest.mark.weight(1.2)
+    @pytest.mark.weight(0.2)
+    def test_real_sizes(self, student, reference):
+        """Seventy words of width 96 and 130 hidden numbers; one word and one hidden number."""
+        hint = "With five words of width 7 another test judges this. Is there a size in your code as a number?"
+        for seed, words, width, hidden in ((361, 70, 96, 130), (366, 16, 33, 64), (371, 2, 1, 2), (376, 1, 2, 1)):
+            shapes = ((words, width), (width, hidden), (hidden,), (hidden, width), (width,))
+            args = [normal(seed + i, *shape) / np.sqrt(shape[0] if i else 1) for i, shape in enumerate(shapes)]
+            what = f"the result for {words} words and {hidden} hidden numbers"
+            expect.close(self.forward(student, *args), reference.feed_forward(*args), hint, what, ATOL)
+
+    @pytest.mark.weight(1.0)
     def test_values(self, student, reference):
         """The first layer, what is below zero set to zero, the second layer."""
         hint = "Take the example by hand: which numbers are set to zero, and when is each b added?"

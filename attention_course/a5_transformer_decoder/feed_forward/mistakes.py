@@ -105,6 +105,13 @@ ANOTHER = [
             {"asks": lambda hidden, b_1: (hidden + b_1).max(-1, keepdims=True) > 0},
             hint="May one hidden number be set to zero and its neighbour not?",
         ),
+        "hidden-numbers-cut": mistake.known(
+            *[
+                {"curve": lambda y, most=most: np.maximum(y, 0) * (np.arange(y.shape[-1]) < most)}
+                for most in (64, 16, 32, 128)
+            ],
+            hint="With d_ff = 130, how many of the hidden numbers reach the second layer?",
+        ),
         "residual-added": mistake.known({"rest": 1}, hint="What else is in your result besides the second layer's?"),
     }
 )

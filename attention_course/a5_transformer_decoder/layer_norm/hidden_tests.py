@@ -38,14 +38,23 @@ class TestLayerNorm:
         """The result has the shape of x."""
         expect.shape(expect.array(student.layer_norm(self.X, self.GAMMA, self.BETA)), (5, 12))
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.35)
     def test_one_word(self, student, reference):
         """One word alone, a single vector: its mean goes, its size goes, then gamma and beta."""
         hint = "Take the example by hand: what is the mean, what the variance, what is divided by what?"
         x = 10 * self.X[2]  # so large that the default of eps, which has a test of its own, does not show
         expect.close(self.norm(student, x), reference.layer_norm(x, self.GAMMA, self.BETA), hint, atol=ATOL)
 
-    @pytest.mark.weight(1.05)
+    @pytest.mark.weight(0.3)
+    def test_real_sizes(self, student, reference):
+        """Seventy words of width 96, sixteen of width 2, one of width 64."""
+        hint = "With five words of width 12 another test judges this. Is there a size in your code as a number?"
+        for seed, sizes in ((315, (70, 96)), (318, (16, 2)), (321, (1, 64)), (324, (33, 7))):
+            x, gamma, beta = 1e4 * normal(seed, *sizes) - 30, normal(seed + 1, sizes[1]), normal(seed + 2, sizes[1])
+            wanted = reference.layer_norm(x, gamma, beta)
+            expect.close(self.norm(student, x, gamma, beta), wanted, hint, f"the result for {sizes[0]} words", ATOL)
+
+    @pytest.mark.weight(0.85)
     def test_values(self, student, reference):
         """Several words: each is brought to mean 0 and variance 1 over its own features."""
         hint = "Print the mean and the variance that you use. How many of each are there for five words?"

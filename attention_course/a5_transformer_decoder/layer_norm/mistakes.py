@@ -95,6 +95,10 @@ def _root_of(variance, eps):
             {"below": lambda variance, eps: np.sqrt(variance) + eps},
             hint="What is eps added to: the variance or its root?",
         ),
+        "another-default-eps": [{"default": eps} for eps in (1e-4, 1e-6, 1e-8, 1e-3, 0.0)],
+        "affine-first": mistake.known(
+            {"affine_first": True}, hint="Does gamma scale x itself, or what is left once x is normalised?"
+        ),
         "eps-twice": mistake.mutant(
             {"below": lambda variance, eps: np.sqrt(variance + eps) + eps},
             {"below": lambda variance, eps: np.sqrt(variance + 2 * eps)},
@@ -170,9 +174,11 @@ def _root_of(variance, eps):
 )
 def layer_norm(
     axis=-1, ddof=0, below=_root_of, centre=1, spread=None, affine=lambda y, gamma, beta: gamma * y + beta,
-    of=lambda x, mean: x - mean, middle=np.mean, spread_axis=-1,
+    of=lambda x, mean: x - mean, middle=np.mean, spread_axis=-1, default=1e-5, affine_first=False,
 ):  # fmt: skip
-    def norm(x, gamma, beta, eps=1e-5):
+    def norm(x, gamma, beta, eps=default):
+        if affine_first:
+            x, gamma, beta = affine(x, gamma, beta), 1, 0
         along = tuple(a for a in axis if -a <= x.ndim) if isinstance(axis, tuple) else axis
         along = -1 if along == () or (axis in (0, -2) and x.ndim == 1) else along
         mean = middle(x, axis=along, keepdims=True)

@@ -42,6 +42,9 @@ def positional_encoding(length, d_model):
     return encoding
 
 
+TABLES = (64, 16, 32, 128, 256)  # sizes that people give a table
+
+
 def _pairs(column, d_model):
     return 2 * (column // 2) / d_model
 
@@ -120,6 +123,25 @@ def _pairs(column, d_model):
         "cosine-of-the-sine": mistake.mutant(
             {"order": "twice"}, hint="Of what is the cosine taken in yours: of the angle?"
         ),
+        "even-positions-get-sines": mistake.known(
+            {"order": "by position"}, hint="Is it the number of the row or of the column that says sine or cosine?"
+        ),
+        "positions-cut": mistake.known(
+            *[{"place": lambda at, length, most=most: at % most} for most in TABLES],
+            *[{"place": lambda at, length, most=most: np.minimum(at, most - 1)} for most in TABLES],
+            *[{"end": lambda rows, most=most: rows * (np.arange(len(rows)) < most)[:, None]} for most in TABLES],
+            hint="From which position on do rows repeat, or stay the same? Where does that number come from?",
+        ),
+        "rows-missing": mistake.known(
+            {"end": lambda encoding: encoding[: max(1, len(encoding) - 1)]},
+            {"end": lambda encoding: encoding[1:] if len(encoding) > 1 else encoding},
+            hint="How many rows has your table for length = 7?",
+        ),
+        "columns-missing": mistake.known(
+            {"end": lambda encoding: encoding[:, : max(1, encoding.shape[1] - 1)]},
+            {"end": lambda encoding: encoding[:, : max(1, 2 * (encoding.shape[1] // 2))]},
+            hint="How many columns has your table for d_model = 12, and for d_model = 7?",
+        ),
         "transposed": mistake.mutant(
             {"end": np.transpose}, hint="Which axis does the docstring name first: positions, or columns?"
         ),
@@ -141,6 +163,8 @@ def positional_encoding(
             return end(np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1))
         if order == "twice":
             return end(np.where(column % 2 == 0, np.sin(angles), np.cos(np.sin(angles))))
+        if order == "by position":
+            return end(np.where(np.arange(length)[:, None] % 2 == 0, np.sin(angles), np.cos(angles)))
         if order in ("sines", "cosines"):
             return end(np.sin(angles) if order == "sines" else np.cos(angles))
         return end(np.where(column % 2 == (order == "swapped"), np.sin(angles), np.cos(angles)))

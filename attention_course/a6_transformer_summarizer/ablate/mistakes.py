@@ -134,6 +134,14 @@ def ablate(weights, layer, head, num_heads):
             {"rows": True}, hint="nn.Linear keeps its matrix turned round. Does a row meet one head, or all of them?"
         ),
         "heads-counted-from-1": mistake.known({"shift": -1}, hint="Where do the columns of head 0 begin?"),
+        "some-heads-only": mistake.known(
+            *[{"numbered": lambda layer, head, most=most: (layer, min(head, most - 1))} for most in (3, 4)],
+            hint="Of eight heads, which one does your code silence if head is 7?",
+        ),
+        "layers-cut": mistake.known(
+            *[{"numbered": lambda layer, head, most=most: (min(layer, most - 1), head)} for most in (3, 6)],
+            hint="Of four layers, in which one does your code silence a head if layer is 3?",
+        ),
         "next-head": mistake.mutant({"shift": 1}, hint="Where do the columns of head 0 begin?"),
         "another-matrix": mistake.mutant(
             *[{"matrix": name, "rows": rows} for name in ("W_Q", "W_K", "W_V") for rows in (False, True)],
@@ -151,8 +159,12 @@ def ablate(weights, layer, head, num_heads):
     },
     hints=WORDS,
 )
-def ablate(rows=False, shift=0, matrix="W_O", layer_shift=0, value=lambda W: 0 * W, strided=False):
+def ablate(
+    rows=False, shift=0, matrix="W_O", layer_shift=0, value=lambda W: 0 * W, strided=False,
+    numbered=lambda layer, head: (layer, head),
+):  # fmt: skip
     def silent(weights, layer, head, num_heads):
+        layer, head = numbered(layer, head)
         name = f"blocks.{layer + layer_shift}.attention.{matrix}.weight"
         W = weights[name].clone()
         d = W.shape[0 if rows else 1] // num_heads

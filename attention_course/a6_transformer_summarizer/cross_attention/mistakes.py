@@ -188,6 +188,16 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
     return output
 
 
+def _of_first(heads, most):
+    """Each head from `most` on is like the one before it."""
+    return heads[..., [min(i, most - 1) for i in range(heads.shape[-3])], :, :]
+
+
+def _below(most, t, axis):
+    """True at the first `most` places of an axis, as long as that."""
+    return torch.arange(t.shape[axis]) < most
+
+
 def _onto(real, size):
     """The padding turned, as far as there are queries."""
     return real.transpose(-2, -1)[..., :size, :]
@@ -255,6 +265,21 @@ def _onto(real, size):
         ),
         "W_O-transposed": mistake.mutant(
             {"end": lambda joined, W_O: joined @ W_O.T}, hint="Which axis of W_O meets the concatenated heads?"
+        ),
+        "some-heads-only": mistake.known(
+            *[{"join": lambda z, most=most: _side_by_side(z * _below(most, z, -3)[:, None, None])} for most in (3, 4)],
+            hint="With eight heads, how many of them reach your output?",
+        ),
+        "heads-tied": mistake.known(
+            *[{"operands": lambda Q, K, V, most=most: tuple(_of_first(t, most) for t in (Q, K, V))} for most in (3, 4)],
+            hint="With eight heads, do the last ones have queries, keys and values of their own?",
+        ),
+        "stops-at-a-length": mistake.known(
+            *[{"seen": lambda real, size, most=most: real & _below(most, real, -1)} for most in (16, 8, 32, 64)],
+            hint="How many words of memory may be looked at in yours? Where does that number come from?",
+        ),
+        "values-zeroed": mistake.mutant(
+            {"operands": lambda Q, K, V: (Q, K, 0 * V)}, hint="Does your output change if W_V does?"
         ),
         "causal-mask-put-in": mistake.known(
             {"causal": 0}, hint="Is any word of memory written later than the word that asks?"

@@ -46,7 +46,7 @@ class TestNextToken:
             if not 0 <= got < 23:
                 expect.fail(f"gave back {got}; the vocabulary has the ids 0 to 22.", "Which axis is the argmax over?")
 
-    @pytest.mark.weight(1.05)
+    @pytest.mark.weight(0.95)
     def test_likeliest(self, student, reference):
         """The token with the largest logit after the whole text."""
         hint = "The model gives logits at every place. At which place do they speak of the token after the text?"
@@ -59,12 +59,12 @@ class TestNextToken:
         hint = "Is an axis of length one dropped, or a place counted that is not there?"
         self.compare(student, reference, MODEL, [[4], [11], [20], [2]], hint)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.2)
     def test_long_text(self, student):
-        """A text of fifty words is read from its first one."""
+        """A text of seventy words is read from its first one."""
         self.looks_like_a_prediction(student)
-        long = texts(35, *[50] * 6)
-        others = [[*other[:12], *text[12:]] for text, other in zip(long, texts(36, *[50] * 6), strict=True)]
+        long = texts(35, *[70] * 6, 64)
+        others = [[*other[:6], *text[6:]] for text, other in zip(long, texts(36, *[70] * 6, 64), strict=True)]
         if self.ids(student, some=long) == self.ids(student, some=others):
             expect.fail("of a long text only the last words have a say.", "What does the model get to read?")
 

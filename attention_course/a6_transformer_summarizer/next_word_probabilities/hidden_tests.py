@@ -7,7 +7,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal, tensor
 from ...hidden.properties import responds
-from ..shared_hidden_tests import ATOL, LARGE
+from ..shared_hidden_tests import ATOL, EXACT, LARGE
 
 LOGITS = 1.5 * normal(671, 9)  # nine words; the likeliest has a third, and no two are alike
 
@@ -40,13 +40,13 @@ class TestNextWordProbabilities:
         """Logits of nine words: nine probabilities."""
         self.probabilities(student)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.4)
     def test_temperature(self, student, reference):
         """With a temperature alone: a softmax of the logits divided by it."""
         cases = [(1.0, None, None), (0.5, None, None), (2.5, None, None)]
         self.compare(student, reference, cases, "Which temperature makes a model surer: 0.5 or 2? What does it divide?")
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.4)
     def test_top_k(self, student, reference):
         """With top_k: the k likeliest words share everything, all others have 0."""
         cases = [(1.0, 3, None), (0.7, 5, None), (1.0, 1, None)]
@@ -54,21 +54,36 @@ class TestNextWordProbabilities:
             student, reference, cases, "Which words are the k likeliest, and what do those that are left sum to?"
         )
 
-    @pytest.mark.weight(0.55)
+    @pytest.mark.weight(0.45)
     def test_top_p(self, student, reference):
         """With top_p: as few of the likeliest words as together have that much share everything."""
         cases = [(1.0, None, 0.6), (1.0, None, 0.85), (1.4, None, 0.75), (1.0, None, 0.1)]
         hint = "Go from the likeliest word down and add up. At which word do you stop, and is that one still in?"
         self.compare(student, reference, cases, hint)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.3)
+    def test_real_sizes(self, student, reference):
+        """A vocabulary of 300 words, of 65, of two and of one."""
+        hint = "With nine words other tests judge this. Is there a size in your code as a number?"
+        for seed, words, case in (
+            (685, 300, (1.0, None, None)),
+            (686, 300, (0.9, 133, 0.95)),
+            (687, 65, (1.1, 64, None)),
+            (689, 2, (1.0, 2, 0.9)),
+            (690, 1, (0.7, 1, 1.0)),
+        ):
+            logits = 1.5 * normal(seed, words)
+            got, wanted = (self.probabilities(one, logits, *case) for one in (student, reference))
+            expect.close(got, wanted, hint, f"the probabilities of {words} words", EXACT)
+
+    @pytest.mark.weight(0.45)
     def test_together(self, student, reference):
         """First the temperature, then top_k, then top_p, on what the k words have among themselves."""
         cases = [(0.6, 4, 0.9), (2.0, 4, 0.8), (1.5, 6, 0.75), (3.0, 3, 0.6)]
         hint = "After top_k, what do the words that are left sum to? Is top_p a share of that?"
         self.compare(student, reference, cases, hint)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.1)
     def test_sum(self, student):
         """Probabilities are never negative, and sum to 1."""
         self.looks_like_an_attempt(student)
@@ -96,7 +111,7 @@ class TestNextWordProbabilities:
             got = self.probabilities(student, LOGITS.astype(dtype), 0.8, 5, 0.9)
             expect.dtype(got, dtype, "Is a tensor made on the way, and of which dtype?")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.3)
     def test_arguments(self, student):
         """Arguments may come by keyword or not at all, and the logits are not changed."""
         self.looks_like_an_attempt(student)

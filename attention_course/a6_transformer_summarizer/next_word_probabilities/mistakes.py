@@ -117,6 +117,15 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         "not-shared-out-again": mistake.known(
             {"shared": False}, hint="Once some words are cut off, what do the others sum to?"
         ),
+        "words-cut": mistake.known(
+            *[{"most": lambda k, n=n: min(k or n, n)} for n in (50, 20, 40, 64, 100)],
+            hint="Of 300 words, how many have a probability above zero in yours, if nothing is to be cut off?",
+        ),
+        "temperature-after-softmax": mistake.known(
+            {"heat": lambda logits, T: logits, "cool": lambda shares, T: shares / T},
+            {"heat": lambda logits, T: logits, "cool": lambda shares, T: torch.softmax(shares / T, -1)},
+            hint="Is it logits or probabilities that your temperature divides? What do those sum to then?",
+        ),
         "top-k-ignored": mistake.known({"most": lambda k: None}, hint="What changes in your result when top_k does?"),
         "one-word-more-than-k": mistake.known(
             {"most": lambda k: None if k is None else k + 1},
@@ -171,6 +180,7 @@ def next_word_probabilities(
     back=True,
     cut="",
     ordered=True,
+    cool=lambda shares, T: shares,
 ):
     def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         scaled = heat(logits, temperature)
@@ -193,6 +203,6 @@ def next_word_probabilities(
             return F.pad(kept, (0, len(logits) - len(kept)))[order]
         result = torch.zeros_like(logits)
         result[order[: len(kept)] if back else slice(0, len(kept))] = kept
-        return result
+        return cool(result, temperature)
 
     return probabilities

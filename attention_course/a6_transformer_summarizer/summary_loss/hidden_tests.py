@@ -51,7 +51,20 @@ class TestSummaryLoss:
         got = student.summary_loss(*batch_of(1))
         expect.shape(expect.tensor(got), (), "How do many losses become one number?")
 
-    @pytest.mark.weight(2.1)
+    @pytest.mark.weight(0.4)
+    def test_real_sizes(self, student, reference):
+        """Seventy tokens and a vocabulary of 130; one text of two tokens and two words."""
+        hint = "With eleven tokens another test judges this. Is there a size in your code as a number?"
+        for seed, (texts, length, words) in ((31, (2, 70, 130)), (33, (1, 2, 2)), (35, (8, 33, 64)), (37, (1, 64, 3))):
+            random = np.random.default_rng(seed)
+            ids, counted = random.integers(0, words, size=(texts, length)), np.arange(length) >= length // 2
+            counted = np.broadcast_to(counted, (texts, length)) & (random.random((texts, length)) < 0.9)
+            counted[:, -1] = True
+            given = tensor(1.5 * normal(seed + 1, texts, length, words)), tensor(ids), tensor(counted)
+            what = f"the loss for {texts} texts of {length} tokens"
+            expect.close(self.loss(student, *given), reference.summary_loss(*given), hint, what, ATOL)
+
+    @pytest.mark.weight(1.7)
     def test_values(self, student, reference):
         """The mean cross-entropy of the next token, over the tokens that the mask counts."""
         hint = "Take one counted token: at which place are the logits that predict it, and what does it cost alone?"

@@ -86,6 +86,13 @@ def summary_loss(logits, token_ids, loss_mask):
     return loss
 
 
+PLACES = (64, 16, 32, 48)  # sizes that people give a text
+
+
+def _shifted(x, t, m):
+    return x[:, :-1], t[:, 1:], m[:, 1:]
+
+
 def _log_softmax(logits):
     return torch.log_softmax(logits, dim=-1)
 
@@ -106,6 +113,10 @@ def _log_softmax(logits):
             {"counted": lambda m, t: torch.ones_like(m)}, hint="Which argument has no influence on your loss?"
         ),
         "loss-mask-inverted": mistake.known({"counted": lambda m, t: ~m}),
+        "stops-at-a-length": mistake.known(
+            *[{"cut": lambda x, t, m, most=most: _shifted(x[:, :most], t[:, :most], m[:, :most])} for most in PLACES],
+            hint="Do the last tokens of a text of seventy count in your loss?",
+        ),
         "id-0-ignored": mistake.mutant(
             {"counted": lambda m, t: m & (t != 0)},
             hint="Is 0 a word like others here? Which tokens count is said by the loss mask alone.",
@@ -193,7 +204,7 @@ def _log_softmax(logits):
     hints=WORDS,
 )
 def summary_loss(
-    cut=lambda x, t, m: (x[:, :-1], t[:, 1:], m[:, 1:]), counted=lambda m, t: m,
+    cut=_shifted, counted=lambda m, t: m,
     mean=lambda losses, m: losses[m].mean(), log=_log_softmax, before=lambda x, m: x, masked=lambda x, m: x,
     aimed=lambda t, m: t, smoothed=0.0, weigh=lambda losses: losses,
 ):  # fmt: skip

@@ -56,7 +56,7 @@ class TestTrainingExample:
         if len(ids) != len(mask):
             expect.fail(f"{len(ids)} token ids and {len(mask)} mask entries.", "Does each token have its entry?")
 
-    @pytest.mark.weight(0.97)
+    @pytest.mark.weight(0.82)
     def test_token_ids(self, student, reference):
         """Article, separator, summary, end, one after the other."""
         hint = "Write the words down in order. What stands between article and summary, and what comes last?"
@@ -70,7 +70,18 @@ class TestTrainingExample:
             wanted, _ = reference.training_example(*args)
             same_list(self.ids(student, *args), wanted, hint, "token_ids")
 
-    @pytest.mark.weight(1.08)
+    @pytest.mark.weight(0.3)
+    def test_real_sizes(self, student, reference):
+        """An article of seventy words and a summary of thirty-three; one word each."""
+        hint = "With a few words other tests judge this. Is there a size in your code as a number?"
+        for article, summary in ((70, 33), (129, 64), (1, 1), (2, 16)):
+            given = [list(range(100, 100 + article)), list(range(300, 300 + summary)), 3, 5]
+            wanted_ids, wanted_mask = reference.training_example(*given)
+            words = f"for {article} and {summary} words "
+            same_list(self.ids(student, *given), wanted_ids, hint, f"{words}token_ids")
+            same_list(self.mask(student, *given), wanted_mask, hint, f"{words}loss_mask")
+
+    @pytest.mark.weight(0.93)
     def test_loss_mask(self, student, reference):
         """The loss counts the summary and its end, and nothing before."""
         hint = "Which tokens do we want the model to learn to write itself?"

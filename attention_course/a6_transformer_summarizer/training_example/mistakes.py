@@ -70,6 +70,14 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
             {"counts": lambda i, token, a, s, sep: token in s},
             hint="A word may stand in the article and in the summary. Do you ask for its place, or its id?",
         ),
+        "article-cut": mistake.known(
+            *[{"most": (most, None)} for most in (64, 16, 32, 128, 50, 100)],
+            hint="How many of seventy words of an article are in your token_ids?",
+        ),
+        "summary-cut": mistake.known(
+            *[{"most": (None, most)} for most in (16, 8, 32, 10, 20)],
+            hint="How many of thirty-three words of a summary are in your token_ids?",
+        ),
         "mask-without-its-first": mistake.mutant(
             {"whole": lambda mask: mask[1:]}, hint="Does each token id have its entry in the mask, the first one, too?"
         ),
@@ -106,9 +114,10 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 )
 def training_example(
     ids=lambda a, s, sep, end: [*a, sep, *s, end], first=1, last=0, inverted=False, counts=None,
-    whole=lambda mask: mask,
+    whole=lambda mask: mask, most=(None, None),
 ):  # fmt: skip
     def example(article_ids, summary_ids, separator_id, end_id):
+        article_ids, summary_ids = article_ids[: most[0]], summary_ids[: most[1]]
         token_ids = ids(article_ids, summary_ids, separator_id, end_id)
         begin = len(article_ids) + first
         mask = [begin <= i < len(token_ids) + last for i in range(len(token_ids))]

@@ -61,6 +61,7 @@ class Instance:
 
 
 LEN = "len"  # a step that is Python's own function of that name
+EVAL = "eval"  # a step of a module: from then on it is not in training
 
 
 @dataclass(frozen=True)

@@ -513,3 +513,55 @@ class MultiHeadAttention(nn.Module):
             weights.append(w)
             out = out + w @ (x @ v.T) @ o.T
         return (out, torch.stack(weights, -3))
+
+
+@accepted("queries-in-chunks")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    L, few = X.shape[-2], 16
+    Q, K, V = (np.stack(np.split(X @ W, num_heads, axis=-1), axis=-3) for W in (W_Q, W_K, W_V))
+    found = []
+    for start in range(0, L, few):
+        scores = np.einsum("...qd,...kd->...qk", Q[..., start : start + few, :], K) / math.sqrt(Q.shape[-1])
+        seen = np.ones(scores.shape, dtype=bool)
+        if mask is not None:
+            rows = np.broadcast_to(mask, (*np.shape(mask)[:-2], L, L))[..., start : start + few, :]
+            seen = np.broadcast_to(rows, scores.shape)
+        scores = np.where(seen, scores, np.finfo(scores.dtype).min)
+        exps = np.exp(scores - scores.max(-1, keepdims=True)) * seen
+        total = exps.sum(-1, keepdims=True)
+        found.append(exps / np.where(total > 0, total, 1).astype(X.dtype))
+    weights = np.concatenate(found, axis=-2)
+    heads = np.einsum("...qk,...kd->...qd", weights, V)
+    return np.concatenate([heads[..., i, :, :] for i in range(num_heads)], axis=-1) @ W_O, weights
+
+
+@accepted("two-heads-at-a-time-and-an-output-that-begins-at-zero")
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None:
+            if d_model % num_heads:
+                raise ValueError("d_model has to divide by num_heads")
+            d_head = d_model // num_heads
+        self.num_heads, self.d_head = num_heads, d_head
+        for name in ("W_Q", "W_K", "W_V"):
+            setattr(self, name, nn.Linear(d_model, num_heads * d_head, bias=False))
+            nn.init.xavier_uniform_(getattr(self, name).weight)
+        self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)
+        nn.init.zeros_(self.W_O.weight)  # as in residual branches that begin as nothing
+
+    def forward(self, x, mask=None):
+        heads, weights = [], []
+        parts = [layer(x).unflatten(-1, (self.num_heads, self.d_head)) for layer in (self.W_Q, self.W_K, self.W_V)]
+        for few in torch.arange(self.num_heads).split(2):
+            q, k, v = (part[..., few, :] for part in parts)  # (..., L, 2, d)
+            scores = torch.einsum("...qhd,...khd->...hqk", q, k) * self.d_head**-0.5
+            if mask is not None:
+                own = mask.expand(*torch.broadcast_shapes(mask.shape, (*x.shape[:-2], self.num_heads, 1, 1)))
+                own = own[..., few, :, :]
+                scores = scores.masked_fill(~own, torch.finfo(scores.dtype).min)
+            shares = scores.softmax(-1)
+            shares = shares if mask is None else shares.masked_fill(~own, 0.0)
+            weights.append(shares)
+            heads.append(torch.einsum("...hqk,...khd->...qhd", shares, v))
+        return self.W_O(torch.cat(heads, -2).flatten(-2)), torch.cat(weights, -3)

@@ -517,3 +517,44 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
     hidden = np.concatenate([x, one], -1) @ np.vstack([W_1, b_1])
     hidden = (hidden + abs(hidden)) / 2
     return np.concatenate([hidden, one], -1) @ np.vstack([W_2, b_2])
+
+
+@accepted("a-mask-that-grows")
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+        self.register_buffer("causal", torch.ones(16, 16, dtype=torch.bool).tril(), persistent=False)
+
+    def forward(self, x, padding=None):
+        L = x.shape[-2]
+        if L > len(self.causal):
+            self.causal = torch.ones(2 * L, 2 * L, dtype=torch.bool).tril()
+        mask = self.causal[:L, :L]
+        mask = mask if padding is None else mask & padding.unsqueeze(-3)
+        x = x + self.attention(self.norm_1(x), mask)[0]
+        return x + self.feed_forward(self.norm_2(x))
+
+
+@accepted("positions-that-grow")
+class TransformerDecoder(nn.Module):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff) for _ in range(num_layers)])
+        self.norm, self.output = nn.LayerNorm(d_model), nn.Linear(d_model, vocab_size)
+        self.kept = torch.empty(0, d_model)
+
+    def positions(self, length, like):
+        if length > len(self.kept):
+            self.kept = torch.from_numpy(encode(max(length, 2 * len(self.kept)), like.shape[-1]))
+        return self.kept[:length].to(like)
+
+    def forward(self, token_ids, padding=None):
+        x = self.embedding(token_ids)
+        x = x * math.sqrt(x.shape[-1]) + self.positions(x.shape[-2], x)
+        for block in self.blocks:
+            x = block(x, padding)
+        return self.output(self.norm(x))

@@ -515,3 +515,21 @@ def ablate(weights, layer, head, num_heads):
         return (t.unflatten(1, (num_heads, -1)) * keep).flatten(1)
 
     return {n: change(n, t) for n, t in weights.items()}
+
+
+@accepted("memory-in-blocks")
+def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
+    query = torch.stack((x @ W_Q).chunk(num_heads, -1), -3)
+    scores, values = [], []
+    for block in memory.split(16, dim=-2):
+        key, value = (torch.stack((block @ W).chunk(num_heads, -1), -3) for W in (W_K, W_V))
+        scores.append(torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5)
+        values.append(value)
+    scores = torch.cat(scores, -1)
+    if memory_padding is not None:
+        hidden = ~memory_padding.unsqueeze(-3)
+        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(-1)
+    weights = weights if memory_padding is None else weights.masked_fill(hidden, 0.0)
+    output = sum(w @ v for w, v in zip(weights.split(16, dim=-1), values))
+    return torch.cat(output.unbind(-3), -1) @ W_O, weights
