@@ -6,6 +6,7 @@
     student.Layer.build(8, 2)                   construct an nn.Module, see its parameters' shapes
     student.Layer.run((8, 2), …)                construct, copy weights in by name, forward, gradients
     student.Layer.run(…, after=(x, y))          the same, with another call of the same module before
+    student.Layer.run(…, training=False)        the same, after `eval()`
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
     student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
 
@@ -203,14 +204,17 @@ class Function:
         seeds: Sequence[Any] | None = None,
         options: Mapping[str, Any] | None = None,
         after: Sequence[Any] | None = None,
+        training: bool = True,
         **kwargs: Any,
     ) -> Gradients:
         """Construct with `construct` and `options`, copy `parameters` in by name, run forward (and backward).
 
         after: arguments of a call of the same module before
+        training: does the module stay as it was made, or is its `eval()` called before?
         """
         made = Instance(construct, options or {}, parameters)
-        before = [] if after is None else [Step("__call__", after)]
+        before = [] if training else [Step("eval")]
+        before += [] if after is None else [Step("__call__", after)]
         seeds = None if seeds is None else list(seeds)
         reply = self._reply(Call(self.name, args, kwargs, made, seeds, steps=before))
         return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs)
@@ -248,7 +252,7 @@ def as_written(call: Call, names: ParameterNames) -> str:
     if call.build:
         return made
     forward = names(f"{call.name}.forward")
-    before = [_call_text(step.args, {}, forward, "") for step in call.steps]
+    before = [_call_text(step.args, {}, forward, step.method.removeprefix("__call__")) for step in call.steps]
     return made + ", then ".join([*before, _call_text(call.args, call.kwargs, forward, "")])
 
 
