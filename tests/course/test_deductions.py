@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers.in_process import ASSIGNMENTS, material
+from tests.helpers.in_process import ASSIGNMENTS, LONG, material
+from tests.helpers.prices import FINE_PRINT, price_table, prices_of
 
 # What a refinement is worth, in percent of its exercise. It is made so that a slip of its kind fails it alone, so this
 # is what such a slip costs. Of a mask or an integer, the dtype is more than a refinement.
@@ -34,3 +35,43 @@ def test_refinements_of_one_kind_are_worth_the_same_everywhere(assignment):
             least, most = SHARES[kind]
             share = round(100 * test.weight / points[test.exercise], 6)
             assert least <= share <= most, (test.exercise, kind, share)
+
+
+# What a known mistake may cost, in percent of its exercise: one conceptual slip, and fine print.
+CONCEPT, AT_MOST_FINE_PRINT = (10, 70), 15
+PRICED = [a for a in ASSIGNMENTS if price_table(a) is not None]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "exercise"),
+    [
+        pytest.param(a, e.name, marks=[pytest.mark.slow] if e.name in LONG else [], id=f"{a.name}-{e.name}")
+        for a in PRICED
+        for e in a.exercises
+    ],
+)
+def test_the_price_table_says_what_known_mistakes_cost(assignment, exercise):
+    assert price_table(assignment)[exercise] == prices_of(assignment, exercise)
+
+
+@pytest.mark.parametrize("assignment", PRICED, ids=lambda a: a.name)
+def test_a_mistake_has_a_fair_price(assignment):
+    fine_print, *_ = table = price_table(assignment)
+    assert fine_print == FINE_PRINT
+    unfair = []
+    for exercise in assignment.exercises:
+        for name, costs in table[exercise.name].items():
+            low, high = (1, AT_MOST_FINE_PRINT) if name in table[FINE_PRINT] else CONCEPT
+            unfair += [
+                (exercise.name, name, cost)
+                for cost in (costs if isinstance(costs, list) else [costs])
+                if not low <= cost <= high
+            ]
+    assert not unfair
+
+
+@pytest.mark.parametrize("assignment", PRICED, ids=lambda a: a.name)
+def test_all_fine_print_is_some_known_mistake_s(assignment):
+    table = price_table(assignment)
+    names = {name for exercise in assignment.exercises for name in table[exercise.name]}
+    assert not set(table[FINE_PRINT]) - names

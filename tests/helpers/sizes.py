@@ -1,0 +1,97 @@
+"""What sizes an exercise's hidden tests ask: of every axis of an array, every whole number, every list.
+
+`sizes_asked` runs a suite on its reference and reads its calls. `floors_of` reads what they have to reach.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Assignment
+from autograder.sandbox.protocol.calls import Call
+from autograder.testing.callbacks import parameter_names
+from autograder.testing.local import answering
+from autograder.testing.student import Student
+from tests.helpers.in_process import ASSIGNMENTS, material
+
+FLOORS = Path(__file__).parents[1] / "course" / "size_floors"
+Sizes = dict[str, set[int | str]]  # by what it is the size of
+MODES = ("train", "eval")
+
+
+@functools.cache
+def sizes_asked(assignment: Assignment) -> Mapping[str, Sizes]:
+    """By exercise, all sizes in the calls of its hidden tests: see `_sizes_in`. Tests that pass a model count, too."""
+    names = vars(assignment.reference())
+    found: dict[str, Sizes] = {exercise.name: {} for exercise in assignment.exercises}
+    words = functools.partial(parameter_names, names)
+    for test in material(assignment).suite.tests:
+        student = Student(answering(names), words)
+        assert material(assignment).suite.run(test, student, Student(answering(names), words)).error is None, test
+        for call in [one.call for one in student.calls if one.call.name == test.exercise]:
+            for what, size in _sizes_in(call, names):
+                found[test.exercise].setdefault(what, set()).add(size)
+    return found
+
+
+def floors_of(assignment: Assignment) -> Mapping[str, Mapping[str, Any]] | None:
+    """By exercise, what its sizes have to reach; None if the assignment has no file."""
+    path = FLOORS / f"{assignment.name}.toml"
+    return tomllib.loads(path.read_text()) if path.is_file() else None
+
+
+def ranges(floor: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """An exercise's floor as `(what, (smallest, largest))`; of an array for each axis, counted from the end."""
+    for what, wanted in floor.items():
+        if what == "modes":
+            continue
+        if isinstance(wanted[0], list):
+            yield from ((f"{what} {i - len(wanted)}", (low, high)) for i, (low, high) in enumerate(wanted))
+        else:
+            yield what, (wanted[0], wanted[1])
+
+
+def _sizes_in(call: Call, names: Mapping[str, Any]) -> Iterator[tuple[str, int | str]]:
+    """Every size in a call, with what it is the size of.
+
+    `num_heads` for a whole number, `X -1` for an array's last axis or how long a list is. Of a class, `steps` is how
+    often a method is called on its object, and `append.K -2` is in what such a call gets. Of a module, `modes` are
+    those in which it is called.
+    """
+    forward = f"{call.name}.forward" if call.instance else call.name
+    yield from _of_arguments(parameter_names(names, forward), call.args, call.kwargs)
+    if call.instance is not None:
+        yield from _of_arguments(parameter_names(names, call.name), call.instance.args, call.instance.kwargs)
+        if not call.build:
+            yield "modes", next((s.method for s in reversed(call.steps) if s.method in MODES), "train")
+    elif call.steps:
+        yield "steps", len(call.steps)
+        for step in call.steps:
+            method = parameter_names(names, f"{call.name}.{step.method}")
+            yield from ((f"{step.method}.{what}", size) for what, size in _of_arguments(method, step.args, {}))
+
+
+def _of_arguments(words: list[str], args: Any, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    for what, value in [*zip(words, args, strict=False), *kwargs.items()]:
+        if hasattr(value, "shape") and len(value.shape):
+            yield from ((f"{what} {axis - len(value.shape)}", int(size)) for axis, size in enumerate(value.shape))
+        elif isinstance(value, list | tuple):
+            yield f"{what} -1", len(value)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield what, value
+
+
+def _table() -> Iterator[str]:
+    """Each exercise's sizes, as they are asked."""
+    for assignment in ASSIGNMENTS:
+        for exercise, asked in sizes_asked(assignment).items():
+            yield f"{assignment.name} {exercise}"
+            yield from (f"    {what}: {sorted(sizes)}" for what, sizes in sorted(asked.items()))
+
+
+if __name__ == "__main__":
+    print(*_table(), sep="\n")
