@@ -252,7 +252,8 @@ def as_written(call: Call, names: ParameterNames) -> str:
     if call.build:
         return made
     forward = names(f"{call.name}.forward")
-    before = [_call_text(step.args, {}, forward, step.method.removeprefix("__call__")) for step in call.steps]
+    made += "".join(f".{step.method}()" for step in call.steps if step.method != "__call__")
+    before = [_call_text(step.args, {}, forward, "") for step in call.steps if step.method == "__call__"]
     return made + ", then ".join([*before, _call_text(call.args, call.kwargs, forward, "")])
 
 
