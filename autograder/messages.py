@@ -39,12 +39,14 @@ class FromJudge(Struct, frozen=True, omit_defaults=True):
 
     open: asks for a fresh notebook; the answer is `Opened`, with its socket
     ending: asks how the last notebook ended, which is about to if this is true; the answer is `Ended`
+    memory: asks how much memory the last notebook takes from now on (true), or has taken since; the answer is `Grown`
     verdict: the last word
     broken: the last word if there is no verdict: the kind of error, and its text
     """
 
     open: bool = False
     ending: bool | None = None
+    memory: bool | None = None
     verdict: Verdict | None = None
     broken: tuple[str, str] | None = None
 
@@ -53,6 +55,12 @@ class Opened(Struct, frozen=True):
     """A fresh notebook's socket comes with this, or else the reason why there is none."""
 
     failed: str = ""
+
+
+class Grown(Struct, frozen=True):
+    """How many bytes a notebook's processes have grown by, at most; 0 where that begins, and if nobody knows."""
+
+    bytes: int
 
 
 class Ended(Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.judge.exercise_calls import CallsOutside, read
+from autograder.judge.exercise_calls import CallsOutside, is_measured, read
 from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply
 from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import Mismatch
@@ -25,7 +25,9 @@ KEPT = "gave another answer when it was called again with the same arguments. Do
 def ask_planned(exercise: ExerciseCalls, recording: Recording, tests: Sequence[Test]) -> Planned:
     """Ask all that the tests are known to ask; what a call without an answer leads to is not asked."""
     plan = recording.plans.get(tests[0].exercise, ()) if tests else ()
-    together = _together(exercise, [(one.call, one.place[0]) for one in plan])
+    # Last, when all that the code imports late is there, and alone.
+    plan = sorted(plan, key=lambda one: is_measured(one.call))
+    together = _together(exercise, [(one.call, one.place[0]) for one in plan if not is_measured(one.call)])
     got: dict[Place, Unread] = {one.place: answer for one, answer in zip(plan, together, strict=False)}
     moot = set[Place]()
     for one in plan[len(got) :]:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from autograder.judge.notebook import Notebook
 
 ATTEMPTS = 2  # what was lost, and not by the student's doing, is made again once
+# Bytes from which on memory is measured from outside. Of less, the kernel's count says little: pages of the libraries'
+# own code count as soon as they are used.
+MEASURED = 16 * 2**20
 IN_A_ROW = 2  # calls that were stopped: the next is hardly waited for
 GONE_IN_CALL = "the Python process ended during the call"
 # A map of one pair whose key is this word: how a question begins.
@@ -96,6 +99,9 @@ class CallsOutside:
             if self._sock is None:
                 self._sock = self._notebook.fork(self.questions)
             seconds = self._patience() if len(calls) == 1 else min(self._patience(), limits.planned_seconds)
+            measured = len(calls) == 1 and is_measured(calls[0][0])
+            if measured:
+                self._notebook.grown(begins=True)
             deadline = self._deadline(seconds)
             frames.send(self._sock, {"calls": packed}, deadline)
             for call, body in calls:
@@ -106,7 +112,7 @@ class CallsOutside:
                     answer = self.questions.answer(_question(got))
                     frames.send(self._sock, {"answer": answer_bytes(answer)}, deadline)
                 self._stopped = 0
-                yield self._noted() or got
+                yield self._noted() or (self._too_much(call) if measured else None) or got
         except frames.Deadline:
             if len(calls) == 1:
                 self._stopped, self._notebook.has_loop = self._stopped + 1, True
@@ -136,6 +142,11 @@ class CallsOutside:
         name = self.questions.forbidden
         return Failure(Kind.FORBIDDEN, name) if name else None
 
+    def _too_much(self, call: Call) -> Failure | None:
+        """What is said of a call that held more than it may, by the kernel's count."""
+        grown = self._notebook.grown()
+        return Failure(Kind.MEMORY, str(grown)) if grown > (call.memory or 0) else None
+
     def _lost_by(self, ending: Ending) -> Failure | NoAnswer:
         if not ending.is_students:
             raise EndedFromOutside(str(ending))
@@ -144,6 +155,11 @@ class CallsOutside:
     def _lost(self, why: Why, text: str) -> Failure | NoAnswer:
         self.close()
         return self._noted() or NoAnswer(why, text)
+
+
+def is_measured(call: Call) -> bool:
+    """Is its memory counted by the kernel, too? Such a call is made alone."""
+    return call.memory is not None and call.memory >= MEASURED
 
 
 def read(got: bytes | Answer) -> Answer:

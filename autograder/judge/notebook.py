@@ -44,6 +44,9 @@ class Fresh(Protocol):
     def ending(self, ends: bool = True) -> Ending:
         """How the one that was opened last has ended. With `ends` unset it may go on, and nobody waits for its end."""
 
+    def grown(self, begins: bool) -> int:
+        """How many bytes its processes have grown by at most, since this was last asked with `begins`."""
+
 
 class Notebook:
     """One submission: its `cells` (source texts) have been run in order, or as far as that went.
@@ -221,6 +224,10 @@ class Notebook:
         if ending.is_students:
             return ending
         return msgspec.structs.replace(ending, out_of_memory=self._fresh.ending(ends=False).out_of_memory)
+
+    def grown(self, begins: bool = False) -> int:
+        """How many bytes more than where it began the processes have had, as the kernel counts them."""
+        return self._fresh.grown(begins)
 
     def _fork(self, questions: Questions) -> socket.socket:
         assert self._sock is not None

@@ -31,7 +31,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.judging import Material, judge
 from autograder.judge.notebook import Notebook
-from autograder.messages import Ended, FromJudge, Opened, Order, Setting
+from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
 from autograder.report import CellResult, Verdict
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
@@ -132,6 +132,11 @@ class _FromTheWorker:
         """How the last one ended."""
         frames.send(self._sock, FromJudge(ending=ends))
         return frames.receive(self._sock, form=Ended).ending
+
+    def grown(self, begins: bool) -> int:
+        """How many bytes the last one's processes have grown by."""
+        frames.send(self._sock, FromJudge(memory=begins))
+        return frames.receive(self._sock, form=Grown).bytes
 
 
 def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:

@@ -231,7 +231,12 @@ class Function:
         return self._reply(_using(self.name, steps, args, kwargs)).inputs
 
     def within(self, memory: int, *args: Any, **kwargs: Any) -> Any:
-        """The value of the call; raises `HeldTooMuch` if more than `memory` bytes were held at once."""
+        """The value of the call; raises `HeldTooMuch` if more than `memory` bytes were held at once.
+
+        Python counts what NumPy and Python take. From 16 MiB on a sandboxed process is measured from outside, too: by
+        the kernel, which counts PyTorch's memory, and which student code cannot change. Let the limit lie well below
+        what a wrong answer takes, 24 MB where that is 64 MB.
+        """
         return self._reply(Call(self.name, args, kwargs, memory=memory)).value
 
     def _reply(self, call: Call) -> Reply:

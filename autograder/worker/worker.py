@@ -14,7 +14,7 @@ from msgspec import structs
 from autograder import content
 from autograder.course import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import Ended, Opened, Order, Setting
+from autograder.messages import Ended, Grown, Opened, Order, Setting
 from autograder.report import Report, Verdict
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.limits import Limits
@@ -133,6 +133,8 @@ class Worker:
                         _open(judge, notebooks, ends_at)
                     elif message.ending is not None:
                         frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
+                    elif message.memory is not None:
+                        frames.send(judge.sock, Grown(notebooks.grown(message.memory)), ends_at)
                     elif message.broken is not None:
                         raise _broken(*message.broken, untouched=asked == 0)
                     else:

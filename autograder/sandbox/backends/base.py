@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -21,6 +22,7 @@ from autograder.sandbox.protocol.messages import Policy
 from autograder.sandbox.sandboxed import isolation, seccomp
 from autograder.sandbox.sandboxed.exercises import InOwnGroup
 
+LOOK = 0.01  # seconds between two looks at memory; to fill 16 MB takes a process about as long
 SEEN = "student code cannot read suites, marks or other students' work"
 
 
@@ -62,8 +64,13 @@ class Confined(ABC):
     def in_child(self, limits: Limits) -> None:
         """In a child, before it reads or runs anything: from here on it has its limits. Raises `OSError`."""
 
-    def watch(self, control: socket.socket, children: Iterable[Child]) -> None:
-        """Until there is a message: end children that fill the disk. Where mounts keep scratch small, none can."""
+    def watch(self, control: socket.socket, children: Iterable[Child], look: Callable[[], None] | None) -> None:
+        """Until there is a message: end children that fill the disk. Where mounts keep scratch small, none can.
+
+        look: what is to be done now and then meanwhile
+        """
+        while look and not select.select([control], [], [], LOOK)[0]:
+            look()
 
     def end(self, child: Child) -> None:
         """Kill a child with all that it started: of a pid namespace all end with its first, else of its group."""

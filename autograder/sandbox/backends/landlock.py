@@ -87,10 +87,12 @@ class StudentsUnderLandlock(Students):
         """How far a signal reaches depends on the kernel."""
         return InScope() if self._keeps_signals_in() else ByDescriptor()
 
-    def watch(self, control: socket.socket, children: Iterable[Child]) -> None:
+    def watch(self, control: socket.socket, children: Iterable[Child], look: Callable[[], None] | None) -> None:
         """Look at the disk until there is a message, or no child."""
         left = list(children)
         while left and not select.select([control], [], [], scratch_watch.GLANCE)[0]:
+            if look:
+                look()
             for child in left if self._watch.is_due() else ():
                 if child.pid and (words := self._watch.over_limit(child.pid, int(child.limits.scratch))):
                     child.over_limit = words

@@ -88,6 +88,13 @@ class HowEnded(Message, frozen=True, tag="ending"):
     ends: bool
 
 
+class Measure(Message, frozen=True, tag="measure"):
+    """How much memory do a child's processes take? begins: from now on; else it is told, and no longer looked at."""
+
+    number: int
+    begins: bool
+
+
 class Close(Message, frozen=True, tag="close"):
     """End a child with all that it started."""
 
@@ -112,6 +119,12 @@ class Ended(Message, frozen=True, tag="ended"):
     ending: Ending
 
 
+class Grown(Message, frozen=True, tag="grown"):
+    """How many bytes more a child's processes had at most; 0 where that begins, and where it cannot be told."""
+
+    bytes: int
+
+
 class Closed(Message, frozen=True, tag="closed"):
     """A child is gone, with all that it started."""
 
@@ -119,8 +132,8 @@ class Closed(Message, frozen=True, tag="closed"):
 
 
 ToZygote = StartServer | EndServer
-ToServer = Preparation | Open | HowEnded | Close
-FromServer = Ready | Ended | Closed
+ToServer = Preparation | Open | HowEnded | Measure | Close
+FromServer = Ready | Ended | Grown | Closed
 FirstOfChild = Ready | Broken
 
 

@@ -27,7 +27,9 @@ from autograder.sandbox.protocol.messages import (
     Close,
     Closed,
     Ended,
+    Grown,
     HowEnded,
+    Measure,
     Open,
     Preparation,
     Ready,
@@ -35,6 +37,7 @@ from autograder.sandbox.protocol.messages import (
     ToServer,
 )
 from autograder.sandbox.sandboxed import isolation
+from autograder.sandbox.sandboxed.memory_watch import MemoryWatch
 
 
 class ChildModule(Protocol):
@@ -72,13 +75,15 @@ class _ForkServer:
     def __init__(self, control: socket.socket, child: ChildModule, sandbox: Students | Judges) -> None:
         self._control, self._child_module, self._sandbox = control, child, sandbox
         self._children: dict[int, Child] = {}
+        self._memory: tuple[int, MemoryWatch] | None = None  # of one child during one call
 
     def serve(self) -> None:
         try:
             frames.send(self._control, Ready())
             with contextlib.suppress(frames.Closed):
                 while True:
-                    self._sandbox.watch(self._control, self._children.values())
+                    look = self._memory[1].look if self._memory else None
+                    self._sandbox.watch(self._control, self._children.values(), look)
                     message, descriptors = frames.receive_with_descriptors(self._control, ToServer)
                     self._do(message, descriptors)
         finally:
@@ -93,7 +98,10 @@ class _ForkServer:
             os.close(descriptors[0])
         elif isinstance(message, HowEnded):
             frames.send(self._control, Ended(self._ending(message)))
+        elif isinstance(message, Measure):
+            frames.send(self._control, Grown(self._grown(message)))
         elif isinstance(message, Close):
+            self._memory = None
             if child := self._children.pop(message.number, None):
                 self._sandbox.end(child)
             frames.send(self._control, Closed(message.number))
@@ -109,6 +117,17 @@ class _ForkServer:
         if child.over_limit:
             return Ending(limit=child.over_limit)
         return ending_of(child.pid, END_SECONDS if asked.ends else 0)
+
+    def _grown(self, asked: Measure) -> int:
+        """What a child's processes have grown by; 0 if that cannot be told."""
+        memory, self._memory = self._memory, None
+        child = self._children.get(asked.number)
+        with contextlib.suppress(OSError):
+            if asked.begins and child and child.pid:
+                self._memory = asked.number, MemoryWatch(child.pid)
+            elif memory and memory[0] == asked.number:
+                return memory[1].grown()
+        return 0
 
     def _open(self, message: Open, descriptor: int) -> int:
         """Fork a child; 0 if there is none, and why has been said on its descriptor."""

@@ -25,7 +25,9 @@ from autograder.sandbox.protocol.messages import (
     Closed,
     Ended,
     FromServer,
+    Grown,
     HowEnded,
+    Measure,
     Open,
     Preparation,
     Ready,
@@ -219,6 +221,22 @@ class ForkServer:
                 self.close()
         return Ending()
 
+    def grown(self, number: int, begins: bool) -> int:
+        """How many bytes a child's processes have grown by, at most, since this was last asked with `begins`.
+
+        0 if nobody knows.
+        """
+        with self._lock:
+            try:
+                if self._control is not None:
+                    frames.send(self._control, Measure(number, begins), time.monotonic() + FORK_SECONDS)
+                    while not isinstance(said := self._receive(), Grown):
+                        pass
+                    return said.bytes
+            except LOST:
+                self.close()
+        return 0
+
     def _killed_for_memory(self) -> int:
         """How often the kernel has killed a process because the whole fork server had reached its memory limit."""
         return self._group.killed_for_memory() if self._group else 0
@@ -270,6 +288,10 @@ class Child:
         """How its first process ended; see `Host.ending`."""
         return self._server.ending(self._number, self._killed_before, ends) if self._number else Ending()
 
+    def grown(self, begins: bool) -> int:
+        """How many bytes its processes have grown by; see `ForkServer.grown`."""
+        return self._server.grown(self._number, begins) if self._number else 0
+
     def begin_to_end(self) -> None:
         """Have all processes of this child ended, and go on; `close` then waits for it."""
         self.sock.close()
@@ -307,6 +329,10 @@ class FreshChildren:
     def ending(self, ends: bool = True) -> Ending:
         """How the child that was opened last has ended; see `Host.ending`."""
         return self._child_module.ending(ends) if self._child_module else Ending()
+
+    def grown(self, begins: bool) -> int:
+        """How many bytes the last child's processes have grown by; see `ForkServer.grown`."""
+        return self._child_module.grown(begins) if self._child_module else 0
 
     def begin_to_end(self) -> None:
         """Have the last child's processes ended, and go on."""

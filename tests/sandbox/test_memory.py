@@ -1,0 +1,71 @@
+"""Memory of a call that a hidden test bounds: by the kernel's count, which student code cannot change."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+
+from autograder.judge.exercise_calls import MEASURED, read
+from autograder.testing.callbacks import Questions
+from autograder.testing.student import HeldTooMuch, Student
+from tests.helpers.calls import define, everywhere
+
+ROWS, COLUMNS = np.linspace(0.0, 1.0, 250), np.linspace(0.0, 2.0, 32_000)  # a table of them takes 64 MB
+LIMIT = 24_000_000
+HIDES = """
+    import gc, os, time, tracemalloc
+    import numpy as np, torch
+
+    def row_by_row(rows, columns):
+        return sum(float((row * columns).sum()) for row in rows)
+
+    def by_table(rows, columns):
+        return float((rows[:, None] * columns).sum())
+
+    def in_pytorch(rows, columns):
+        return float((torch.from_numpy(rows)[:, None] * torch.from_numpy(columns)).sum())
+
+    def unseen_by_python(rows, columns):
+        tracemalloc.get_traced_memory = lambda: (0, 0)
+        return by_table(rows, columns)
+
+    def in_a_child(rows, columns):
+        reading, writing = os.pipe()
+        if not os.fork():
+            table = np.exp(rows[:, None] * columns)
+            os.write(writing, str(float(np.log(table).sum())).encode())
+            os._exit(0)
+        return float(os.read(reading, 100))
+
+    def in_a_forgotten_child(rows, columns):
+        import signal
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        return in_a_child(rows, columns)
+
+    def a_peak(size):
+        np.ones(size)
+"""
+
+
+@everywhere
+def test_a_table_is_seen_by_whom_nobody_can_change(sandbox):
+    with define(sandbox, HIDES) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
+        student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
+        student.a_peak(40_000_000)  # 320 MB, gone when it returns: they hide nothing that comes later
+        assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
+        for name in ("by_table", "in_pytorch", "unseen_by_python", "in_a_child", "in_a_forgotten_child"):
+            with pytest.raises(HeldTooMuch) as raised:
+                getattr(student, name).within(LIMIT, ROWS, COLUMNS)
+            least = LIMIT if "child" in name else 6e7  # of what ends before the call does, the last look counts
+            assert least < raised.value.held < 2.5e8, name
+        assert student.by_table.within(200_000_000, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
+        assert LIMIT >= MEASURED
+
+
+def test_what_cells_have_held_does_not_count(sandbox):
+    code = HIDES + "\n    kept = np.ones(40_000_000); a_peak(50_000_000)\n"
+    with define(sandbox, code) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
+        student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
+        assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
