@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import at_the_end
+from ..shared_mistakes import at_the_end, limited
 
 mistake = Catalogue()
 
@@ -94,7 +94,45 @@ class KeyValueCache(_keeping(back=lambda K, V, before: (np.zeros(K.shape) + K, n
     pass
 
 
+def _right_up_to(limit):
+    """What is kept, as long as there is room; then no other word."""
+    return lambda number, window, sinks: _first_and_last(number, window, sinks)[:limit]
+
+
+def _right_last(limit):
+    """What is kept, and of that the last words."""
+    return lambda number, window, sinks: _first_and_last(number, window, sinks)[-limit:]
+
+
+def _into_room_for(limit):
+    """Written into an array that was made with room for so many words."""
+
+    def joined(old, new):
+        S = old.shape[-2]
+        room = np.empty((*old.shape[:-2], max(limit, S), old.shape[-1]), dtype=old.dtype)
+        room[..., :S, :], room[..., S : S + 1, :] = old, new
+        return room[..., : S + 1, :]
+
+    return joined
+
+
 FORGETTING = {
+    "cache-full": mistake.known(
+        *limited("left", _right_up_to),
+        *limited("joined", _into_room_for),
+        hint="Without a window nothing goes, and everything finds room. Where does yours stop?",
+    ),
+    "last-words-only": mistake.known(
+        *limited("left", _right_last), hint="After 71 words without a window, how many are in your cache?"
+    ),
+    "sinks-twice": mistake.mutant(
+        {"left": _windows(lambda window, sinks: (window, 2 * sinks))},
+        hint="With two sinks, how many of the first words are kept?",
+    ),
+    "sinks-added-to-the-window": mistake.mutant(
+        {"left": _windows(lambda window, sinks: (window + sinks, sinks))},
+        hint="With two sinks and a window of 3, how many words are kept of nine?",
+    ),
     "nothing-forgotten": mistake.known(
         {"left": _everything}, hint="How many words are kept after nine, if the window is 4?"
     ),

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options
-from ..shared_mistakes import WHOLE, grouped, in_turn, neighbours
+from ..shared_mistakes import HALF, WHOLE, grouped, in_half, in_turn, limited, neighbours
 
 mistake = Catalogue()
 
@@ -134,6 +134,13 @@ GROUPS = {
         {"keys": _first_only}, hint="Do a head's keys and its values come from the same head?"
     ),
 }
+
+
+@mistake.mutants({"half-precision": mistake.mutant(*in_half(grouped), hint=HALF)})
+def grouped_query_attention(code):
+    return code
+
+
 SHARING = {
     "scale-by-length": "Write down the shape of K. Which of its numbers is the square root of?",
 }
@@ -145,16 +152,24 @@ SHARING = {
     | mutation_options.without(mutation_options.SCALES, "scale-by-length", "scale-by-half-d_k")
     | mutation_options.BY_VALUES
     | mutation_options.only(
-        mutation_options.CURVES, "softmax-missing", "softmax-twice", "not-normalised", "sign-flipped"
+        mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised", "sign-flipped"
     )
     | mutation_options.only(mutation_options.AXES, "softmax-over-queries", "softmax-over-everything")
     | mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all", "mask-transposed")
     | mutation_options.NOTHING
     | {
+        "first-words-only": mistake.known(
+            *limited("always", lambda limit: lambda L, S: np.arange(S) < limit + np.zeros((L, 1), dtype=int)),
+            hint="With 71 words, which of them has a weight in your last row, and which one is the last that has?",
+        ),
+        "first-heads-only": mistake.known(
+            *limited("cleared", lambda limit: limit, limits=(6, 7, 8, 12)),
+            hint="How many heads of output does your code fill? Is that number written in it?",
+        ),
         "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},
             hint="May the first query look at the last key? Who says that it must not?",
-        )
+        ),
     },
     hints=mutation_options.HINTS | SHARING,
     catalogued=(
@@ -167,10 +182,13 @@ SHARING = {
         "evenly-for-nothing",
     ),
 )
-def grouped_query_attention(always=None, **options):
+def grouped_query_attention(always=None, cleared=None, **options):
     def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
         if always is not None:
             mask = always(Q.shape[-2], K.shape[-2]) & (True if mask is None else mask)
-        return grouped(Q, K, V, num_kv_heads, mask, **options)
+        found = grouped(Q, K, V, num_kv_heads, mask, **options)
+        for part in found if cleared is not None else ():
+            part[..., cleared:, :, :] = 0
+        return found
 
     return grouped_query_attention
