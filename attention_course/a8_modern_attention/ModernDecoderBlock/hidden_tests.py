@@ -130,7 +130,7 @@ class TestModernDecoderBlock:
             self.run(block, weights=as_made), self.run(block, weights=ones), hint, "a new block's output", ATOL
         )
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.45)
     def test_attention_branch(self, student, reference):
         """With a silent feed-forward network, the block adds to x the attention of the normalised x."""
         self.attention_alone(student, reference)
@@ -191,7 +191,7 @@ class TestModernDecoderBlock:
         sizes = 96, 8, 2, 64, 33
         return words(1500, 2, 71, 96), self.block(student, *sizes), block_weights(1510, *sizes[:4]), None
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.3)
     def test_sizes(self, student, reference):
         """71 words in eight heads; 64 words without a window; one word, two, and one head of width 2."""
         self.looks_like_block(self.block(student))

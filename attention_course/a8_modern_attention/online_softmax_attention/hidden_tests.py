@@ -9,9 +9,9 @@ from ...hidden.inputs import normal
 from ...hidden.properties import responds, same_item_by_item
 from ..shared_hidden_tests import AT_REAL_SIZES, ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, holds_in, loosely
 
-# The table of all scores of 250 queries and 32,000 keys has 64 MB. Honest work in blocks of 256 holds the scores of one,
-# 0.5 MB, a few copies of that, and copies of K and V, 2 MB; a state for each of the 125 blocks is 1.3 MB. Even in float32
-# the table has more than this. (A question has 256 rows at most.)
+# The table of all scores of 250 queries and 32,000 keys has 64 MB, 32 in float32. Honest work in blocks of 256 holds
+# the scores of one, 0.5 MB, a few copies of that, and copies of K and V, 2 MB; a state of each block makes 1.3 MB more.
+# (A question has 256 rows at most.)
 MEMORY, KEYS, BLOCK = 24_000_000, 32_000, 256
 
 
