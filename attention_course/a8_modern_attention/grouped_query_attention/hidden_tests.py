@@ -178,7 +178,7 @@ class TestGroupedQueryAttention:
         ):
             heads = normal(1510 + 3 * number, *batch, h, L, d_k), normal(1511 + 3 * number, *batch, g, S, d_k)
             args = *heads, normal(1512 + 3 * number, *batch, g, S, d_v), g
-            masked = (*args, np.tri(L, S, max(0, S - L), dtype=bool)) if number < 2 else args  # the last L of S words
+            masked = (*args, np.tri(L, S, max(0, S - L), dtype=bool)) if number < 3 else args  # the last L of S words
             wanted, got = reference.grouped_query_attention(*masked), self.attend(student, *masked)
             if plain:
                 self.same(got, wanted, AT_REAL_SIZES)
