@@ -19,7 +19,7 @@ from autograder.judge.answers import (
     untouched_stub,
 )
 from autograder.judge.exercise_calls import read
-from autograder.judge.format_errors import MISSING, FormatError, format_error, put_right
+from autograder.judge.format_errors import MISSING, Fill, FormatError, format_error, put_right
 from autograder.judge.notebook import Notebook
 from autograder.judge.picture import draw
 from autograder.report import Picture
@@ -218,14 +218,21 @@ def _deducted_once(
     test = run.outcome.test
     if _costs_this_test(found, test, so_far):
         return run.outcome, (), so_far.and_of(test)
-    meant = _run_put_right(tests, test, answers)
+    meant = _run_put_right(tests, test, answers, Fill.UNKNOWN)
     if meant.outcome.error is None or not meant.filled:
         return meant.outcome, meant.calls, replace(so_far, lends=so_far.lends or meant.filled)
     # What fails for a missing part is told in the words that say so, and not of the NaN in its place.
     if so_far.has_room(test.weight, MISSING.share if so_far.lends else 1):
         return run.outcome, meant.calls, so_far.and_of(test)
-    lent = _run_put_right(tests, test, answers, lends=True)
-    return (lent if lent.outcome.error is None else run).outcome, meant.calls, so_far
+    if _earns_by_what_came(tests, test, answers):
+        return Outcome(test, None), meant.calls, so_far
+    return run.outcome, meant.calls, so_far.and_of(test)
+
+
+def _earns_by_what_came(tests: Tests, test: Test, answers: TestsAnswers) -> bool:
+    """Does a test pass with the missing part lent, and not whatever came beside it?"""
+    lent, alone = (_run_put_right(tests, test, answers, fill) for fill in (Fill.LENT, Fill.LENT_ALONE))
+    return lent.outcome.error is None and alone.outcome.error is not None
 
 
 def _costs_this_test(found: FormatError, test: Test, so_far: Deducted) -> bool:
@@ -239,14 +246,14 @@ def _run(tests: Tests, test: Test, answers: TestsAnswers) -> Run:
     return Run(tests.suite.run(test, student, tests.reference), student.calls)
 
 
-def _run_put_right(tests: Tests, test: Test, answers: TestsAnswers, lends: bool = False) -> Run:
+def _run_put_right(tests: Tests, test: Test, answers: TestsAnswers, fill: Fill) -> Run:
     """Run a test on answers that are put right."""
     assert tests.reference is not None
     right = answers_of(tests.reference)
     filled: list[bool] = []
 
     def answer(call: Call) -> Answer:
-        found = put_right(call, answers, right, lends)
+        found = put_right(call, answers, right, fill)
         filled.append(found.filled)
         return found.answer
 

@@ -9,13 +9,15 @@ put right.
 - `VIEW`, a `.view` of numbers that do not lie in order in memory: it goes on as `.reshape`, as PyTorch's own words
   advise.
 - `MISSING`, a part that is not given back: tests that need it fail up to its share. For the others the reference lends
-  it, once a test of what did come has passed, unless it is the first and main thing.
+  it, once a test of what did come has passed, unless it is the first and main thing, or more is missing than came. A
+  part that is lent earns nothing of its own: a test that would pass whatever did come fails as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -64,11 +66,16 @@ class PutRight:
     filled: bool = False
 
 
-def put_right(call: Call, answering: Answering, right: Answering, lends: bool) -> PutRight:
-    """The answer to a call, in the form of the right one if that can be told.
+class Fill(Enum):
+    """What stands where a part is missing, and what stands in place of the parts that came."""
 
-    lends: does the reference lend what is missing? If not, it is an array of NaN
-    """
+    UNKNOWN = "NaN for what is missing"
+    LENT = "what the reference gives for what is missing"
+    LENT_ALONE = "the same, and nothing that any test takes for right in place of what came"
+
+
+def put_right(call: Call, answering: Answering, right: Answering, fill: Fill) -> PutRight:
+    """The answer to a call, in the form of the right one if that can be told."""
     answer = answering(call)
     if _is_view(answer):
         call = replace(call, lenient=True)
@@ -82,8 +89,10 @@ def put_right(call: Call, answering: Answering, right: Answering, lends: bool) -
     if call.seeds is not None:
         again = answering(replace(call, seeds=_seeds(call.seeds, places, len(_arrays(answer.value)))))
         answer = again if isinstance(again, Reply) else answer
-    lent = lends and places[0] is not None
-    return PutRight(replace(answer, value=_arranged(answer.value, wanted.value, places, lent)), None in places)
+    missing = places.count(None)
+    lends = places[0] is not None and missing <= len(places) - missing
+    value = _arranged(answer.value, wanted.value, places, fill if lends else Fill.UNKNOWN)
+    return PutRight(replace(answer, value=value), missing > 0)
 
 
 def _is_view(answer: Answer) -> bool:
@@ -130,11 +139,13 @@ def _arrays(value: Any) -> list[Any]:
     return [item for item in parts_of(value) if hasattr(item, "shape")]
 
 
-def _arranged(got: Any, wanted: Any, places: Places, lent: bool) -> Any:
+def _arranged(got: Any, wanted: Any, places: Places, fill: Fill) -> Any:
     """`got` in the form of `wanted`, and what is missing lent by it, or not."""
     came, asked = _arrays(got), _arrays(wanted)
-    fill = [item if lent else _unknown(came[0], item) for item in asked]
-    found = [fill[i] if place is None else came[place] for i, place in enumerate(places)]
+    if fill is Fill.LENT_ALONE and None in places:
+        came = [_nothing(item) for item in came]
+    filled = [_unknown(came[0], item) if fill is Fill.UNKNOWN else item for item in asked]
+    found = [filled[i] if place is None else came[place] for i, place in enumerate(places)]
     return tuple(found) if _is_container(wanted) else found[0]
 
 
@@ -142,6 +153,11 @@ def _unknown(kind: Any, wanted: Any) -> Any:
     """Numbers that are not known, of the kind of what came."""
     nothing = np.full(tuple(wanted.shape), np.nan)
     return kind.new_tensor(nothing) if hasattr(kind, "detach") else nothing
+
+
+def _nothing(came: Any) -> Any:
+    """Of a wrong shape, dtype and value, in place of what came: a test that looks at it fails."""
+    return came.new_tensor(np.nan).half() if hasattr(came, "detach") else np.array(np.nan, dtype=np.float16)
 
 
 def _seeds(seeds: Sequence[Any], places: Places, count: int) -> list[Any]:

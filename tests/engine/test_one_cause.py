@@ -117,6 +117,31 @@ def test_weights_that_do_not_come_back_leave_the_output_its_points(name):
     assert [test.message for test in lost[1:]] == [ABOVE] * (len(lost) - 1)
 
 
+@pytest.mark.parametrize("form", ["{}", "({},)"])
+def test_one_part_of_three_earns_its_own_test_alone(form):
+    largest = "np.maximum(largest, (Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])).max(-1))"
+    names = notebook("online_softmax_step", [], "")
+    exec(f"def online_softmax_step(largest, total, mixed, Q, K, V): return {form.format(largest)}", names)
+    assert passed_by("online_softmax_step", names) == {"test_largest"}
+
+
+def test_a_part_that_is_lent_earns_nothing_of_its_own():
+    names = notebook("online_softmax_step", [], "")
+    step = names["online_softmax_step"]
+    names["online_softmax_step"] = lambda *args, **more: step(*args, **more)[:2]
+    passed = passed_by("online_softmax_step", names)
+    assert {"test_largest", "test_total", "test_batch_axes"} <= passed
+    assert passed.isdisjoint({"test_mixed", "test_quiet_block"})  # which look at the third part
+
+
+def passed_by(name, names):
+    """Tests that names pass in one exercise."""
+    assignment = COURSE.of_exercise(name)
+    (exercise,) = (one for one in assignment.exercises if one.name == name)
+    (result,) = judge(replace(material(assignment), hypotheses=None), Here(names), [exercise])
+    return {test.name for test in result.tests if test.state == "passed"}
+
+
 def test_a_form_of_its_own_hides_no_wrong_number():
     result = handed_in(
         "multi_head_attention",
