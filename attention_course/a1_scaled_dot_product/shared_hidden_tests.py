@@ -1,6 +1,7 @@
 """What hidden tests of a1 share. All sizes differ: L=4, S=5, d_k=6, d_v=3.
 
-But one case of each has sizes that are equal: there an axis found by its size, or turned because of it, shows.
+But one case of each has sizes that are equal: there an axis found by its size, or turned because of it, shows. And one
+test of each asks real sizes: a long text, and eight heads in a batch of two.
 
 A test's weight is its points: they add up to those of the cell.
 """
@@ -20,6 +21,7 @@ LARGE = 1e4  # exp(1e4) overflows even float64
 # Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
 AT_LARGE = 1e-2
 DTYPES = (np.float32, np.float64)
+ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
 
 
 def loosely(got):
@@ -101,7 +103,7 @@ class AttentionTests:
         expect.shape(self.kind(output, "output"), (4, 3), "One row a query.", "output")
         expect.shape(self.kind(weights, "weights"), (4, 5), "One row a query, one column a key.", "weights")
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.75)
     def test_weights(self, student, reference):
         """The weights are the softmax of the scaled scores, over the keys."""
         hint = "Each row belongs to one query. What does a row sum to, and what were the scores divided by?"
@@ -111,7 +113,7 @@ class AttentionTests:
             weights = self.part(self.split(self.ask_alone(student, Q, K, V), least=2), 1, wanted)
             expect.close(self.kind(weights, "weights"), wanted, hint, "weights")
 
-    @pytest.mark.weight(1.25)
+    @pytest.mark.weight(1)
     def test_output(self, student, reference):
         """The output is the sum of the values, each times its weight."""
         hint = "Each output row blends all the values. Which numbers say how much of each?"
@@ -123,13 +125,27 @@ class AttentionTests:
 
     @pytest.mark.weight(0.75)
     def test_batch(self, student, reference):
-        """Several sentences at once: one batch axis in front."""
-        arrays = normal(53, 2, 4, 6), normal(54, 2, 5, 6), normal(55, 2, 5, 3)
-        wanted = reference.scaled_dot_product_attention(*arrays)
+        """Several sentences at once: one batch axis in front. It stays for a batch of one."""
         hint = "Does one sentence alone come out right? Then: with three axes, which ones do you swap and sum over?"
-        got = self.split(self.ask(student, *arrays))
-        for place, name in list(enumerate(("output", "weights")))[: len(got)]:
-            expect.close(self.kind(self.part(got, place, wanted[place]), name), wanted[place], hint, name)
+        for batch in (3, 1):
+            arrays = normal(53, batch, 4, 6), normal(54, batch, 5, 6), normal(55, batch, 5, 3)
+            wanted = reference.scaled_dot_product_attention(*arrays)
+            got = self.split(self.ask(student, *arrays))
+            for place, name in list(enumerate(("output", "weights")))[: len(got)]:
+                expect.close(self.kind(self.part(got, place, wanted[place]), name), wanted[place], hint, name)
+
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student, reference):
+        """A text of seventy words of width 96, and eight heads in a batch of two."""
+        for seed, batch, (length, keys, d_k, d_v) in ((271, (), (70, 71, 96, 64)), (274, (2, 8), (17, 16, 11, 5))):
+            Q, K, V = (
+                normal(seed, *batch, length, d_k),
+                normal(seed + 1, *batch, keys, d_k),
+                normal(seed + 2, *batch, keys, d_v),
+            )
+            wanted = reference.scaled_dot_product_attention(Q, K, V)
+            for part, right, name in zip(self.attend(student, Q, K, V), wanted, ("output", "weights"), strict=False):
+                expect.close(part, right, ANY_SIZE, name)
 
     @pytest.mark.weight(0.3)
     def test_two_batch_axes(self, student):
@@ -163,10 +179,10 @@ class AttentionTests:
 
     @pytest.mark.weight(0.25)
     def test_lengths_of_one(self, student):
-        """One query, one key, one value of width one: every axis stays."""
+        """One query, one key, width one: every axis stays."""
         self.looks_like_attention(student)
-        for length, keys in ((1, 5), (4, 1), (1, 1)):
-            parts = self.attend(student, self.Q[:length], self.K[:keys], self.V[:keys, :1])
+        for length, keys, d_k in ((1, 5, 6), (4, 1, 6), (1, 1, 1)):
+            parts = self.attend(student, self.Q[:length, :d_k], self.K[:keys, :d_k], self.V[:keys, :1])
             for part, wanted, name in zip(parts, ((length, 1), (length, keys)), ("output", "weights"), strict=False):
                 expect.shape(part, wanted, "Does something drop axes of length one?", name)
                 expect.finite(part, what=name)

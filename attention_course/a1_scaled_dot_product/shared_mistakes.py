@@ -10,6 +10,7 @@ ATTENTION = (
     | mutation_options.BY_VALUES
     | mutation_options.OPERANDS
     | mutation_options.TURNS
+    | mutation_options.SIZES
     | mutation_options.AFTER | mutation_options.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
 )  # fmt: skip
 

@@ -19,6 +19,7 @@ FAR = 1e5  # keys of this size give scores of at most a few 1e5
 # Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
 AT_LARGE = 1e-2
 DTYPES = (np.float32, np.float64)
+ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
 TRUTH = "What does ~ make of True, and what of the number 1?"
 BY_NAME = "The names of the arguments are those in the first line you were given."
 
@@ -32,6 +33,13 @@ def all_low(seed, length, keys, width):
 def table(*rows):
     """A mask from rows of ones and zeros."""
     return np.array([[letter == "1" for letter in row] for row in rows])
+
+
+def any_mask(seed, length, keys):
+    """A mask of any size that allows about half, and each query some key."""
+    mask = normal(seed, length, keys) > 0
+    mask[:, keys // 2] = True
+    return mask
 
 
 # No symmetry; every row allows something and hides something, so that empty rows are a matter of their own tests.

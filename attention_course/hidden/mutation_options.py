@@ -23,6 +23,7 @@ HINTS = {
     "scale-by-d_k": "Look at the formula again: what exactly stands below the fraction bar?",
     "scale-by-d_v": "Whose width is below the square root: that of the keys or that of the values?",
     "scale-by-length": "Which axis is d_k? Print the number you divide by.",
+    "squared-in-place-of-root": "As d_k grows, does what you divide by grow faster than d_k, or more slowly?",
     "scale-by-fourth-root": "Square what you divide by, and square it again: which number do you get?",
     "scale-by-half-d_k": "Print the number you divide by. Is its square d_k?",
     "scale-in-whole-numbers": "Print what you divide by. Is it the root of d_k to the last digit?",
@@ -58,6 +59,7 @@ HINTS = {
     "divided-by-the-maximum": "What should each row add up to, and what does yours?",
     "epsilon-added": "What does each row add up to, to the last digit? What do you add below the fraction bar?",
     "no-max-subtraction": "What is np.exp(1000.0)? What is the largest number that goes into your exp?",
+    "another-number-subtracted": "Which number is taken off a row before exp? Is it the largest of those that count?",
     "maximum-subtracted": "Where does taking off the largest belong: to the scores, or to the softmax?",
     "cosine-similarity": "A longer query: should its scores grow, and do yours?",
     "distance-for-dot-product": "Is a score a distance between two vectors? Look at the formula again.",
@@ -81,6 +83,8 @@ HINTS = {
     "weights-applied-twice": "How often are the values multiplied by the weights?",
     "scores-returned": "What is the second thing to give back: numbers before the softmax or after it?",
     "output-scaled": "In the formula, is the square root inside the softmax or outside?",
+    "stops-at-a-length": "How long a text is your code made for? Try one of a hundred words.",
+    "some-heads-only": "How many heads is your code made for? Try eight of them.",
     "detached-gradient": "Which operations hand on a gradient, and is every step one of those?",
 }
 
@@ -178,6 +182,29 @@ CURVES: Mutants = {
     ],
     "no-max-subtraction": [{"curve": lambda xp, x, axis: xp.exp(x) / xp.total(xp.exp(x), axis)}],
 }
+
+
+def _shifted(by: Callable[..., Any]) -> Options:
+    """Another number than the largest is taken off what is not hidden; `by` gets scores and which are."""
+
+    def curve(xp: Library, x: Any, axis: Any) -> Any:
+        seen = x > -1e29
+        exps = xp.exp(xp.where(seen, x - by(xp, x, seen * 1.0, axis), -np.inf))
+        return exps / xp.total(exps, axis)
+
+    return {"curve": curve}
+
+
+SHIFTS: Mutants = {
+    "another-number-subtracted": [
+        _shifted(lambda xp, x, seen, axis: xp.total(x * seen, axis) / xp.total(seen, axis)),
+        _shifted(lambda xp, x, seen, axis: -xp.largest(-x * seen - 1e29 * (1 - seen), axis)),
+        _shifted(lambda xp, x, seen, axis: x[..., :1] * seen[..., :1]),
+        _shifted(lambda xp, x, seen, axis: x[..., -1:] * seen[..., -1:]),
+        _shifted(lambda xp, x, seen, axis: xp.total(x * (seen * (seen.cumsum(-1) == 1)), axis)),
+        _shifted(lambda xp, x, seen, axis: xp.total(x * (seen * (seen.cumsum(-1) == xp.total(seen, -1))), axis)),
+    ]
+}
 AXES: Mutants = {
     "softmax-over-queries": [{"axis": -2}],
     "softmax-over-axis-0": [{"axis": 0}],
@@ -205,6 +232,7 @@ SCALES: Mutants = {
         {"scale": lambda size: math.sqrt(size.Q.shape[1])},
         {"scale": lambda size: math.sqrt(size.Q.shape[0])},
     ],
+    "squared-in-place-of-root": [{"scale": lambda size: size.d_k**2}],
     "scale-by-fourth-root": [{"scale": lambda size: size.d_k**0.25}],
     "scale-by-half-d_k": [{"scale": lambda size: size.d_k / 2}, {"scale": lambda size: size.d_k // 2}],
 }
@@ -252,6 +280,42 @@ AFTER: Mutants = {
     ],
     "output-scaled": [{"mixed": lambda w, V, size: (w @ V / math.sqrt(size.d_k), w)}],
     "even-weights": [{"mixed": lambda w, V, size: ((0 * w + 1 / w.shape[-1]) @ V, w)}],
+}
+
+# ---------------------------------------------------------------- sizes that code is made for
+
+LENGTHS = (8, 16, 32, 64)  # of tables, buffers and slices
+HEADS = (3, 4)
+
+
+def cut(array: Any, axis: int, after: int) -> Any:
+    """Zeros behind the first so many along an axis, counted from the end; as it is if it has no such axis."""
+    if array.ndim < -axis or array.shape[axis] <= after:
+        return array
+    kept = array.copy() if isinstance(array, np.ndarray) else array.clone()
+    kept[(..., slice(after, None), *[slice(None)] * (-1 - axis))] = 0
+    return kept
+
+
+def cuts(axis: int, sizes: tuple[int, ...]) -> list[Options]:
+    """What is behind the first few along an axis is never worked out."""
+    return [{"sized": lambda part, after=after: cut(part, axis, after)} for after in sizes]
+
+
+def _table(size: int, beyond: bool) -> Options:
+    """Of a mask: what a table of so many words says, and one answer for all beyond."""
+
+    def table(mask: Any) -> Any:
+        inside = np.arange(mask.shape[-1]) < size
+        return np.where(inside & inside[:, None], mask, beyond)
+
+    return {"table": table}
+
+
+TABLES = [_table(size, beyond) for size in LENGTHS for beyond in (True, False)]
+SIZES: Mutants = {
+    "stops-at-a-length": [*cuts(-2, LENGTHS), *({"reach": length} for length in LENGTHS)],
+    "some-heads-only": cuts(-3, HEADS),
 }
 
 # ---------------------------------------------------------------- masks
@@ -363,20 +427,38 @@ def attend(
     scale: Callable[[Any], float] = right_scale,
     mixed: Callable[..., Any] = right_mix,
     more: Options | None = None,
+    reach: int | None = None,
+    sized: Callable[[Any], Any] = lambda part: part,
     **options: Any,
 ) -> tuple[Any, Any]:
-    """Attention with each decision an option; `more`: further sizes that a scale may take for d_k."""
+    """Attention with each decision an option.
+
+    more: further sizes that a scale may take for d_k; reach: how many keys are looked at; sized: what is done to output
+    and weights at the end
+    """
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=V.shape[-1], **(more or {}))
     left, right, values = operands(Q, K, V)
     scores = left @ turn(xp, right) / scale(size)
-    return mixed(weights(xp, scores, allowed, **options), values, size)  # type: ignore[no-any-return]
+    if reach is not None:
+        scores = scores + (cut(0 * scores + 1, -1, reach) - 1) * 1e30
+    output, found = mixed(weights(xp, scores, allowed, **options), values, size)
+    return sized(output), sized(found)
 
 
-def scores_of(xp: Library, Q: Any, K: Any, *, operands: Any = None, turn: Any = None, scale: Any = right_scale) -> Any:
+def scores_of(
+    xp: Library,
+    Q: Any,
+    K: Any,
+    *,
+    operands: Any = None,
+    turn: Any = None,
+    scale: Any = right_scale,
+    sized: Callable[[Any], Any] = lambda part: part,
+) -> Any:
     """Scores with each decision an option."""
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=K.shape[-1])
     left, right = (operands(Q, K, K) if operands else (Q, K))[:2]
-    return left @ (turn(xp, right) if turn else xp.swap(right, -2, -1)) / scale(size)
+    return sized(left @ (turn(xp, right) if turn else xp.swap(right, -2, -1)) / scale(size))
 
 
 def only(mutants: Mutants, *names: str) -> Mutants:

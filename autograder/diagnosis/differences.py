@@ -20,6 +20,9 @@ from autograder.testing.student import parts_of
 
 MOST = 20_000  # numbers of an answer that is looked at
 ENOUGH = 4  # numbers that a factor must hold for
+FEWEST_DIGITS = 1e-5, 1e-2  # how far numbers in half precision are off, or rounded ones
+LARGEST_HALF = 65_504.0
+BY_CHANCE, UP_AND_DOWN = 30, 0.3  # of so many numbers, the share that is off to another side than the one before
 NOT_ALONE = "cannot be told by this alone"  # goes with answers that tell it
 
 
@@ -174,14 +177,32 @@ def offset(a: np.ndarray, b: np.ndarray) -> str:
 
 @of_each_part
 def rounded(a: np.ndarray, b: np.ndarray) -> str:
-    """They are rounded."""
-    if a.shape != b.shape or a.dtype.kind != "f" or b.size < ENOUGH or not np.isfinite(a).all():
+    """They are rounded, or digits were lost on the way."""
+    if a.shape != b.shape or a.dtype.kind != "f":
+        return ""
+    kept = np.isfinite(a) | (np.abs(b) < LARGEST_HALF)
+    a, b = a[kept], b[kept]
+    if not np.isfinite(a).all():
         return ""
     places = next((n for n in range(6) if nearly_equal(a, b.round(n))), None)
-    if places is None or not b.round(places).any():
-        return ""
+    if a.size < ENOUGH or places is None or not b.round(places).any():
+        return _few_digits(a, b)
     places_of = {0: "whole numbers", 1: "1 place"}
     return f"Your numbers are rounded to {places_of.get(places, f'{places} places')}."
+
+
+def _few_digits(a: np.ndarray, b: np.ndarray) -> str:
+    """Off by a thousandth or so, up and down by chance: what is systematic goes along with the numbers."""
+    size, off = np.abs(b).mean() if b.size else 1.0, (a.astype(float) - b)[np.argsort(b)]
+    share = np.abs(off).mean() / size if b.size and size else 0.0
+    if share > FEWEST_DIGITS[1]:
+        return ""
+    signs = np.sign(off[off != 0])
+    if signs.size < BY_CHANCE:
+        return NOT_ALONE
+    if share < FEWEST_DIGITS[0] or (signs[1:] != signs[:-1]).mean() < UP_AND_DOWN:
+        return ""
+    return f"Your numbers have the right ones' first {int(-np.log10(share))} digits, and lose the rest."
 
 
 @of_each_part

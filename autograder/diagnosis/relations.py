@@ -100,6 +100,7 @@ def relations(
         if (found := kind.among(asked, wrong)) is not None:
             yield found
     yield from _one_layout(asked, wrong)
+    yield from _up_to_a_size(asked, wrong)
     yield from _without_effect(asked, wrong)
 
 
@@ -175,7 +176,8 @@ KINDS: tuple[Kind, ...] = (
         "What do you add or take off at the end, and does the docstring ask for it?",
     ),
     OfAnswer(
-        "rounded", differences.rounded, "On which line are numbers rounded, and does the docstring ask for it?"
+        "rounded", differences.rounded,
+        "On which line are digits lost: is something rounded there, or is its dtype a small one?",
     ),
     OfAnswer(
         "another-order", differences.order,
@@ -260,6 +262,35 @@ def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterato
         )
 
 
+def _up_to_a_size(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+    """Right up to one size of an argument, or of several, and wrong wherever it is larger."""
+    given = [dict(_sizes(one.call)) for one in asked]
+    ends: dict[frozenset[int], list[str]] = defaultdict(list)
+    for what in dict.fromkeys(what for sizes in given for what in sizes):
+        missed = frozenset(i for i in wrong if what in given[i])
+        right = {sizes[what] for i, sizes in enumerate(given) if what in sizes and i not in wrong}
+        if len(right) > 1 and max(right) < min((given[i][what] for i in missed), default=0):
+            ends[missed].append(f"{what} is at most {max(right)}")
+    for missed, found in ends.items():
+        evidence = f"All is right where {', '.join(found[:MOST_SIZES])}; beyond it is not."
+        hint = "Is a number of your code a size, and what becomes of all that is larger?"
+        yield Relation("stops-at-a-size", evidence, hint, missed)
+
+
+def _sizes(call: Call) -> Iterator[tuple[str, int]]:
+    """How long each axis of an argument is, how large each whole number, and how many methods are called."""
+    made = call.instance
+    of_init = [] if made is None else zip(ORDINALS, made.args, strict=False)
+    places = [(place, value) for place, value in zip(ORDINALS, call.args, strict=False)]
+    for place, value in [*places, *((f"{place} (of __init__)", value) for place, value in of_init)]:
+        if isinstance(value, int) and not isinstance(value, bool):
+            yield f"the {place} argument", value
+        for axis, length in enumerate(getattr(value, "shape", ())):
+            yield f"axis {axis - len(value.shape)} of the {place} argument", int(length)
+    if call.steps:
+        yield "the number of calls", len(call.steps)
+
+
 def _without_effect(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """The same answer to all calls that differ in one argument alone, though the right ones differ."""
     given = [_arguments(one.call) for one in asked]
@@ -280,6 +311,7 @@ def _without_effect(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Ite
             )
 
 
+MOST_SIZES = 4  # that are told: a long text is often a wide one, too
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 

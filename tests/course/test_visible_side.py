@@ -59,7 +59,7 @@ def test_the_page_has_a_row_for_each_mistake_and_says_why_one_is_not_shown():
     page = visible_page.page(rows_of(assignment))
     for mistake in read_catalogue(assignment.mistakes):
         assert f"| {mistake.name} |" in page
-    assert "Not shown by visible tests: stops-at-eight: A size: an example by hand" in page
+    assert "Not shown by visible tests: stops-at-a-length: A size: an example by hand" in page
 
 
 @pytest.mark.parametrize(("assignment", "way"), ACCEPTED, ids=[f"{a.name}-{w.exercise}-{w.name}" for a, w in ACCEPTED])

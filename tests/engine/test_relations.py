@@ -49,6 +49,9 @@ def changed(x):
         (lambda x: x.swapaxes(-1, -2), lambda x: x, "axes-in-another-order", "changed places"),
         (lambda x: x.ravel(), lambda x: x, "another-shape", "joined or cut"),
         (lambda x: x[None], lambda x: x, "another-shape", "too many"),
+        (lambda x: x.round(2), lambda x: x, "rounded", "rounded to 2 places"),
+        (lambda x: x.astype("float16").astype(x.dtype), lambda x: x, "rounded", "first 3 digits"),
+        (lambda x: np.sin(x.round(3)), np.sin, "rounded", "first 3 digits"),
         (lambda x: x[..., ::-1], lambda x: x, "another-order", "backwards along axis"),
         (lambda x: np.roll(x, 1, -1), lambda x: x, "another-order", "1 place too late, in a circle"),
         (lambda x: x[..., [2, 0, 1, 4, 3]], lambda x: x, "another-order", "another order"),
@@ -135,8 +138,23 @@ def test_right_for_one_layout_alone():
     assert (found.name, "With 2 axes all is right" in found.evidence) == ("one-batch-layout", True)
 
 
+def test_right_up_to_a_size():
+    """Eight rows come out right, seventy do not; how many columns there are does not matter."""
+
+    def eight_rows(x):
+        return np.where(np.arange(len(x))[:, None] < 8, x * x, 0)
+
+    calls = [np.random.default_rng(rows).normal(size=(rows, columns)) for rows, columns in ((3, 90), (8, 4), (70, 5))]
+    (found,) = related(eight_rows, lambda x: x * x, *calls)
+    assert (found.name, found.hint[-1]) == ("stops-at-a-size", "?")
+    assert found.evidence == "All is right where axis -2 of the first argument is at most 8; beyond it is not."
+    # Where a smaller size is wrong as well, the size is not what is wrong.
+    assert related(lambda x: np.sin(x) if len(x) != 8 else x * x, lambda x: x * x, *calls) == ()
+
+
 def test_noise_stands_in_no_relation():
     assert related(lambda x: np.sin(9 * x), lambda x: x) == ()
+    assert related(lambda x: np.sign(x) * np.abs(x) ** 1.002, lambda x: x) == ()  # a little off, but not by chance
     assert related(lambda x: x.sum(), lambda x: x.mean() ** 2) == ()  # one number is always some factor of another
 
 

@@ -58,6 +58,7 @@ SAME = [
     "exponent-off-by-one cosine-pair-off-by-one",
     "argument-unused W_K-unused W_V-unused value-unused key-unused query-unused",
     "small-fill leaky-mask",
+    "stops-at-a-size stops-at-a-length some-heads-only stops-at-eight positions-overflow lengths-overflow",
     "mask-multiplied masked-with-zero",
     "truth-values another-dtype",
     "wrong-matrix W_Q-for-W_O another-matrix",

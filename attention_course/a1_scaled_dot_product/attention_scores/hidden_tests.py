@@ -10,7 +10,7 @@ from autograder.testing import Raised, expect
 from ...hidden.inputs import normal
 from ...hidden.properties import keeps_digits, responds, same_item_by_item
 from ...hidden.unbatched import Unbatched
-from ..shared_hidden_tests import DTYPES, LARGE, loosely
+from ..shared_hidden_tests import ANY_SIZE, DTYPES, LARGE, loosely
 
 
 @pytest.mark.exercise("attention_scores")
@@ -37,7 +37,7 @@ class TestAttentionScores:
         got = expect.array(student.attention_scores(self.Q, self.K))
         expect.shape(got, (4, 5), "One row a query, one column a key.")
 
-    @pytest.mark.weight(2.2)
+    @pytest.mark.weight(1.7)
     def test_values(self, student, reference):
         """Each score is the dot product of a query and a key, divided by the square root of d_k."""
         cases = (15, 1, (4, 5, 6)), (17, LARGE, (3, 2, 16)), (64, 1, (4, 3, 3))  # large scores; keys of a square
@@ -52,6 +52,13 @@ class TestAttentionScores:
         Q, K = normal(19, 3, 4, 6), normal(20, 3, 5, 6)
         hint = "Does one sentence alone come out right? Then: which axes and sizes does your code count from the front?"
         expect.close(expect.array(student.attention_scores(Q, K)), reference.attention_scores(Q, K), hint)
+
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student, reference):
+        """Seventy queries of width 96, and eight heads in a batch of two."""
+        for seed, batch, (length, keys, width) in ((281, (), (70, 71, 96)), (283, (2, 8), (17, 16, 11))):
+            Q, K = normal(seed, *batch, length, width), normal(seed + 1, *batch, keys, width)
+            expect.close(self.scores(student, Q, K), reference.attention_scores(Q, K), ANY_SIZE)
 
     @pytest.mark.weight(0.45)
     def test_two_batch_axes(self, student):

@@ -76,6 +76,8 @@ def attention_scores(Q, K):
     | mutation_options.WHOLE_SCALES
     | mutation_options.without(mutation_options.OPERANDS, "keys-blended", "queries-blended", "values-with-keys")
     | mutation_options.TURNS
+    | {"stops-at-a-length": mutation_options.cuts(-2, mutation_options.LENGTHS)}
+    | mutation_options.only(mutation_options.SIZES, "some-heads-only")
     | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
     | {
         "softmax-already": mistake.known(
@@ -89,6 +91,8 @@ def attention_scores(Q, K):
         "multiplied-by-the-scale",
         "all-axes-reversed",
         "queries-and-keys-swapped",
+        "stops-at-a-length",
+        "some-heads-only",
     ),
 )
 def attention_scores(end=lambda scores: scores, distance=0, **options):

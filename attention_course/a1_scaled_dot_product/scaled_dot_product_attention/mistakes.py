@@ -77,7 +77,7 @@ def scaled_dot_product_attention(Q, K, V):
     ATTENTION, hints=mutation_options.HINTS,
     catalogued=(
         "no-scaling", "scale-by-d_k", "scale-by-d_v", "scaled-after-softmax", "softmax-over-queries", "softmax-missing",
-        "scores-returned", "all-axes-reversed", "no-max-subtraction",
+        "scores-returned", "all-axes-reversed", "no-max-subtraction", "stops-at-a-length", "some-heads-only",
     ),
 )  # fmt: skip
 def scaled_dot_product_attention(second="weights", **options):

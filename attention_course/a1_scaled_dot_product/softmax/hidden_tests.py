@@ -7,7 +7,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import keeps_digits, responds, same_item_by_item
-from ..shared_hidden_tests import AT_LARGE, DTYPES, LARGE, loosely
+from ..shared_hidden_tests import ANY_SIZE, AT_LARGE, DTYPES, LARGE, loosely
 
 
 @pytest.mark.exercise("softmax")
@@ -25,26 +25,32 @@ class TestSoftmax:
         """The result has the shape of the input."""
         expect.shape(expect.array(student.softmax(self.X)), (4, 5))
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.8)
     def test_one_row(self, student, reference):
         """One row of scores gives the right weights."""
         for x in (normal(2, 5), 2 * normal(3, 7), 6 * normal(9, 6)):
             hint = "Which two steps turn scores into weights that are positive and sum to 1?"
             expect.close(expect.array(student.softmax(x)), reference.softmax(x), hint)
 
-    @pytest.mark.weight(1)
+    @pytest.mark.weight(0.8)
     def test_many_rows(self, student, reference):
         """Several rows: each gets the weights it would get alone."""
         for x in (self.X, normal(4, 3, 2), normal(5, 6, 3).T):
             hint = "Does each row sum to 1? Which axis does `axis=-1` mean, and which shape has a sum over it?"
             expect.close(expect.array(student.softmax(x)), reference.softmax(x), hint)
 
+    @pytest.mark.weight(0.4)
+    def test_real_sizes(self, student, reference):
+        """Seventy rows of 96 scores, and one of 333."""
+        for x in (normal(281, 70, 96), 2 * normal(282, 1, 333)):
+            expect.close(loosely(student.softmax(x)), reference.softmax(x), ANY_SIZE)
+
     @pytest.mark.weight(0.7)
     def test_axis(self, student):
         """`axis` chooses the axis to normalise over; it may count from the end."""
         self.looks_like_weights(student)
         hint = "Is `axis` used in every step?"
-        x = normal(6, 3, 4, 5)
+        x = normal(6, 8, 4, 5)
         results = []
         for axis in (0, -2, 2):
             last = np.moveaxis(x, axis, -1)

@@ -102,6 +102,14 @@ def _summed_away(kept):
         ),
         "all-axes-reversed": mistake.mutant({"by_rows": True}, hint="What does .T make of three axes?"),
         "axis-summed-away": [{"curve": _summed_away(True)}, {"curve": _summed_away(False)}],
+        "stops-at-a-length": mistake.known(
+            *(
+                {"end": lambda weights, axis, along=along, after=after: mutation_options.cut(weights, along, after)}
+                for along in (-2, -1)
+                for after in mutation_options.LENGTHS
+            ),
+            hint="How many scores, and how many rows of them, is your code made for? Try a hundred.",
+        ),
     },
     hints=mutation_options.HINTS,
     catalogued=(

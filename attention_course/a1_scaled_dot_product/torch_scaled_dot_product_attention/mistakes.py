@@ -36,6 +36,16 @@ def torch_scaled_dot_product_attention(query, key, value):
     return torch.bmm(weights, value), weights
 
 
+@mistake("view-joins-batch-axes", hint="Which axes does the view join into one, and are they neighbours in memory?")
+def torch_scaled_dot_product_attention(query, key, value):
+    *batch, L, d_k = query.shape
+    S, d_v = value.shape[-2:]
+    scores = torch.bmm(query.view(-1, L, d_k), key.view(-1, S, d_k).transpose(1, 2)) / math.sqrt(d_k)
+    weights = torch.softmax(scores, dim=-1)
+    output = torch.bmm(weights, value.view(-1, S, d_v))
+    return output.view(*batch, L, d_v), weights.view(*batch, L, S)
+
+
 @mistake("detached-gradient", hint="Which operations hand on a gradient, and is every step one of those?")
 def torch_scaled_dot_product_attention(query, key, value):
     scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).detach()
@@ -94,7 +104,14 @@ def torch_scaled_dot_product_attention(query, key, value):
     ATTENTION | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
     hints=mutation_options.HINTS
     | {"no-max-subtraction": "What is the exp of 1000? What may be taken off a row with its weights unchanged?"},
-    catalogued=("no-scaling", "scale-by-d_k", "softmax-over-queries", "no-max-subtraction"),
+    catalogued=(
+        "no-scaling",
+        "scale-by-d_k",
+        "softmax-over-queries",
+        "no-max-subtraction",
+        "stops-at-a-length",
+        "some-heads-only",
+    ),
 )
 def torch_scaled_dot_product_attention(second="weights", **options):
     return lambda query, key, value: attention(TORCH, query, key, value, second, options)

@@ -9,7 +9,7 @@ from autograder.testing import Raised, expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import same_item_by_item
-from ..shared_hidden_tests import FAR, HUGE, AttentionTests, all_low, all_zero, loosely, table, zero_where
+from ..shared_hidden_tests import ANY_SIZE, FAR, HUGE, AttentionTests, all_low, all_zero, loosely, table, zero_where
 
 LATER = np.triu(np.ones((5, 5), dtype=bool), 1)  # what a word may not see in a text of five
 
@@ -39,21 +39,21 @@ class TestCausalAttention(AttentionTests):
         """Five words, values of width three: output (5, 3), weights (5, 5), as a tuple."""
         self.check_shape(self.ask(student, *self.SMALL), (5, 3), (5, 5))
 
-    @pytest.mark.weight(0.65)
+    @pytest.mark.weight(0.55)
     def test_weights(self, student, reference):
         """The weights are the softmax of the scaled scores, over the word itself and the words before it."""
         for seed, (length, d, d_v) in ((41, (5, 6, 3)), (44, (3, 4, 7))):
             arrays = normal(seed, length, d), normal(seed + 1, length, d), normal(seed + 2, length, d_v)
             self.check_weights(student, arrays, reference.causal_attention(*arrays)[1])
 
-    @pytest.mark.weight(0.85)
+    @pytest.mark.weight(0.7)
     def test_output(self, student, reference):
         """The output is the sum of the values, each times its weight."""
         for seed, (length, d, d_v) in ((47, (5, 6, 3)), (50, (4, 3, 6))):
             arrays = normal(seed, length, d), normal(seed + 1, length, d), normal(seed + 2, length, d_v)
             self.check_output(student, arrays, reference.causal_attention(*arrays)[0])
 
-    @pytest.mark.weight(0.8)
+    @pytest.mark.weight(0.5)
     def test_last_word(self, student, reference):
         """The last word sees all words, so its row is that of attention without a mask."""
         for seed, (length, d, d_v) in ((106, (5, 6, 3)), (109, (4, 3, 6))):
@@ -62,13 +62,25 @@ class TestCausalAttention(AttentionTests):
             wanted = [part[-1] for part in reference.causal_attention(*arrays)]
             self.same([part[-1] for part in self.attend(student, *arrays)], wanted, hint, " of the last word")
 
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student, reference):
+        """A text of seventy words of width 96; two texts of 64 and 40 words; eight heads in a batch of two."""
+        padding = (np.arange(64) < np.array([64, 40])[:, None])[:, None, :]
+        cases = ((121, (70,), (96, 64), ()), (124, (2, 64), (12, 5), (padding,)), (127, (2, 8, 17), (11, 5), ()))
+        for seed, sizes, (d, d_v), more in cases:
+            arrays = normal(seed, *sizes, d), normal(seed + 1, *sizes, d), normal(seed + 2, *sizes, d_v)
+            wanted = reference.causal_attention(*arrays, *more)
+            got = self.attend(student, *arrays, *more)
+            rows = slice(40 if more else None)  # those behind the shorter text are for `test_padded_queries`
+            self.same([part[..., rows, :] for part in got], [part[..., rows, :] for part in wanted], ANY_SIZE)
+
     @pytest.mark.weight(0.4)
     def test_batch_axes(self, student):
         """Batch axes in front, without padding: each item attends on its own."""
         self.looks_like_attention(student)
         hint = "Which axes do you swap, and from which do you take sizes, when there are more than two?"
         same_item_by_item(lambda *a: tuple(self.attend(student, *a)), self.BATCH, 1, hint)
-        arrays = [normal(56, 3, 2, 5, 6), normal(57, 3, 2, 5, 6), normal(58, 3, 2, 5, 4)]
+        arrays = [normal(56, 2, 3, 5, 6), normal(57, 2, 3, 5, 6), normal(58, 2, 3, 5, 4)]
         same_item_by_item(lambda *a: tuple(self.attend(student, *a)), arrays, 2, hint)
 
     @pytest.mark.weight(0.3)
@@ -86,7 +98,7 @@ class TestCausalAttention(AttentionTests):
                 zero_where(LATER, weights, hint, "the weight of a later word")
         self.check_low(student, [*all_low(64, 5, 5, 6), self.V], LATER)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.6)
     def test_padding(self, student):
         """With padding, no query sees a padded key, and the real words find what they find without it."""
         self.looks_like_attention(student)
@@ -101,7 +113,7 @@ class TestCausalAttention(AttentionTests):
         for weights in before[1:]:
             zero_where(np.broadcast_to(~self.PADDING, (2, 5, 5)), weights, hint, "the weight of a padded key")
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_padded_queries(self, student):
         """Padding hides keys only: a query on a padded place finds what it would find as the last real word."""
         self.looks_like_attention(student)
@@ -134,12 +146,14 @@ class TestCausalAttention(AttentionTests):
 
     @pytest.mark.weight(0.05)
     def test_one_word(self, student):
-        """A text of one word: every axis stays."""
+        """A text of one word, and of width one: every axis stays."""
         self.looks_like_attention(student)
-        for part, what in zip(self.attend(student, *(a[:1] for a in self.SMALL)), ("output", "weights"), strict=False):
-            expect.finite(part, what=what)
+        for width in (None, 1):
+            parts = self.attend(student, *(a[:1, :width] for a in self.SMALL))
+            for part, what in zip(parts, ("output", "weights"), strict=False):
+                expect.finite(part, what=what)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in output and weights."""
         self.looks_like_attention(student)
@@ -157,7 +171,7 @@ class TestCausalAttention(AttentionTests):
         with contextlib.suppress(Raised):  # as for dtypes
             self.check_inputs(student, Q, K, V, self.PADDING)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.05)
     def test_by_name(self, student):
         """The arguments may be given by name, and `padding=None` is the same as no padding."""
         self.looks_like_attention(student)

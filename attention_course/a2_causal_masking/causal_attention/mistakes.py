@@ -144,6 +144,8 @@ WORDS = mutation_options.HINTS | {
     | mutation_options.AXES
     | mutation_options.without(CURVES, "another-base", "epsilon-added")
     | mutation_options.TURNS
+    | {"stops-at-a-length": [*mutation_options.TABLES, *mutation_options.SIZES["stops-at-a-length"]]}
+    | mutation_options.only(mutation_options.SIZES, "some-heads-only")
     | CAUSAL,
     mutation_options.EMPTY,
     hints=WORDS,
@@ -155,6 +157,8 @@ WORDS = mutation_options.HINTS | {
         "softmax-over-queries",
         "nan-for-nothing",
         "all-axes-reversed",
+        "stops-at-a-length",
+        "some-heads-only",
     ),
 )
 def causal_attention(
@@ -163,11 +167,12 @@ def causal_attention(
     join=lambda causal, padding: causal & padding,
     alone=lambda causal: causal,
     heard=lambda V, padding: V,
+    table=lambda causal: causal,
     **options,
 ):
     def attend(Q, K, V, padding=None):
         allowed = np.tril(np.ones((Q.shape[-2], Q.shape[-2]), dtype=bool), k)
-        allowed = allowed.T if upper else allowed
+        allowed = table(allowed.T if upper else allowed)
         allowed = alone(allowed) if padding is None else join(allowed, padding)
         V = V if padding is None else heard(V, padding)
         return mutation_options.attend(NUMPY, Q, K, V, allowed, **options)

@@ -34,13 +34,6 @@ def causal_mask(length):
     return np.tril(np.ones((length, length), dtype=bool))[None, None]
 
 
-@mistake("stops-at-eight", hint="For how many words is your mask made? Try a longer text than those in the notebook.")
-def causal_mask(length):
-    mask = np.ones((length, length), dtype=bool)
-    mask[:8, :8] = np.tril(mask[:8, :8])
-    return mask
-
-
 @mistake.mutants(
     {
         "mask-off-by-one": [{"k": 1}, {"k": -1}],
@@ -51,8 +44,12 @@ def causal_mask(length):
             {"part": "diagonal"}, hint="Which words come before word 2, and may it look at them?"
         ),
         "mask-inverted": mistake.known({"inverted": True}),
+        "stops-at-a-length": mistake.known(
+            *mutation_options.TABLES,
+            hint="For how many words is your mask made? Try a longer text than those in the notebook.",
+        ),
         "looks-back-a-few-words": mistake.mutant(
-            *[{"back": back} for back in range(2, 7)],
+            *[{"back": back} for back in (*range(2, 7), *mutation_options.LENGTHS)],
             hint="In a long text, how far back does the last word look in yours?",
         ),
         "diagonal-missing": mistake.mutant(
@@ -61,12 +58,15 @@ def causal_mask(length):
     },
     hints=mutation_options.HINTS,
 )
-def causal_mask(k=0, turned=False, part="lower", inverted=False, back=None, first=False):
+def causal_mask(
+    k=0, turned=False, part="lower", inverted=False, back=None, first=False, table=lambda mask: mask,
+):  # fmt: skip
     def mask(length):
         ones = np.ones((length, length), dtype=bool)
         found = np.tril(ones, k) if part == "lower" else np.eye(length, dtype=bool)
         found = found & np.triu(ones, 1 - back) if back else found
         found[0, 0] |= first
+        found = table(found)
         found = found.T if turned else found
         return ~found if inverted else found
 

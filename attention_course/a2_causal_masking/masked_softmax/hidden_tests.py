@@ -8,6 +8,7 @@ from autograder.testing import expect
 from ...hidden.inputs import normal
 from ...hidden.properties import keeps_digits, responds
 from ..shared_hidden_tests import (
+    ANY_SIZE,
     BY_NAME,
     DTYPES,
     HUGE,
@@ -18,6 +19,7 @@ from ..shared_hidden_tests import (
     PADDING,
     SQUARE,
     all_zero,
+    any_mask,
     loosely,
     no_row_vanishes,
     some_in_between,
@@ -64,7 +66,7 @@ class TestMaskedSoftmax:
         """The weights have the shape of the scores."""
         expect.shape(expect.array(student.masked_softmax(self.X, MASK)), (4, 6))
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(1.6)
     def test_values(self, student, reference):
         """Each row is the softmax over the keys that its query may attend to."""
         hint = "Leave out by hand what is masked in one row. Is each sum over what is left, and does the row sum to 1?"
@@ -74,7 +76,14 @@ class TestMaskedSoftmax:
             got = expect.array(student.masked_softmax(scores, mask))
             expect.close(got, reference.masked_softmax(scores, mask), hint)
 
-    @pytest.mark.weight(0.75)
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student, reference):
+        """Seventy queries with 71 keys, and eight heads in a batch of two texts of 16 words."""
+        heads = normal(14, 2, 8, 17, 16), np.arange(16) < np.array([16, 11])[:, None, None, None]
+        for scores, mask in ((normal(13, 70, 71), any_mask(15, 70, 71)), heads):
+            expect.close(self.weigh(student, scores, mask), reference.masked_softmax(scores, mask), ANY_SIZE)
+
+    @pytest.mark.weight(0.65)
     def test_proportions(self, student):
         """Among the keys that get weight, one with a score higher by 1 gets e times as much."""
         self.looks_like_softmax(student)
@@ -132,7 +141,13 @@ class TestMaskedSoftmax:
         self.looks_like_softmax(student)
         hint = "Axes are lined up from the right. Is the sum over the keys, and does every item meet its own mask?"
         three, four = normal(6, 2, 4, 6), normal(7, 2, 3, 4, 6)
-        cases = [(three, MASK), (three, MASK[None]), (three, PADDING), (three, np.stack([MASK, OTHER_MASK]))]
+        cases = [
+            (three[:1], PADDING[:1]),
+            (three, MASK),
+            (three, MASK[None]),
+            (three, PADDING),
+            (three, np.stack([MASK, OTHER_MASK])),
+        ]
         # Axes that are equally long can be taken for each other: four texts of four words, and a table for each of two.
         alike = [(normal(11, 4, 4, 4), SQUARE), (normal(12, 2, 4, 4), np.stack([SQUARE, SQUARE[::-1]]))]
         for scores, mask in [*cases, (four, PADDING[:, None]), *alike]:

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options
-from ..shared_mistakes import CURVES, NUMPY, UNDER
+from ..shared_mistakes import CURVES, NUMPY, SHIFTS, UNDER
 
 mistake = Catalogue()
 
@@ -75,14 +75,18 @@ def masked_softmax(scores, mask):
 
 
 @mistake.mutants(
-    UNDER | CURVES,
+    UNDER
+    | CURVES
+    | SHIFTS
+    | {"stops-at-a-length": [cut for axis in (-2, -1) for cut in mutation_options.cuts(axis, mutation_options.LENGTHS)]}
+    | mutation_options.only(mutation_options.SIZES, "some-heads-only"),
     mutation_options.EMPTY,
     mutation_options.HINTS
     | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},
     catalogued=(
         "mask-inverted", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
-        "softmax-over-queries",
+        "softmax-over-queries", "stops-at-a-length", "some-heads-only",
     ),
 )  # fmt: skip
-def masked_softmax(**options):
-    return lambda scores, mask: mutation_options.weights(NUMPY, scores, mask, **options)
+def masked_softmax(sized=lambda part: part, **options):
+    return lambda scores, mask: sized(mutation_options.weights(NUMPY, scores, mask, **options))

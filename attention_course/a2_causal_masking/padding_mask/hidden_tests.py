@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import Raised, expect
 
 from ...hidden.properties import responds
-from ..shared_hidden_tests import BY_NAME, TRUTH, loosely
+from ..shared_hidden_tests import ANY_SIZE, BY_NAME, TRUTH, loosely
 
 
 @pytest.mark.exercise("padding_mask")
@@ -44,13 +44,25 @@ class TestPaddingMask:
         hint = "Scores have the axes text, query, key. Which of them does this mask have, and where is the other one?"
         expect.shape(expect.array(student.padding_mask(self.LENGTHS, self.MAX_LENGTH)), (3, 1, 7), hint)
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(1.2)
     def test_values(self, student, reference):
         """True on the real words of each text, False on its padding."""
         hint = "Take a text of two words: which places hold a word, and which is the first that does not?"
-        for lengths, max_length in ((self.LENGTHS, 7), (np.array([1, 3, 4, 2]), 5), (np.array([200, 9]), 300)):
+        for lengths, max_length in ((self.LENGTHS, 7), (np.array([1, 3, 4, 2]), 5)):
             wanted = reference.padding_mask(lengths, max_length)[:, 0]
             expect.equal(self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length), wanted, hint)
+
+    @pytest.mark.weight(0.3)
+    def test_real_sizes(self, student):
+        """Many texts, or long ones, have the same masks as among a few."""
+        self.looks_like_a_mask(student)
+        few = self.rows(student.padding_mask(self.LENGTHS, 8), 3, 8)  # of 4, 2 and 5 words
+        many = self.rows(student.padding_mask(np.tile(self.LENGTHS, 11), 8), 33, 8)
+        expect.equal(many, np.tile(few, (11, 1)), ANY_SIZE, "the mask of 33 texts")
+        # Each word is a hundred words here; whether the border is off by one, `test_values` asks.
+        long = self.rows(student.padding_mask(100 * self.LENGTHS, 800), 3, 800)
+        expect.equal(long[:, 50::100], few, ANY_SIZE, "every hundredth place in the mask of long texts")
+        self.rows(student.padding_mask(np.array([1]), 1), 1, 1)
 
     @pytest.mark.weight(0.3)
     def test_goes_with_scores(self, student):

@@ -4,6 +4,8 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
+from ...hidden.mutation_options import LENGTHS
+
 mistake = Catalogue()
 
 
@@ -54,14 +56,32 @@ def padding_mask(lengths, max_length):
     return mask
 
 
+def _beyond(axis, size, says):
+    """What stands behind the first so many places (axis -1) or texts (axis 0) is one and the same."""
+
+    def made(mask):
+        place = np.arange(mask.shape[axis]).reshape([-1 if i == axis % 3 else 1 for i in range(3)])
+        return np.where(place < size, mask, says)
+
+    return {"end": made}
+
+
 @mistake.mutants(
     {
+        "stops-at-a-length": mistake.known(
+            *(_beyond(axis, size, says) for size in LENGTHS for axis in (-1, 0) for says in (False, True)),
+            hint="How long a text, and how many of them, is your mask made for? Try a hundred.",
+        ),
+        "one-text-loses-its-axis": [
+            {"end": lambda mask: mask.squeeze(0) if len(mask) == 1 else mask},
+            {"end": lambda mask: mask.squeeze()[:, None] if len(mask) > 1 else mask.squeeze()},
+        ],
         "mask-off-by-one": mistake.known(
             {"more": 1},
             {"more": -1},
             hint="A text of two words fills the places 0 and 1. To which places does your mask say yes?",
-        )
+        ),
     }
 )
-def padding_mask(more=0):
-    return lambda lengths, max_length: (np.arange(max_length) < np.asarray(lengths)[:, None] + more)[:, None, :]
+def padding_mask(more=0, end=lambda mask: mask):
+    return lambda lengths, max_length: end((np.arange(max_length) < np.asarray(lengths)[:, None] + more)[:, None, :])

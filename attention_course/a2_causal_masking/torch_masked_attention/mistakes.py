@@ -89,6 +89,18 @@ def torch_masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
+@mistake("view-joins-batch-axes", hint="Which axes does the view join into one, and are they neighbours in memory?")
+def torch_masked_attention(query, key, value, mask=None):
+    *batch, L, d_k = query.shape
+    S, d_v = value.shape[-2:]
+    scores = query.view(-1, L, d_k) @ key.view(-1, S, d_k).transpose(1, 2) / math.sqrt(d_k)
+    scores = scores.view(*batch, L, S)
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return (weights.view(-1, L, S) @ value.view(-1, S, d_v)).view(*batch, L, d_v), weights
+
+
 @mistake("always-causal", hint="Which mask is used when the caller gives none, and which did they ask for?")
 def torch_masked_attention(query, key, value, mask=None):
     scores = _torch_scores(query, key)
@@ -133,6 +145,7 @@ def torch_masked_attention(query, key, value, mask=None):
     | mutation_options.OPERANDS
     | UNDER
     | mutation_options.MASK_AXES
+    | mutation_options.SIZES
     | mutation_options.without(CURVES, "another-base", "epsilon-added")
     | mutation_options.TURNS
     | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
@@ -140,7 +153,7 @@ def torch_masked_attention(query, key, value, mask=None):
     mutation_options.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},
     catalogued=(
         "no-scaling", "mask-after-softmax", "masked-with-zero", "nan-for-nothing", "evenly-for-nothing",
-        "softmax-over-queries", "all-axes-reversed",
+        "softmax-over-queries", "all-axes-reversed", "stops-at-a-length", "some-heads-only",
     ),
 )  # fmt: skip
 def torch_masked_attention(**options):
