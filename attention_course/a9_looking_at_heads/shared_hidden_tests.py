@@ -1,6 +1,6 @@
 """What hidden tests of a9 share: what is asked of any score, and of any circuit.
 
-Sizes differ: B=4 texts, h=3 heads, L=6 words and the like; `test_sizes` has real ones, and the smallest. Attention
+Sizes differ: B=4 texts, h=3 heads, L=6 words and the like; `test_real_sizes` has real ones, and the smallest. Attention
 weights are causal, all of them above zero where a word may look, and no two alike. Values have tests of their own;
 everything else is judged by properties of the student's own function. A test's weight is its points: they add up to
 those of the cell.

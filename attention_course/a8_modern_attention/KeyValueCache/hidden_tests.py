@@ -84,7 +84,7 @@ class TestKeyValueCache:
                 expect.fail(f"len gave {got}, where {held} words are kept.", "Of what is it to be the number?")
 
     @pytest.mark.weight(0.1)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; keys of one number."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_everything, self.test_window, self.test_sinks)

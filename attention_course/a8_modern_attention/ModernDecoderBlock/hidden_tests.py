@@ -192,7 +192,7 @@ class TestModernDecoderBlock:
         return words(1500, 2, 71, 96), self.block(student, *sizes), block_weights(1510, *sizes[:4]), None
 
     @pytest.mark.weight(0.3)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """71 words in eight heads; 64 words without a window; one word, two, and one head of width 2."""
         self.looks_like_block(self.block(student))
         plain = holds_in(student, reference, self.test_values, self.test_window)

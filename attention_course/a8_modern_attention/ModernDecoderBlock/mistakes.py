@@ -100,7 +100,7 @@ class ModernDecoderBlock(Block):
             ),
             hint="For how many positions does your code have an angle? A text may have more words.",
         ),
-        "first-heads-only": mistake.mutant(
+        "some-heads-only": mistake.mutant(
             *limited("joined", only_heads, limits=(6, 7, 8, 12, 3, 4, 1)),
             hint="How many heads does your code go through? Is that number written in it?",
         ),

@@ -128,7 +128,7 @@ class TestDecodingStep:
             same_item_by_item(call, [x, K, V], axes, FROM_THE_END)
 
     @pytest.mark.weight(0.2)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """The 71st word of two texts, in eight heads; caches of 1, 16, 33 and 64 words."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_keys, self.test_values_in_the_cache, self.test_output)

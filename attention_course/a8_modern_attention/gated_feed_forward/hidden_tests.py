@@ -70,7 +70,7 @@ class TestGatedFeedForward:
         same_in_batches(call, batches, "Is there an axis that your code counts on?")
 
     @pytest.mark.weight(0.1)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """Two texts of 71 words of width 96; one word; widths of 1, 2, 33 and 64."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_values)

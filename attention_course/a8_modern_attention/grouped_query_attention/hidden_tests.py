@@ -163,7 +163,7 @@ class TestGroupedQueryAttention:
             expect.fail("a query that may attend to something has weights that sum to 0.", hint)
 
     @pytest.mark.weight(0.3)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """Eight query heads on 71 words in two texts, a causal mask, and sizes of 1, 2, 16 and 33."""
         self.looks_like_attention(student)
         plain = holds_in(student, reference, self.test_multi_head, self.test_weights, self.test_output, self.test_mask)

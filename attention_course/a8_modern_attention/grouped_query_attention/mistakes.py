@@ -7,7 +7,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options
-from ..shared_mistakes import HALF, WHOLE, grouped, in_half, in_turn, limited, neighbours
+from ..shared_mistakes import HALF, LIMITS, WHOLE, grouped, in_half, in_turn, neighbours
 
 mistake = Catalogue()
 
@@ -158,14 +158,8 @@ SHARING = {
     | mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all", "mask-transposed")
     | mutation_options.NOTHING
     | {
-        "first-words-only": mistake.known(
-            *limited("always", lambda limit: lambda L, S: np.arange(S) < limit + np.zeros((L, 1), dtype=int)),
-            hint="With 71 words, which of them has a weight in your last row, and which one is the last that has?",
-        ),
-        "first-heads-only": mistake.known(
-            *limited("cleared", lambda limit: limit, limits=(6, 7, 8, 12)),
-            hint="How many heads of output does your code fill? Is that number written in it?",
-        ),
+        "stops-at-a-length": mistake.known(*({"reach": limit} for limit in LIMITS), *mutation_options.cuts(-2, LIMITS)),
+        "some-heads-only": mistake.known(*mutation_options.cuts(-3, (6, 7, 8, 12))),
         "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},
             hint="May the first query look at the last key? Who says that it must not?",
@@ -182,13 +176,10 @@ SHARING = {
         "evenly-for-nothing",
     ),
 )
-def grouped_query_attention(always=None, cleared=None, **options):
+def grouped_query_attention(always=None, **options):
     def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
         if always is not None:
             mask = always(Q.shape[-2], K.shape[-2]) & (True if mask is None else mask)
-        found = grouped(Q, K, V, num_kv_heads, mask, **options)
-        for part in found if cleared is not None else ():
-            part[..., cleared:, :, :] = 0
-        return found
+        return grouped(Q, K, V, num_kv_heads, mask, **options)
 
     return grouped_query_attention

@@ -94,7 +94,7 @@ class TestOnlineSoftmaxAttention:
             same_item_by_item(lambda Q, K, V: self.attend(student, Q, K, V, 4), args, axes, FROM_THE_END)
 
     @pytest.mark.weight(0.1)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """71 keys for two texts of eight heads; 64 keys in blocks of 16, 33 in blocks of 1, and one key."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_values, self.test_last_block)

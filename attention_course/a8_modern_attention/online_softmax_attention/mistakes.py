@@ -153,7 +153,7 @@ def online_softmax_attention(code):
             *limited("starts", lambda limit: lambda S, size: range(0, S, size)[:limit], limits=(8, 16, 32, 64, 10, 12)),
             hint="How many blocks does your loop go through if there are 33? What in it says so?",
         ),
-        "first-words-only": mistake.mutant(
+        "stops-at-a-length": mistake.mutant(
             *limited("starts", lambda limit: lambda S, size: range(0, min(S, limit), size)),
             hint="With 71 keys, which is the last one that your loop comes to?",
         ),

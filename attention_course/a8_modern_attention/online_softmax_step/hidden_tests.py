@@ -7,7 +7,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import responds, same_in_batches
-from ..shared_hidden_tests import AT_REAL_SIZES, ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, holds_in, loosely
+from ..shared_hidden_tests import AT_REAL_SIZES, ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, loosely
 
 
 @pytest.mark.exercise("online_softmax_step")
@@ -65,7 +65,7 @@ class TestOnlineSoftmaxStep:
         for part, shape, what in zip(got, ((5,), (5,), (5, 3)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "One number a query, one row a query.", what)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.25)
     def test_largest(self, student, reference):
         """The largest score so far, of this block and of those before."""
         hint = "Each query has a largest score of its own. What are scores divided by, and what was there before?"
@@ -106,7 +106,7 @@ class TestOnlineSoftmaxStep:
         hint = "When a larger score turns up later, what becomes of what was summed up before?"
         expect.close(self.mixture(got), self.mixture(whole), hint, "what is mixed, by the total,", ATOL)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.13)
     def test_quiet_block(self, student):
         """A block whose scores are all far below adds nothing, and what was there stays."""
         self.looks_like_an_attempt(student)
@@ -126,18 +126,17 @@ class TestOnlineSoftmaxStep:
                 for part, what in zip(self.step(student, *before, queries, keys, V), self.PARTS, strict=True):
                     expect.finite(part, hint, what)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each text on its own."""
         self.looks_like_an_attempt(student)
         call = lambda *args: self.step(student, *args)  # noqa: E731
         same_in_batches(call, [self.given(1140, 3), self.given(1150, 2, 3)], FROM_THE_END)
 
-    @pytest.mark.weight(0.2)
-    def test_sizes(self, student, reference):
+    @pytest.mark.weight(0.1)
+    def test_real_sizes(self, student, reference):
         """A block of 71 keys for 33 queries in two texts of eight heads; and of 1, 2, 16 and 64."""
         self.looks_like_an_attempt(student)
-        plain = holds_in(student, reference, self.test_largest, self.test_total, self.test_mixed)
         long = self.given(1600, 2, 8, keys=71, L=33, d_k=12, d_v=12)
         for args in (
             long,
@@ -147,9 +146,8 @@ class TestOnlineSoftmaxStep:
             self.given(1640, 16, 9, keys=1, L=2, d_k=9, d_v=2),
         ):
             wanted, got = reference.online_softmax_step(*args), self.step(student, *args)
-            if plain:
-                for part, other, what in zip(got, wanted, self.PARTS, strict=True):
-                    expect.close(part, other, AT_REAL_SIZES, what, ATOL)
+            for part, other, what in zip(got, wanted, self.PARTS, strict=True):
+                expect.close(part, other, AT_REAL_SIZES, what, ATOL)
 
     @pytest.mark.weight(0.08)
     def test_dtype(self, student):

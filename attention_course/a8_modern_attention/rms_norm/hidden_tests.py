@@ -66,7 +66,7 @@ class TestRmsNorm:
         same_item_by_item(call, [normal(1262, 12, 12)], 1, FROM_THE_END)
 
     @pytest.mark.weight(0.1)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """Two texts of 71 words of width 96; widths of 1, 2, 33 and 64."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_values)

@@ -73,7 +73,7 @@ class TestRotate:
         expect.close(lengths, np.linalg.norm(self.X, axis=-1), hint, "the length of the turned vectors", ATOL)
 
     @pytest.mark.weight(0.3)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """Two texts of 71 words in eight heads, and whatever else is larger or smaller than the examples."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_one_pair, self.test_values)

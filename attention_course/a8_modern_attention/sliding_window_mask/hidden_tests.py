@@ -76,7 +76,7 @@ class TestSlidingWindowMask:
                 expect.equal(got, np.tri(length, dtype=bool), "If all words are sinks, whom does a word see?")
 
     @pytest.mark.weight(0.2)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """71 words, 130, 64, two words and one, through windows of 64, 33 and 1, with up to 16 sinks."""
         self.looks_like_a_mask(student)
         windows, sinks = (holds_in(student, reference, test) for test in (self.test_window, self.test_sinks))

@@ -52,7 +52,7 @@ class TestInductionScore(Scores):
         self.does_not_count(student, slice(0, 4), "Which query is the first that has been met before?")
 
     @pytest.mark.weight(0.45)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """Eight heads on 71 words that come again after 40; after 32, 33 and two, one head and nine."""
         cases = (8, 71, 40), (1, 64, 32), (9, 35, 33), (2, 3, 2), (1, 4, 2)
         self.at_sizes(student, reference, cases, self.test_values, self.test_second_round_cut_short)

@@ -62,7 +62,7 @@ def induction_score(weights, period):
 @mistake.mutants(
     {
         **ENDS,
-        "first-words-only": mistake.known(*({"most": limit} for limit in (20, *FEW_WORDS))),
+        "stops-at-a-length": mistake.known(*({"most": limit} for limit in (20, *FEW_WORDS))),
         "the-same-word": mistake.known(
             {"ahead": 0}, hint="There stands the word that the head has met again. Which word does it want to know?"
         ),

@@ -66,7 +66,7 @@ class TestMeanAblate:
         expect.close(said, np.broadcast_to(said[:1], said.shape), hint, "what head 1 says", ATOL)
 
     @pytest.mark.weight(0.5)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """Two texts of 71 words in eight heads, the last head; 33 texts, 64 words, and one of everything."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_values, lambda student, _: self.test_other_heads(student))

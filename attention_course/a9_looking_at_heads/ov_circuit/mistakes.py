@@ -95,7 +95,7 @@ def _rows(W, h):
         "scaled": "Where does the square root belong: to the scores, or to what is copied?",
     },
     catalogued=(
-        "first-heads-only",
+        "some-heads-only",
         "all-heads-together",
         "heads-summed",
         "heads-reversed",

@@ -63,7 +63,7 @@ class TestPatchHead:
         expect.close(got, self.FOUND, "Is something added to what is replaced?", atol=ATOL)
 
     @pytest.mark.weight(0.35)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """Two texts of 71 words in eight heads, at the last place; 64 words, 33 and two, one head and nine."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_values)

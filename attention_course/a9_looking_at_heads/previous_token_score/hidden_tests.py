@@ -44,7 +44,7 @@ class TestPreviousTokenScore(Scores):
         self.does_not_count(student, slice(0, 1), "Which word stands before the first? Where does index -1 lead to?")
 
     @pytest.mark.weight(0.35)
-    def test_sizes(self, student, reference):
+    def test_real_sizes(self, student, reference):
         """Eight heads on 71 words; 64 words and two, one head and nine."""
         self.at_sizes(student, reference, ((8, 71), (1, 64), (9, 2), (2, 33)), self.test_values)
 

@@ -53,7 +53,7 @@ def previous_token_score(weights):
 @mistake.mutants(
     {
         **ENDS,
-        "first-words-only": mistake.known(*({"most": limit} for limit in FEW_WORDS)),
+        "stops-at-a-length": mistake.known(*({"most": limit} for limit in FEW_WORDS)),
         "the-word-itself": [{"back": 0}],
         "two-words-back": [{"back": 2}],
         "divided-by-all-words": mistake.known(

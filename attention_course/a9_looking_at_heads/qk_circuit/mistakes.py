@@ -63,7 +63,7 @@ def qk_circuit(W_Q, W_K, num_heads):
         "head-0-for-all": "Which columns go into the matrix of head 1?",
     },
     catalogued=(
-        "first-heads-only",
+        "some-heads-only",
         "all-heads-together",
         "heads-summed",
         "scaled",
