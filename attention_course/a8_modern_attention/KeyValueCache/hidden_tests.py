@@ -27,7 +27,10 @@ class TestKeyValueCache:
 
     def kept(self, student, *limits, count=9, keys=KEYS, values=VALUES, **more):
         """K and V after so many words, as arrays."""
-        got = student.KeyValueCache.use(self.words(keys, values, count), *limits, **more)
+        return self.parts(student.KeyValueCache.use(self.words(keys, values, count), *limits, **more))
+
+    def parts(self, got):
+        """What `append` gave back as two arrays."""
         if not isinstance(got, tuple | list) or len(got) != 2:
             expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
         return tuple(loosely(part) for part in got)
@@ -107,7 +110,8 @@ class TestKeyValueCache:
     def test_each_its_own(self, student):
         """A new cache is empty, whatever other caches hold."""
         self.looks_like_an_attempt(student)
-        alone = self.kept(student, count=1)
+        words = self.words(self.KEYS, self.VALUES, 3)
+        alone = self.parts(student.KeyValueCache.use([*words, ("__init__",), words[0]]))  # made anew
         for part, what in zip(alone, "KV", strict=True):
             hint = "What is made once for the class, and what in __init__, for each object?"
             expect.shape(part, (2, 1, part.shape[-1]), hint, f"after the first word of a new cache, {what}")

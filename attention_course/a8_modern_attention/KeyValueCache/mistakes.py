@@ -27,20 +27,25 @@ def _keeping(
     left_of_values=None,
     back=lambda K, V, before: (K, V),
     count=lambda K, number: 0 if K is None else K.shape[-2],
+    shared=False,
 ):
     """`KeyValueCache` with each decision an option."""
 
     class KeyValueCache:
         def __init__(self, window=None, sinks=0):
             self.window, self.sinks, self.number = window, sinks, 0
-            self.K = self.V = None
+            if not shared:
+                self.K = self.V = None
+
+        K = V = None  # of the class
 
         def append(self, key, value):
-            before, self.number = (self.K, self.V), self.number + 1
+            holder = type(self) if shared else self
+            before, self.number = (holder.K, holder.V), self.number + 1
             keep_values = left_of_values or left
-            self.K = self.kept(key if self.K is None else joined(self.K, key), left)
-            self.V = self.kept(value if self.V is None else joined(self.V, value), keep_values)
-            return back(self.K, self.V, before)
+            holder.K = self.kept(key if holder.K is None else joined(holder.K, key), left)
+            holder.V = self.kept(value if holder.V is None else joined(holder.V, value), keep_values)
+            return back(holder.K, holder.V, before)
 
         def kept(self, words, left):
             return words[..., left(words.shape[-2], self.window, self.sinks), :]
@@ -212,6 +217,9 @@ GIVING = {
     ),
 }
 COUNTING = {
+    "shared-by-all-objects": mistake.known(
+        {"shared": True}, hint="What is made once for the class, and what in __init__, for each object?"
+    ),
     "all-words-counted": mistake.known(
         {"count": lambda K, number: number}, hint="Nine words came, four are kept. Which of the two is len?"
     ),
