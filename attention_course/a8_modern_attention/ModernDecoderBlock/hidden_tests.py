@@ -181,22 +181,26 @@ class TestModernDecoderBlock:
         block = self.block(student)
         still = self.looks_like_block(block)
         hint = "What is otherwise in your block while it is trained, and is it off if you hand it in?"
-        for x, one, weights, plain in ((self.X, block, self.WEIGHTS, still), self.long(student)):
-            plain = self.run(one, x, weights) if plain is None else plain
-            got = self.run(one, x, weights, training=True)
+        long, one, weights = self.long(student)
+        # Who cannot read so many words at all has lost marks for that where sizes are asked.
+        reads_long = expect.holds(lambda: self.run(one, long, weights))
+        cases = [(block, self.X, self.WEIGHTS, still)]
+        cases += [(one, long, weights, self.run(one, long, weights))] if reads_long else []
+        for asked, x, given, plain in cases:
+            got = self.run(asked, x, given, training=True)
             expect.close(got, plain, hint, "in training, the output", ATOL)
 
     def long(self, student):
-        """Two texts of 71 words, their block with eight heads and a window of 33, its weights, and no output yet."""
+        """Two texts of 71 words, their block with eight heads and a window of 33, and its weights."""
         sizes = 96, 8, 2, 64, 33
-        return words(1500, 2, 71, 96), self.block(student, *sizes), block_weights(1510, *sizes[:4]), None
+        return words(1500, 2, 71, 96), self.block(student, *sizes), block_weights(1510, *sizes[:4])
 
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
         """71 words in eight heads; 64 words without a window; one word, two, and one head of width 2."""
         self.looks_like_block(self.block(student))
         plain = holds_in(student, reference, self.test_values, self.test_window)
-        x, block, weights, _ = self.long(student)
+        x, block, weights = self.long(student)
         cases = [(x, block.construct, weights)]
         for number, (shape, sizes) in enumerate(
             [((1, 64, 66), (66, 33, 11, 9)), ((2, 1, 2), (2, 1, 1, 1)), ((1, 2, 32), (32, 16, 16, 2, 16))]

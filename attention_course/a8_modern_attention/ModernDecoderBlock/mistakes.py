@@ -20,7 +20,7 @@ from ..shared_block_mistakes import (
     size_one,
     window_alone,
 )
-from ..shared_mistakes import limited
+from ..shared_mistakes import HALF, limited
 
 mistake = Catalogue()
 
@@ -116,6 +116,11 @@ class ModernDecoderBlock(Block):
             {"may_see": lambda back, window: (back >= -1) & (True if window is None else back < window)},
             {"may_see": lambda back, window: (back >= -1) & (True if window is None else back < window - 1)},
             hint="Does word 2 hear from word 3?",
+        ),
+        "half-precision": mistake.mutant(
+            {"normed": lambda x, gamma: size_one(x, gamma).half().to(x.dtype)},
+            {"normed": lambda x, gamma: size_one(x.half().to(x.dtype), gamma)},
+            hint=HALF,
         ),
         "gamma-first": mistake.mutant(
             {"normed": lambda x, gamma: size_one(x * gamma, torch.ones_like(gamma))},
