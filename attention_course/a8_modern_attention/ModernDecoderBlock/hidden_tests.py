@@ -113,7 +113,7 @@ class TestModernDecoderBlock:
         got = with_any_weights(self.block(student), self.WEIGHTS, self.X.astype(np.float32))
         expect.shape(expect.tensor(got, "How many things does forward give back?"), (2, 5, 24))
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_parameters(self, student):
         """The parameters are two norms and seven matrices, without biases, and no others."""
         block = self.block(student)
@@ -130,12 +130,12 @@ class TestModernDecoderBlock:
             self.run(block, weights=as_made), self.run(block, weights=ones), hint, "a new block's output", ATOL
         )
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.4)
     def test_attention_branch(self, student, reference):
         """With a silent feed-forward network, the block adds to x the attention of the normalised x."""
         self.attention_alone(student, reference)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.4)
     def test_feed_forward_branch(self, student, reference):
         """With a silent attention, the block adds to x the gated feed-forward network of the normalised x."""
         self.feed_forward_alone(student, reference)

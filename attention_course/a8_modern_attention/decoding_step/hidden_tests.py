@@ -63,19 +63,19 @@ class TestDecodingStep:
         for part, shape, what in zip(got, ((10,), (2, 6, 4), (2, 6, 4)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "One word comes in, one more is in the cache.", what)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.22)
     def test_keys(self, student, reference):
         """The new key, turned by its position, stands behind those that were there."""
         hint = "At which position does the newest word stand, and which keys have been turned already?"
         self.compare(student, reference, hint, 1, self.given(915, 5), self.given(925, 3, 4, 4))
 
-    @pytest.mark.weight(0.17)
+    @pytest.mark.weight(0.14)
     def test_values_in_the_cache(self, student, reference):
         """The new value stands behind those that were there, as it is."""
         hint = "Which matrix makes a value, which columns of it are a head's, and is a value turned?"
         self.compare(student, reference, hint, 2, self.given(935, 5), self.given(945, 3, 4, 4))
 
-    @pytest.mark.weight(0.53)
+    @pytest.mark.weight(0.62)
     def test_output(self, student, reference):
         """The output: what the new word finds among all words so far, itself among them, times W_O."""
         hint = "Whom does the newest word attend to, with which query, and where do its heads' results go?"
@@ -91,7 +91,7 @@ class TestDecodingStep:
         for part, other, what in zip(got, wanted, self.PARTS, strict=True):
             expect.close(part, other, "K and V are None here. What is the cache afterwards?", what, ATOL)
 
-    @pytest.mark.weight(0.17)
+    @pytest.mark.weight(0.14)
     def test_word_by_word(self, student):
         """Each step goes on from the cache that the one before gave: what is in it stays, word for word."""
         self.looks_like_an_attempt(student)

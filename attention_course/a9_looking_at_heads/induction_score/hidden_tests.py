@@ -14,13 +14,13 @@ from ..shared_hidden_tests import ATOL, Scores, always_looking, weights_of
 class TestInductionScore(Scores):
     NAME, MORE = "induction_score", (4,)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_shape(self, student):
         """Three heads on seven words that come again after four: an array of three numbers."""
         expect.array(student.induction_score(self.W(), 4))
         self.score(student, self.W())
 
-    @pytest.mark.weight(1.15)
+    @pytest.mark.weight(1.2)
     def test_values(self, student, reference):
         """The mean weight, in the second round, on the word that stood after the same word in the first round."""
         hint = "Write down a text of three words, twice. Where does the second `b` look if it wants to know what comes?"

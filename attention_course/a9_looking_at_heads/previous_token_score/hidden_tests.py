@@ -14,13 +14,13 @@ from ..shared_hidden_tests import ATOL, Scores, always_looking, weights_of
 class TestPreviousTokenScore(Scores):
     NAME = "previous_token_score"
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_shape(self, student):
         """Three heads on seven words: an array of three numbers."""
         expect.array(student.previous_token_score(self.W()))
         self.score(student, self.W())
 
-    @pytest.mark.weight(1.25)
+    @pytest.mark.weight(1.3)
     def test_values(self, student, reference):
         """A head's score is the mean weight that a word puts on the word before it."""
         hint = "Take one head of four words by hand: which weights are on the word before, and how many are there?"
