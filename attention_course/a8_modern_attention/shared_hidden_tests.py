@@ -18,7 +18,6 @@ BY_NAME = "The names of the arguments are those in the first line you were given
 IN_PLACE = "Look for operators like *= on an argument, and for writing into one."
 DTYPE = "Is an array made on the way, and of which dtype?"
 FROM_THE_END = "Which axis does your code count from the front?"
-AT_REAL_SIZES = "With few words and few heads it is right. Which number or size in your code is fixed?"
 
 
 def loosely(got):
@@ -27,8 +26,3 @@ def loosely(got):
         with contextlib.suppress(ValueError, TypeError, RuntimeError):
             got = np.array(got, dtype=float)
     return got.detach().numpy() if hasattr(got, "detach") else expect.array(got)
-
-
-def holds_in(student, reference, *tests):
-    """Do these tests pass? At other sizes than theirs, code that fails them has its marks lost already."""
-    return all(expect.holds(lambda test=test: test(student, reference)) for test in tests)

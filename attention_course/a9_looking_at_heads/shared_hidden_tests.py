@@ -15,11 +15,10 @@ import numpy as np
 from autograder.testing import expect, note
 
 from ..hidden.inputs import normal
-from ..hidden.properties import responds
+from ..hidden.properties import ANY_SIZE, holds_in, responds
 
 ATOL = 1e-5  # honest float64 work is within 1e-14 of the reference, the mildest known mistake 0.005 away
 LAYOUT = "Is memory read in the order of the axes?"
-AT_REAL_SIZES = "With few words and few heads it is right. Which number or size in your code is fixed?"
 ON_AN_ARGUMENT = "Look for operators like *= on an argument, and for `argument[...] = ...`."
 
 
@@ -30,11 +29,6 @@ def weights_of(seed: int, h: int, L: int) -> np.ndarray:
     drawn = f"np.tril(np.random.default_rng({seed}).uniform(0.1, 1, size=({h}, {L}, {L})))"
     note(made, f"(lambda w: w / w.sum(-1, keepdims=True))({drawn})")
     return made
-
-
-def holds_in(student: Any, reference: Any, *tests: Any) -> bool:
-    """Do these tests pass? At other sizes than theirs, code that fails them has its marks lost already."""
-    return all(expect.holds(lambda test=test: test(student, reference)) for test in tests)  # type: ignore[misc]
 
 
 def always_looking(key_of: Any, L: int) -> np.ndarray:
@@ -97,7 +91,7 @@ class Scores:
             wanted, got = getattr(reference, self.NAME)(weights, *more), self.loosely(student, weights, *more)
             if plain:
                 self.one_a_head(got, weights)
-                expect.close(got, wanted, AT_REAL_SIZES, "the score", ATOL)
+                expect.close(got, wanted, ANY_SIZE, "the score", ATOL)
 
     def does_not_count(self, student: Any, rows: slice, hint: str) -> None:
         """Whatever these queries look at, the scores stay."""
@@ -190,7 +184,7 @@ class Circuits:
             given = self.matrices(980 + 2 * number, h, d, d_model)
             wanted, got = getattr(reference, self.NAME)(*given, h), self.loosely(student, given, h)
             if plain:
-                expect.close(got, wanted, AT_REAL_SIZES, "the circuits", ATOL)
+                expect.close(got, wanted, ANY_SIZE, "the circuits", ATOL)
 
     def own_numbers(self, student: Any) -> None:
         """A head's circuit hangs on that head's numbers alone."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_options, size_options
 from ..shared_mistakes import HALF, LIMITS, WHOLE, grouped, in_half, in_turn, neighbours
 
 mistake = Catalogue()
@@ -158,8 +158,8 @@ SHARING = {
     | mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all", "mask-transposed")
     | mutation_options.NOTHING
     | {
-        "stops-at-a-length": mistake.known(*({"reach": limit} for limit in LIMITS), *mutation_options.cuts(-2, LIMITS)),
-        "some-heads-only": mistake.known(*mutation_options.cuts(-3, (6, 7, 8, 12))),
+        "stops-at-a-length": mistake.known(*({"reach": limit} for limit in LIMITS), *size_options.cuts(-2, LIMITS)),
+        "some-heads-only": mistake.known(*size_options.cuts(-3, (6, 7, 8, 12))),
         "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},
             hint="May the first query look at the last key? Who says that it must not?",

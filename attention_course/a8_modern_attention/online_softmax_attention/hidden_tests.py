@@ -6,8 +6,8 @@ import pytest
 from autograder.testing import HeldTooMuch, expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds, same_item_by_item
-from ..shared_hidden_tests import AT_REAL_SIZES, ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, holds_in, loosely
+from ...hidden.properties import ANY_SIZE, holds_in, responds, same_item_by_item
+from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, loosely
 
 # The table of all scores of 250 queries and 32,000 keys has 64 MB, 32 in float32. Honest work in blocks of 256 holds
 # the scores of one, 0.5 MB, a few copies of that, and copies of K and V, 2 MB; a state of each block makes 1.3 MB more.
@@ -106,7 +106,7 @@ class TestOnlineSoftmaxAttention:
             args = Q, K, normal(1652 + 3 * number, B, h, S, d_v), block
             wanted, got = reference.online_softmax_attention(*args), self.attend(student, *args)
             if plain:
-                expect.close(got, wanted, AT_REAL_SIZES, "the output", ATOL)
+                expect.close(got, wanted, ANY_SIZE, "the output", ATOL)
 
     @pytest.mark.weight(0.05)
     def test_dtype(self, student):
