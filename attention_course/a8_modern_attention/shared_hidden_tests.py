@@ -1,8 +1,8 @@
 """What hidden tests of a8 share: bounds, and questions that several of them ask.
 
-Sizes differ: h=6 query heads, 2 or 3 of keys and values, L=5, S=7, d_k=4, d_v=3. Values are judged against the
-reference, refinements by properties of the student's own function. A test's weight is its points: they add up to those
-of the cell.
+Sizes differ: h=6 query heads, 2 or 3 of keys and values, L=5, S=7, d_k=4, d_v=3; `test_real_sizes` has real ones, and
+the smallest. Values are judged against the reference, refinements by properties of the student's own function. A test's
+weight is its points: they add up to those of the cell.
 """
 
 import contextlib

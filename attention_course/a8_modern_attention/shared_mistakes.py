@@ -74,6 +74,38 @@ WHOLE = {
 }
 
 
+# Where tables and caches end that were made for a few words: the first is a known mistake's, all are hypotheses.
+LIMITS = 64, 32, 48, 16, 40, 50, 60, 20, 10, 12
+
+
+def limited(option, *ways, limits=LIMITS):
+    """Sets of options: each of the `ways`, given a limit, as this option's value; each limit in turn."""
+    return [{option: way(limit)} for limit in limits for way in ways]
+
+
+def in_half(code):
+    """Ways to work in half precision: what goes into NumPy code is rounded, or what comes out, or both."""
+
+    def rounded(value):
+        is_floating = getattr(value, "dtype", np.dtype(int)).kind == "f"
+        return value.astype(np.float16).astype(value.dtype) if is_floating else value
+
+    def before(*args, **named):
+        return code(*map(rounded, args), **{name: rounded(value) for name, value in named.items()})
+
+    def after(work):
+        def rounding(*args, **named):
+            found = work(*args, **named)
+            return tuple(map(rounded, found)) if isinstance(found, tuple) else rounded(found)
+
+        return rounding
+
+    return [{"code": way} for way in (before, after(code), after(before))]
+
+
+HALF = "Print the dtype after each line, and the digits that are left. Where do so many of them go?"
+
+
 def at_the_end(old, new):
     return np.concatenate([old, new], axis=-2)
 

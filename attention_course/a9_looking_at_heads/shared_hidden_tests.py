@@ -1,8 +1,9 @@
 """What hidden tests of a9 share: what is asked of any score, and of any circuit.
 
-Sizes differ: B=4 texts, h=3 heads, L=6 words and the like. Attention weights are causal, all of them above zero where a
-word may look, and no two alike. Values have tests of their own; everything else is judged by properties of the
-student's own function. A test's weight is its points: they add up to those of the cell.
+Sizes differ: B=4 texts, h=3 heads, L=6 words and the like; `test_real_sizes` has real ones, and the smallest. Attention
+weights are causal, all of them above zero where a word may look, and no two alike. Values have tests of their own;
+everything else is judged by properties of the student's own function. A test's weight is its points: they add up to
+those of the cell.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import numpy as np
 
 from autograder.testing import expect, note, seed_of
 
-from ..hidden.properties import responds
+from ..hidden.inputs import normal
+from ..hidden.properties import ANY_SIZE, holds_in, responds
 
 ATOL = 1e-5  # honest float64 work is within 1e-14 of the reference, the mildest known mistake 0.005 away
 LAYOUT = "Is memory read in the order of the axes?"
@@ -75,8 +77,22 @@ class Scores:
         return numbers(getattr(student, self.NAME)(weights, *(more or self.MORE), **named))
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """Other weights give other scores."""
-        responds(lambda weights: self.loosely(student, weights), [self.W()], [self.W(902)], ["weights"])
+        """Other weights give other scores; also to code that takes columns for rows, so above the diagonal as well."""
+        full, other = (
+            made / made.sum(-1, keepdims=True) for made in (normal(905, 3, 7, 7) ** 2, normal(906, 3, 7, 7) ** 2)
+        )
+        responds(lambda weights: self.loosely(student, weights), [full], [other], ["weights"])
+
+    def at_sizes(self, student: Any, reference: Any, cases: Any, *tests: Any) -> None:
+        """For weights of so many heads on so many words, and more arguments, the score is the reference's."""
+        self.looks_like_an_attempt(student)
+        plain = holds_in(student, reference, *tests)
+        for number, (h, L, *more) in enumerate(cases):
+            weights = weights_of(907 + number, h, L)
+            wanted, got = getattr(reference, self.NAME)(weights, *more), self.loosely(student, weights, *more)
+            if plain:
+                self.one_a_head(got, weights)
+                expect.close(got, wanted, ANY_SIZE, "the score", ATOL)
 
     def does_not_count(self, student: Any, rows: slice, hint: str) -> None:
         """Whatever these queries look at, the scores stay."""
@@ -160,6 +176,16 @@ class Circuits:
             given = self.matrices(seed, h, d, d_model)
             wanted = getattr(reference, self.NAME)(*given, h)
             expect.close(self.circuits(student, given, h), wanted, hint, "the circuits", ATOL)
+
+    def at_sizes(self, student: Any, reference: Any, values: Any) -> None:
+        """The same for sizes of a real model, and for the smallest."""
+        self.looks_like_an_attempt(student)
+        plain = holds_in(student, reference, values)
+        for number, (h, d, d_model) in enumerate([(8, 12, 96), (2, 32, 8), (9, 1, 2), (1, 3, 1), (1, 1, 33)]):
+            given = self.matrices(980 + 2 * number, h, d, d_model)
+            wanted, got = getattr(reference, self.NAME)(*given, h), self.loosely(student, given, h)
+            if plain:
+                expect.close(got, wanted, ANY_SIZE, "the circuits", ATOL)
 
     def own_numbers(self, student: Any) -> None:
         """A head's circuit hangs on that head's numbers alone."""

@@ -62,13 +62,28 @@ ENDS = {
 }
 
 
+# Where code ends that was made for a few heads or words: the first is a known mistake's, all are hypotheses.
+FEW_HEADS, FEW_WORDS = (6, 5, 7, 8), (64, 32, 16, 48, 12, 24, 10, 20)
+FEW = {
+    "stops-at-a-length": "Which is the last word that has a say in your score? Try a text of 71 words.",
+    "some-heads-only": "How many heads does your code go through? Is that number written in it?",
+    "half-precision": "Print the dtype after each line, and the digits that are left. Where do so many of them go?",
+}
+
+
 def picked(weights, queries, keys, turned):
     """Weights at (query, key) for pairs that exist."""
     weights = weights.swapaxes(-2, -1) if turned else weights
     return weights[:, queries, keys]
 
 
+def _without_others(limit):
+    return lambda M: M * (np.arange(len(M)) < limit).astype(M.dtype)[:, None, None]
+
+
 PRODUCTS = {
+    "some-heads-only": [{"end": _without_others(limit)} for limit in FEW_HEADS],
+    "half-precision": [{"end": lambda M: M.astype(np.float16).astype(M.dtype)}],
     "heads-reversed": [{"end": lambda M: M[::-1].copy()}],
     "all-heads-together": [{"end": lambda M: np.repeat(M.sum(axis=0, keepdims=True), len(M), axis=0)}],
     "heads-summed": [{"end": lambda M: M.sum(axis=0)}],

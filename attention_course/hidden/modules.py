@@ -39,13 +39,13 @@ class Module:
         return self
 
     def run(
-        self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, trains: bool = False, **more: Any
+        self, weights: Weights, *args: np.ndarray, dtype: Any = np.float32, training: bool = False, **more: Any
     ) -> Gradients:
         """What `Function.run` gives back; floating weights in `dtype`, arguments by keyword too.
 
-        trains: is it asked in `train()`?
+        training: is it asked in `train()`?
         """
-        more["evaluates"] = not trains
+        more["training"] = training
         try:
             return self.function.run(self.construct, self.named(weights, dtype), *map(tensor, args), **more)
         except Raised as error:
@@ -118,7 +118,7 @@ def same_each_time(first: np.ndarray, again: np.ndarray) -> None:
 
 def same_in_training(module: Module, weights: Weights, *args: np.ndarray) -> None:
     """In `train()` it gives what it gives in `eval()`."""
-    trained = module.value(weights, *args, trains=True)
+    trained = module.value(weights, *args, training=True)
     expect.close(trained, module.value(weights, *args), IN_TRAINING, "in train(), the output", 1e-4)
 
 

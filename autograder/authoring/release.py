@@ -25,7 +25,7 @@ ID = "get-the-kit"  # of the first cell; nbgrader knows no such cell and leaves 
 LIST = "CONTENTS.txt"
 # What no package for students holds: hidden tests, known mistakes and what they share, and the notebooks' solutions.
 SECRET = re.compile(
-    r"^[^/]+_course/([^/]+/([^/]+/)?((shared_)?(hidden_tests|mistakes)\.py|(rubric|not_shown)\.toml|fingerprints\.npz)$"
+    r"^[^/]+_course/([^/]+/([^/]+/)?((\w+_)?(hidden_tests|mistakes)\.py|(rubric|not_shown)\.toml|fingerprints\.npz)$"
     r"|hidden/)|^(solutions|source|assignments|tests)/"
 )
 

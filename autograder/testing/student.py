@@ -6,7 +6,7 @@
     student.Layer.build(8, 2)                   construct an nn.Module, see its parameters' shapes
     student.Layer.run((8, 2), …)                construct, copy weights in by name, forward, gradients
     student.Layer.run(…, after=(x, y))          the same, with another call of the same module before
-    student.Layer.run(…, evaluates=True)        the same, after `module.eval()`
+    student.Layer.run(…, training=False)        the same, after `eval()`
     student.Cache.use([("append", k)], 4)       construct any class, call methods in turn, what the last one gives
     student.mix.within(10**6, x, y)             the value, if no more than so many bytes were held at once
 
@@ -204,16 +204,16 @@ class Function:
         seeds: Sequence[Any] | None = None,
         options: Mapping[str, Any] | None = None,
         after: Sequence[Any] | None = None,
-        evaluates: bool = False,
+        training: bool = True,
         **kwargs: Any,
     ) -> Gradients:
         """Construct with `construct` and `options`, copy `parameters` in by name, run forward (and backward).
 
         after: arguments of a call of the same module before
-        evaluates: is the module in `eval()`, and not in `train()` as it is made?
+        training: does the module stay as it was made, or is its `eval()` called before?
         """
         made = Instance(construct, options or {}, parameters)
-        before = [Step(EVAL)] if evaluates else []
+        before = [] if training else [Step(EVAL)]
         before += [] if after is None else [Step("__call__", after)]
         seeds = None if seeds is None else list(seeds)
         reply = self._reply(Call(self.name, args, kwargs, made, seeds, steps=before))

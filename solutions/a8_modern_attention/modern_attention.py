@@ -676,11 +676,15 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 # Now the whole: begin with nothing, take the keys and values block by block, divide at the end. The last block may be
 # shorter. You may call `online_softmax_step`; if it still has a mistake, this exercise is judged as if it had none.
 #
+# One pass is the plain way, and others are as good: keep a small state of each block, say, and merge them two by two at the
+# end. What is asked is that the **table of all scores**, a row for each query and a column for each key, is at no time in
+# memory.
+#
 # What comes back is the **output alone**. There are no weights to give: at no time are they all there.
 
 # %% nbgrader={"grade": false, "grade_id": "online_softmax_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def online_softmax_attention(Q, K, V, block_size):
-    """Attention in one pass over blocks of keys.
+    """Attention over blocks of keys, without the table of all scores.
 
     Q: queries, (..., L, d_k)
     K: keys, (..., S, d_k)
@@ -688,7 +692,8 @@ def online_softmax_attention(Q, K, V, block_size):
     block_size: how many keys are looked at together, an int, 1 or more; S need not be a multiple of it, nor larger
 
     Returns the output, (..., L, d_v), in the dtype of the input: that of softmax(Q K^T / sqrt(d_k)) V. Large scores,
-    above and below zero, give finite numbers. What comes in stays as it is.
+    above and below zero, give finite numbers. What comes in stays as it is. The scores of one block, (..., L, B), are in
+    memory at a time, and at no time those of all keys, (..., L, S); something small may be kept of each block.
     """
     ### BEGIN SOLUTION
     rows = Q.shape[:-1]                                                  # (..., L)
@@ -851,6 +856,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # The attention is causal, or looks through a window. Queries and keys are turned by their positions $0, 1, \ldots, L - 1$,
 # **after** they have been split into heads, so that a pair lies within one head, and **before** the scores. Values are not
 # turned. Then heads share keys and values in groups. No layer has a bias, and $\epsilon$ is $10^{-5}$.
+# There is no *dropout*, or it is off when your block is graded: in `train()` and in `eval()` it gives the same.
 
 # %% [markdown]
 # **The members have these names**, so that weights can be copied by name:

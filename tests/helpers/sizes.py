@@ -47,7 +47,7 @@ def floors_of(assignment: Assignment) -> Mapping[str, Mapping[str, Any]] | None:
 def ranges(floor: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, int]]]:
     """An exercise's floor as `(what, (smallest, largest))`; of an array for each axis, counted from the end."""
     for what, wanted in floor.items():
-        if what == "modes":
+        if what in ("modes", "even"):
             continue
         if isinstance(wanted[0], list):
             yield from ((f"{what} {i - len(wanted)}", (low, high)) for i, (low, high) in enumerate(wanted))

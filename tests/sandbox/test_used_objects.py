@@ -30,6 +30,16 @@ CODE = textwrap.dedent("""
         def unwritten(self):
             raise NotImplementedError()
 
+    class Shared:
+        of_all, last = [], None
+        def __init__(self, more=[]):
+            self.more = more
+        def add(self, x):
+            self.of_all.append(x)
+            self.more.append(x)
+            Shared.last = x
+            return [len(self.of_all), len(self.more)]
+
     def table(rows, columns):
         return np.exp(rows[:, None] * columns).sum()
 
@@ -61,6 +71,12 @@ def test_the_last_step_gives_the_value_and_each_use_begins_anew(student):
         np.testing.assert_array_equal(student.Pile.use(steps, 10), [18, 18])
     np.testing.assert_array_equal(student.Pile.use(steps[:1], start=1), [3, 3])
     assert student.Pile.use([*steps, ("len",)]) == 3
+
+
+def test_what_objects_share_is_seen_within_one_use_and_in_no_other(student):
+    for _ in range(2):
+        assert student.Shared.use([("add", 1)]) == [1, 1]
+        assert student.Shared.use([("add", 1), ("__init__",), ("add", 1)]) == [2, 2]
 
 
 def test_what_steps_do_to_their_arguments_is_seen(student):

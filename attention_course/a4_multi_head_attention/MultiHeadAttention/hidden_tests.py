@@ -64,13 +64,13 @@ class Layer:
         biases = {name: shape for name, shape in self.shapes.items() if name.endswith("bias")}
         return given | {name: tensor(np.zeros(shape, dtype=matrices[0].dtype)) for name, shape in biases.items()}
 
-    def run(self, x, matrices, mask=None, after=None, trains=False, **more):
+    def run(self, x, matrices, mask=None, after=None, training=False, **more):
         """Construct, fill, forward: what `Function.run` gives back. `after`: the mask of a call before."""
-        more |= {"after": None if after is None else given(x, after), "evaluates": not trains}
+        more |= {"after": None if after is None else given(x, after), "training": training}
         return self.module.run(self.construct, self.parameters(matrices), *given(x, mask), **more)
 
-    def __call__(self, x, *matrices, mask=None, after=None, trains=False):
-        output, weights = expect.pair(self.run(x, matrices, mask, after, trains).value)
+    def __call__(self, x, *matrices, mask=None, after=None, training=False):
+        output, weights = expect.pair(self.run(x, matrices, mask, after, training).value)
         return expect.tensor(output), expect.tensor(weights)
 
 
@@ -113,7 +113,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
     def at_real_sizes(self, layer, X, weights, mask):
         """In `train()` first, so that what a dropout does is told of this call."""
         matrices = [array.astype(self.DTYPE) for array in weights]
-        trained = in_order(X, layer(X.astype(self.DTYPE), *matrices, mask=mask, trains=True))
+        trained = in_order(X, layer(X.astype(self.DTYPE), *matrices, mask=mask, training=True))
         answer = self.attend(layer, X, weights, mask)
         for name, one, other in zip(("output", "weights"), trained, answer, strict=True):
             expect.close(one, other, IN_TRAINING, f"in train(), the {name}", ATOL)
@@ -138,7 +138,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         """The layers W_Q, W_K, W_V, W_O have weights of shape (12, 12) for d_model = 12; no bias, nothing else."""
         names = {f"{key}.weight": tensor(W.T.astype(np.float32)) for key, W in zip(KEYS, self.WEIGHTS, strict=True)}
         try:
-            student.MultiHeadAttention.run((12, 3), names, tensor(self.X.astype(np.float32)), evaluates=True)
+            student.MultiHeadAttention.run((12, 3), names, tensor(self.X.astype(np.float32)), training=False)
         except Raised:  # one may be there under another name
             own = own_names(dict.fromkeys(names, (12, 12)), student.MultiHeadAttention.build(12, 3))
             expect_names(own, "Are the layers kept as members under the names the exercise gives?")
@@ -157,7 +157,7 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         layer = self.attention(student)
         x = normal(221, 2, 5, 12).astype(np.float32)
         seeds = 2 * [tensor(normal(222, 2, 5, 12))]  # of the output, wherever it stands
-        got = layer.module.run(layer.construct, {}, tensor(x), seeds=seeds, evaluates=True)
+        got = layer.module.run(layer.construct, {}, tensor(x), seeds=seeds, training=False)
         hint = "What do you do with the numbers that nn.Linear begins with?"
         for name, part in zip(("output", "weights"), map(expect.tensor, expect.pair(got.value)), strict=True):
             expect.dtype(part, np.float32, hint, f"as it is made, the {name}")
@@ -250,9 +250,9 @@ class TestMultiHeadAttentionModule(MultiHeadTests):
         module, mask = student.MultiHeadAttention, tensor(MASK)
         options = {"d_head": 4, "num_heads": 3, "d_model": 12}
         named = {"x": tensor(x), "mask": mask}
-        by_name = in_order(x, expect.pair(module.run((), parameters, options=options, evaluates=True, **named).value))
+        by_name = in_order(x, expect.pair(module.run((), parameters, options=options, training=False, **named).value))
         given = [tensor(x), mask]
-        by_place = module.run((12, 3), parameters, *given, evaluates=True)
+        by_place = module.run((12, 3), parameters, *given, training=False)
         plain = self.attend(attention, np.ascontiguousarray(x), matrices, MASK)
         answers = zip(("output", "weights"), by_name, in_order(x, expect.pair(by_place.value)), plain, strict=True)
         for name, one, two, wanted in answers:

@@ -226,7 +226,7 @@ class TestDecoderBlock:
         options = {"d_ff": 48, "num_heads": 3, "d_model": 12}
         parameters = block.named(self.WEIGHTS, np.float32)
         named = {"x": tensor(x), "padding": tensor(PADDING)}
-        by_name = student.DecoderBlock.run((), parameters, options=options, evaluates=True, **named)
+        by_name = student.DecoderBlock.run((), parameters, options=options, training=False, **named)
         expect.close(expect.tensor(by_name.value), plain, "Is memory read in the order of the axes?", "output", ATOL)
         by_place = block.run(self.WEIGHTS, x, PADDING)
         expect.close(expect.tensor(by_place.value), plain, BY_NAME, "output", ATOL)

@@ -272,7 +272,7 @@ class TestTransformerDecoder:
         turned, padding = tensor(np.ascontiguousarray(self.IDS.T)).T, tensor(self.PADDING)
         module = student.TransformerDecoder
         named = {"padding": padding, "token_ids": turned}
-        by_name = module.run((), parameters, options=options, evaluates=True, **named)
+        by_name = module.run((), parameters, options=options, training=False, **named)
         hint = "Is memory read in the order of the axes?"
         expect.close(expect.tensor(by_name.value).reshape(plain.shape), plain, hint, "output", ATOL)
         by_place = decoder.run(self.WEIGHTS, self.IDS, self.PADDING, dtype=dtype)

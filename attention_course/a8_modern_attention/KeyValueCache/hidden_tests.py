@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds, same_item_by_item
+from ...hidden.properties import ANY_SIZE, holds_in, responds, same_item_by_item
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, loosely
 
 
@@ -27,7 +27,10 @@ class TestKeyValueCache:
 
     def kept(self, student, *limits, count=9, keys=KEYS, values=VALUES, **more):
         """K and V after so many words, as arrays."""
-        got = student.KeyValueCache.use(self.words(keys, values, count), *limits, **more)
+        return self.parts(student.KeyValueCache.use(self.words(keys, values, count), *limits, **more))
+
+    def parts(self, got):
+        """What `append` gave back as two arrays."""
         if not isinstance(got, tuple | list) or len(got) != 2:
             expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
         return tuple(loosely(part) for part in got)
@@ -43,7 +46,7 @@ class TestKeyValueCache:
             for part, other, what in zip(self.kept(student, window, sinks, count=count), wanted, "KV", strict=True):
                 expect.close(part, other, hint, what, ATOL)
 
-    @pytest.mark.weight(0.09)
+    @pytest.mark.weight(0.07)
     def test_shape(self, student):
         """Nine words, no window: K (2, 9, 4) and V (2, 9, 3), as a tuple."""
         got = self.raw(student)
@@ -52,25 +55,25 @@ class TestKeyValueCache:
         for part, shape, what in zip(got, ((2, 9, 4), (2, 9, 3)), "KV", strict=True):
             expect.shape(expect.array(part, what=what), shape, "One more word at a time. Along which axis?", what)
 
-    @pytest.mark.weight(0.22)
+    @pytest.mark.weight(0.18)
     def test_everything(self, student, reference):
         """Without a window every word is kept, in its order."""
         hint = "Where does the newest word go, and what becomes of those before it?"
         self.compare(student, reference, hint, (None, 0, 1), (None, 0, 5), (None, 2, 4))
 
-    @pytest.mark.weight(0.19)
+    @pytest.mark.weight(0.15)
     def test_window(self, student, reference):
         """With a window, the last words are kept and no others."""
         hint = "After nine words, with a window of 4: which are the last four?"
         self.compare(student, reference, hint, (4, 0, 9), (3, 0, 5), (1, 0, 4))
 
-    @pytest.mark.weight(0.18)
+    @pytest.mark.weight(0.15)
     def test_sinks(self, student, reference):
         """With sinks, the first words are kept beside the last ones, each of them once."""
         hint = "After nine words, with a window of 3 and two sinks: which five are left? And after four words?"
         self.compare(student, reference, hint, (3, 2, 9), (2, 1, 4), (1, 3, 6), (4, 2, 5))
 
-    @pytest.mark.weight(0.12)
+    @pytest.mark.weight(0.1)
     def test_length(self, student):
         """len(cache) is how many words are kept: 0 at first, and never more than window and sinks together."""
         self.looks_like_an_attempt(student)
@@ -83,11 +86,32 @@ class TestKeyValueCache:
             if got != held:
                 expect.fail(f"len gave {got}, where {held} words are kept.", "Of what is it to be the number?")
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.1)
+    def test_real_sizes(self, student, reference):
+        """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; keys of one number."""
+        self.looks_like_an_attempt(student)
+        plain = holds_in(student, reference, self.test_everything, self.test_window, self.test_sinks)
+        long = {"keys": normal(1580, 2, 8, 71, 3), "values": normal(1581, 2, 8, 71, 2)}
+        wide = {"keys": normal(1582, 1, 64, 16), "values": normal(1583, 1, 64, 16)}
+        tiny = {"keys": normal(1584, 9, 2, 1), "values": normal(1585, 9, 2, 1)}
+        for words, window, sinks, count in (
+            (long, None, 0, 71),
+            (wide, 33, 16, 64),
+            (tiny, None, 1, 2),
+            (tiny, 1, 1, 2),
+        ):
+            wanted = self.kept(reference, window, sinks, count=count, **words)
+            got = self.kept(student, window, sinks, count=count, **words)
+            if plain:
+                for part, other, what in zip(got, wanted, "KV", strict=True):
+                    expect.close(part, other, ANY_SIZE, what, ATOL)
+
+    @pytest.mark.weight(0.1)
     def test_each_its_own(self, student):
         """A new cache is empty, whatever other caches hold."""
         self.looks_like_an_attempt(student)
-        alone = self.kept(student, count=1)
+        words = self.words(self.KEYS, self.VALUES, 3)
+        alone = self.parts(student.KeyValueCache.use([*words, ("__init__",), words[0]]))  # made anew
         for part, what in zip(alone, "KV", strict=True):
             hint = "What is made once for the class, and what in __init__, for each object?"
             expect.shape(part, (2, 1, part.shape[-1]), hint, f"after the first word of a new cache, {what}")

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import at_the_end
+from ..shared_mistakes import at_the_end, limited
 
 mistake = Catalogue()
 
@@ -27,20 +27,25 @@ def _keeping(
     left_of_values=None,
     back=lambda K, V, before: (K, V),
     count=lambda K, number: 0 if K is None else K.shape[-2],
+    shared=False,
 ):
     """`KeyValueCache` with each decision an option."""
 
     class KeyValueCache:
         def __init__(self, window=None, sinks=0):
             self.window, self.sinks, self.number = window, sinks, 0
-            self.K = self.V = None
+            if not shared:
+                self.K = self.V = None
+
+        K = V = None  # of the class
 
         def append(self, key, value):
-            before, self.number = (self.K, self.V), self.number + 1
+            holder = type(self) if shared else self
+            before, self.number = (holder.K, holder.V), self.number + 1
             keep_values = left_of_values or left
-            self.K = self.kept(key if self.K is None else joined(self.K, key), left)
-            self.V = self.kept(value if self.V is None else joined(self.V, value), keep_values)
-            return back(self.K, self.V, before)
+            holder.K = self.kept(key if holder.K is None else joined(holder.K, key), left)
+            holder.V = self.kept(value if holder.V is None else joined(holder.V, value), keep_values)
+            return back(holder.K, holder.V, before)
 
         def kept(self, words, left):
             return words[..., left(words.shape[-2], self.window, self.sinks), :]
@@ -94,7 +99,45 @@ class KeyValueCache(_keeping(back=lambda K, V, before: (np.zeros(K.shape) + K, n
     pass
 
 
+def _right_up_to(limit):
+    """What is kept, as long as there is room; then no other word."""
+    return lambda number, window, sinks: _first_and_last(number, window, sinks)[:limit]
+
+
+def _right_last(limit):
+    """What is kept, and of that the last words."""
+    return lambda number, window, sinks: _first_and_last(number, window, sinks)[-limit:]
+
+
+def _into_room_for(limit):
+    """Written into an array that was made with room for so many words."""
+
+    def joined(old, new):
+        S = old.shape[-2]
+        room = np.empty((*old.shape[:-2], max(limit, S), old.shape[-1]), dtype=old.dtype)
+        room[..., :S, :], room[..., S : S + 1, :] = old, new
+        return room[..., : S + 1, :]
+
+    return joined
+
+
 FORGETTING = {
+    "cache-full": mistake.known(
+        *limited("left", _right_up_to),
+        *limited("joined", _into_room_for),
+        hint="Without a window nothing goes, and everything finds room. Where does yours stop?",
+    ),
+    "last-words-only": mistake.known(
+        *limited("left", _right_last), hint="After 71 words without a window, how many are in your cache?"
+    ),
+    "sinks-twice": mistake.mutant(
+        {"left": _windows(lambda window, sinks: (window, 2 * sinks))},
+        hint="With two sinks, how many of the first words are kept?",
+    ),
+    "sinks-added-to-the-window": mistake.mutant(
+        {"left": _windows(lambda window, sinks: (window + sinks, sinks))},
+        hint="With two sinks and a window of 3, how many words are kept of nine?",
+    ),
     "nothing-forgotten": mistake.known(
         {"left": _everything}, hint="How many words are kept after nine, if the window is 4?"
     ),
@@ -174,6 +217,9 @@ GIVING = {
     ),
 }
 COUNTING = {
+    "shared-by-all-objects": mistake.known(
+        {"shared": True}, hint="What is made once for the class, and what in __init__, for each object?"
+    ),
     "all-words-counted": mistake.known(
         {"count": lambda K, number: number}, hint="Nine words came, four are kept. Which of the two is len?"
     ),

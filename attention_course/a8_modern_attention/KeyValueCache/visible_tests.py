@@ -39,9 +39,14 @@ class TestKeyValueCache:
             equal(student.KeyValueCache.use([("len",)]), 0, "len of a new cache")
 
     def test_first_word(self, student):
-        """After the first word there is one in the cache, whatever other caches hold."""
-        question = "What is in a new cache? And is it made for the class, or for each object?"
-        self.judge(student, question, [0], KEYS[:, :1], VALUES[:, :1])
+        """After the first word there is one in the cache."""
+        self.judge(student, "What is in a new cache?", [0], KEYS[:, :1], VALUES[:, :1])
+
+    def test_made_anew(self, student):
+        """Three words, then `__init__` once more: the cache is empty again."""
+        with shown("What is made once for the class, and what in __init__, for each object?"):
+            steps = [*self.words(KEYS[:, :3], VALUES[:, :3]), ("__init__",), ("len",)]
+            equal(student.KeyValueCache.use(steps), 0, "len of a cache made anew")
 
     def test_everything(self, student):
         """Five words and no window: all of them, in their order."""

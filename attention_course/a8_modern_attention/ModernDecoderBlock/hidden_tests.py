@@ -15,6 +15,7 @@ from ...hidden.modules import (
     same_each_time,
     with_any_weights,
 )
+from ...hidden.properties import ANY_SIZE, holds_in
 from ..shared_hidden_tests import ATOL, LOUD
 
 
@@ -29,17 +30,30 @@ def block_weights(seed, d_model=24, num_heads=6, num_kv_heads=2, d_ff=20):
     }
 
 
+def words(seed, *shape):
+    """So far from zero that an epsilon does not show: that has a test of its own."""
+    return 6 * normal(seed, *shape) + 2
+
+
+def right(reference, sizes, weights, x):
+    """The output of the reference, in float64."""
+    return Module(reference.ModernDecoderBlock, *sizes).value(weights, x, dtype=np.float64, training=False)
+
+
 def silent(weights, name):
     """`weights` with zeros in the layer `name`, whose branch then adds nothing."""
     return {key: value * (key != f"{name}.weight") for key, value in weights.items()}
 
 
 class Block(Module):
-    """A student's block; biases that it should not have are zero, so that one test judges them."""
+    """A student's block in `eval()`, so that a dropout is paid for once: one test judges it as it is in training.
 
-    def run(self, weights, *args, **more):
+    Biases that it should not have are zero, so that one test judges them as well.
+    """
+
+    def run(self, weights, *args, training=False, **more):
         self.shapes = self.shapes or self.function.build(*self.construct)
-        return super().run(weights, *args, **more)
+        return super().run(weights, *args, training=training, **more)
 
     def named(self, weights, dtype):
         biases = {name: np.zeros(shape, dtype) for name, shape in self.shapes.items() if name.endswith("bias")}
@@ -55,9 +69,9 @@ class TestModernDecoderBlock:
     def block(self, student, *sizes):
         return Block(student.ModernDecoderBlock, *(sizes or self.SIZES))
 
-    def run(self, block, x=X, weights=WEIGHTS, dtype=np.float32):
+    def run(self, block, x=X, weights=WEIGHTS, dtype=np.float32, **more):
         """The block's output for x, in the shape of x."""
-        got = block.value(weights, x.astype(dtype), dtype=dtype)
+        got = block.value(weights, x.astype(dtype), dtype=dtype, **more)
         expect.shape(got, x.shape, what="the output")
         return got
 
@@ -74,9 +88,14 @@ class TestModernDecoderBlock:
         """The output with zeros in one layer is the reference's."""
         weights = block_weights(seed, *sizes[:4])
         weights = silent(weights, silenced) if silenced else weights
-        x = 1.3 * normal(seed + 15, 2, 7, sizes[0]) + 0.4
-        wanted = Module(reference.ModernDecoderBlock, *sizes).value(weights, x, dtype=np.float64)
-        expect.close(self.run(self.block(student, *sizes), x, weights), wanted, hint, "the output", ATOL)
+        x = words(seed + 15, 2, 7, sizes[0])
+        expect.close(
+            self.run(self.block(student, *sizes), x, weights),
+            right(reference, sizes, weights, x),
+            hint,
+            "the output",
+            ATOL,
+        )
 
     def attention_alone(self, student, reference):
         """The output without a feed-forward network."""
@@ -95,7 +114,7 @@ class TestModernDecoderBlock:
         got = with_any_weights(self.block(student), self.WEIGHTS, self.X.astype(np.float32))
         expect.shape(expect.tensor(got, "How many things does forward give back?"), (2, 5, 24))
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.15)
     def test_parameters(self, student):
         """The parameters are two norms and seven matrices, without biases, and no others."""
         block = self.block(student)
@@ -112,17 +131,17 @@ class TestModernDecoderBlock:
             self.run(block, weights=as_made), self.run(block, weights=ones), hint, "a new block's output", ATOL
         )
 
-    @pytest.mark.weight(0.8)
+    @pytest.mark.weight(0.4)
     def test_attention_branch(self, student, reference):
         """With a silent feed-forward network, the block adds to x the attention of the normalised x."""
         self.attention_alone(student, reference)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.4)
     def test_feed_forward_branch(self, student, reference):
         """With a silent attention, the block adds to x the gated feed-forward network of the normalised x."""
         self.feed_forward_alone(student, reference)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.3)
     def test_values(self, student, reference):
         """Both branches: first attention, and the feed-forward network works on what it gave."""
         # If a branch alone is wrong, that is told, and nothing is asked about both.
@@ -131,7 +150,7 @@ class TestModernDecoderBlock:
         hint = "Each branch alone is right. What does the second one start from?"
         self.compare(student, reference, 1410, (24, 6, 3, 20), "", hint)
 
-    @pytest.mark.weight(0.05)
+    @pytest.mark.weight(0.1)
     def test_eps(self, student):
         """The norms add 1e-5 to the mean of the squares: words that are nearly nothing stay small."""
         block = self.block(student)
@@ -148,7 +167,7 @@ class TestModernDecoderBlock:
             )
             expect.fail(f"{text} as large.", "To what is epsilon added, and how large is it?")
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.3)
     def test_window(self, student, reference):
         """Through a window of 3, a word sees itself and the two before it."""
         hint = "How many words does a window of 3 hold, the word itself among them?"
@@ -157,7 +176,43 @@ class TestModernDecoderBlock:
             student, reference, 1470, (24, 6, 2, 20, 1), "W_down", "Whom does a word see through a window of 1?"
         )
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.3)
+    def test_training(self, student):
+        """In training the output is the same as in eval(): a dropout would have to be off when it is graded."""
+        block = self.block(student)
+        still = self.looks_like_block(block)
+        hint = "What is otherwise in your block while it is trained, and is it off if you hand it in?"
+        long, one, weights = self.long(student)
+        # Who cannot read so many words at all has lost marks for that where sizes are asked.
+        reads_long = expect.holds(lambda: self.run(one, long, weights))
+        cases = [(block, self.X, self.WEIGHTS, still)]
+        cases += [(one, long, weights, self.run(one, long, weights))] if reads_long else []
+        for asked, x, given, plain in cases:
+            got = self.run(asked, x, given, training=True)
+            expect.close(got, plain, hint, "in training, the output", ATOL)
+
+    def long(self, student):
+        """Two texts of 71 words, their block with eight heads and a window of 33, and its weights."""
+        sizes = 96, 8, 2, 64, 33
+        return words(1500, 2, 71, 96), self.block(student, *sizes), block_weights(1510, *sizes[:4])
+
+    @pytest.mark.weight(0.3)
+    def test_real_sizes(self, student, reference):
+        """71 words in eight heads; 64 words without a window; one word, two, and one head of width 2."""
+        self.looks_like_block(self.block(student))
+        plain = holds_in(student, reference, self.test_values, self.test_window)
+        x, block, weights = self.long(student)
+        cases = [(x, block.construct, weights)]
+        for number, (shape, sizes) in enumerate(
+            [((1, 64, 66), (66, 33, 11, 9)), ((2, 1, 2), (2, 1, 1, 1)), ((1, 2, 32), (32, 16, 16, 2, 16))]
+        ):
+            cases += [(words(1530 + number, *shape), sizes, block_weights(1540 + 20 * number, *sizes[:4]))]
+        for x, sizes, weights in cases:
+            wanted, got = right(reference, sizes, weights, x), self.run(self.block(student, *sizes), x, weights)
+            if plain:
+                expect.close(got, wanted, ANY_SIZE, "the output", ATOL)
+
+    @pytest.mark.weight(0.15)
     def test_causal(self, student):
         """No word hears from a later one, however loud it is; each hears from those before."""
         block = self.block(student)
@@ -182,7 +237,7 @@ class TestModernDecoderBlock:
             expect.close(self.run(block, self.X[b : b + 1])[0], free[b], hint, f"the output of text {b} alone", ATOL)
         expect.close(self.run(block, self.X[:, :1]), free[:, :1], hint, "the output of the first word alone", ATOL)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_gradients(self, student):
         """Gradients reach x and every parameter."""
         block = self.block(student)
@@ -190,7 +245,7 @@ class TestModernDecoderBlock:
         hint = "Is there a .detach(), .data, .numpy() or torch.no_grad() on the way, or a layer that is not used?"
         gradients_reach(block, self.WEIGHTS, [self.X], normal(1451, 2, 5, 24), hint)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.1)
     def test_dtype(self, student):
         """A float32 block gives float32, a float64 block float64."""
         block = self.block(student)
@@ -207,6 +262,6 @@ class TestModernDecoderBlock:
         plain = self.run(block, np.ascontiguousarray(x))
         options = {"window": None, "d_ff": 20, "num_kv_heads": 2, "num_heads": 6, "d_model": 24}
         parameters = block.named(self.WEIGHTS, np.float32)
-        by_name = student.ModernDecoderBlock.run((), parameters, options=options, x=tensor(x))
+        by_name = student.ModernDecoderBlock.run((), parameters, options=options, training=False, x=tensor(x))
         expect.close(expect.tensor(by_name.value), plain, "Is memory read in the order of the axes?", "output", ATOL)
         expect.unchanged(block.run(self.WEIGHTS, x).after, [tensor(x)], ["x"], "Look for operators like += on x.")

@@ -3,180 +3,81 @@
 import math
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import right_turn
+from ..shared_block_mistakes import (
+    Block,
+    another_eps,
+    by_heads,
+    cut_from,
+    layer_norm,
+    only_heads,
+    rotated,
+    scaled,
+    seen_beyond,
+    size_one,
+    window_alone,
+)
+from ..shared_mistakes import HALF, limited
 
 mistake = Catalogue()
 
 
-def _torch_turn(x, place, base=10000.0, turn=right_turn, halves=False):
-    d = x.shape[-1]
-    angle = place.unsqueeze(-1) * base ** (-torch.arange(0, d, 2) / d)
-    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-    if halves:
-        return torch.cat(turn(*x.chunk(2, dim=-1), cos, sin), dim=-1)
-    return torch.stack(turn(x[..., 0::2], x[..., 1::2], cos, sin), dim=-1).flatten(-2)
-
-
-def _torch_size_one(x, gamma):
-    return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-5)
-
-
-def _another_eps(eps, outside):
-    def size_one(x, gamma):
-        mean_square = (x**2).mean(dim=-1, keepdim=True)
-        return gamma * x / (mean_square.sqrt() + eps if outside else (mean_square + eps).sqrt())
-
-    return size_one
-
-
-def _torch_layer_norm(x, gamma):
-    return F.layer_norm(x, x.shape[-1:], gamma)
-
-
-def _by_heads(heads, place):
-    """Each head turned by its own number."""
-    return _torch_turn(heads.transpose(-3, -2), torch.arange(heads.shape[-3])).transpose(-3, -2)
-
-
-def _window_alone(back, window):
-    return back >= 0 if window is None else back < window
-
-
-class _Block(nn.Module):
-    """A right block, with each decision a member that another class may have otherwise."""
-
-    bias = False
-    turned = ("query", "key")
-    turn = staticmethod(_torch_turn)
-    places = staticmethod(lambda length: torch.arange(length))
-    normed = staticmethod(_torch_size_one)
-    shared = staticmethod(lambda x, group: x.repeat_interleave(group, dim=-3))
-    may_see = staticmethod(lambda back, window: (back >= 0) & (True if window is None else back < window))
-    scale = staticmethod(lambda d_head, d_model: math.sqrt(d_head))
-    first = staticmethod(lambda x, branch, normed: x + branch)
-    second = staticmethod(lambda x, branch, normed: x + branch)
-    input_of_second = staticmethod(lambda before, after: after)
-    curve = staticmethod(F.silu)
-    gate_and_up = staticmethod(lambda gate, up, curve: curve(gate) * up)
-    ahead = 0  # by how many places queries are turned more than keys
-    norms = ("norm_1", "norm_2")  # in front of which branch
-    post = False  # or behind each branch
-    plain = ()  # layers that read the words in front of the norm
-    start_of_second = staticmethod(lambda before, after: after)
-    last = staticmethod(lambda block, x: x)
-    early = False  # are queries and keys turned before they are split into heads?
-    joined = staticmethod(lambda heads: heads.transpose(-3, -2).flatten(-2))
-
-    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
-        super().__init__()
-        self.d_head, self.group, self.window = d_model // num_heads, num_heads // num_kv_heads, window
-        narrow = num_kv_heads * self.d_head
-        self.norm_1, self.norm_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
-        self.W_Q = nn.Linear(d_model, d_model, bias=self.bias)
-        self.W_K = nn.Linear(d_model, narrow, bias=self.bias)
-        self.W_V = nn.Linear(d_model, narrow, bias=self.bias)
-        self.W_O = nn.Linear(d_model, d_model, bias=self.bias)
-        self.W_gate = nn.Linear(d_model, d_ff, bias=self.bias)
-        self.W_up = nn.Linear(d_model, d_ff, bias=self.bias)
-        self.W_down = nn.Linear(d_ff, d_model, bias=self.bias)
-        for name, parameter in self.named_parameters():
-            if name.endswith("bias"):
-                nn.init.zeros_(parameter)  # the same answer each time
-
-    def attend(self, x, plain):
-        place = self.places(x.shape[-2])
-        found = {}
-        for name, layer in (("query", self.W_Q), ("key", self.W_K), ("value", self.W_V)):
-            projected = layer(plain if f"W_{name[0].upper()}" in self.plain else x)
-            at = place + (self.ahead if name == "query" else 0)
-            if self.early and name in self.turned:
-                projected = self.turn(projected, at)
-            heads = projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)
-            found[name] = self.turn(heads, at) if name in self.turned and not self.early else heads
-        key, value = self.shared(found["key"], self.group), self.shared(found["value"], self.group)
-        scores = found["query"] @ key.transpose(-2, -1) / self.scale(self.d_head, x.shape[-1])
-        back = torch.arange(x.shape[-2]).unsqueeze(-1) - torch.arange(x.shape[-2])
-        seen = self.may_see(back, self.window)
-        scores = scores.masked_fill(~seen, torch.finfo(scores.dtype).min)
-        return self.W_O(self.joined(torch.softmax(scores, dim=-1) @ value))
-
-    def forward(self, x):
-        one, two = (getattr(self, name) for name in self.norms)
-        if self.post:
-            x = self.normed(x + self.attend(x, x), one)
-            return self.normed(x + self.fed(x, x), two)
-        normed = self.normed(x, one)
-        after = self.first(x, self.attend(normed, x), normed)
-        read = self.input_of_second(x, after)
-        hidden = self.normed(read, two)
-        return self.last(self, self.second(self.start_of_second(x, after), self.fed(hidden, read), hidden))
-
-    def fed(self, hidden, plain):
-        gate, up = (
-            layer(plain if name in self.plain else hidden)
-            for name, layer in (("W_gate", self.W_gate), ("W_up", self.W_up))
-        )
-        return self.W_down(self.gate_and_up(gate, up, self.curve))
-
-
 @mistake("mask-missing", hint="Which words may word 0 see?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     may_see = staticmethod(lambda back, window: (back > -(10**6)) & (True if window is None else back < window))
 
 
 @mistake("mask-upside-down", hint="Which words may word 0 see, and which ones the last word?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     may_see = staticmethod(lambda back, window: (back <= 0) & (True if window is None else -back < window))
 
 
 @mistake("norm-missing", hint="What goes into each branch: x, or x brought to size one?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     normed = staticmethod(lambda x, gamma: x * gamma)
 
 
 @mistake("gamma-missing", hint="A norm has a scale for each feature. Is it used?")
-class ModernDecoderBlock(_Block):
-    normed = staticmethod(lambda x, gamma: _torch_size_one(x, 1 + 0 * gamma))
+class ModernDecoderBlock(Block):
+    normed = staticmethod(lambda x, gamma: size_one(x, 1 + 0 * gamma))
 
 
 @mistake("no-gate", hint="Are there two layers side by side, of which one is the other's gate?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     gate_and_up = staticmethod(lambda gate, up, curve: curve(gate) + 0 * up)
 
 
 @mistake("biases", hint="How many biases are there in the table?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     bias = True
 
 
 @mistake("positions-from-1-for-queries", hint="A word and itself: how far apart are they, and how far in your scores?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     ahead = 1
 
 
 @mistake("heads-not-brought-together", hint="Take one word: do its own numbers of all heads stand side by side?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     joined = staticmethod(lambda heads: heads.reshape(heads.shape[0], heads.shape[2], -1))
 
 
 @mistake("detached-gradient", hint="Which operations hand on a gradient, and is every step one of those?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     first = staticmethod(lambda x, branch, normed: x + branch.detach())
 
 
 @mistake("output-too-many", hint="How many things does forward give back?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     def forward(self, x):
         return super().forward(x), self.attend(x, x)
 
 
 @mistake("in-place", hint="Print the arguments before and after the call. Which of your lines writes into one?")
-class ModernDecoderBlock(_Block):
+class ModernDecoderBlock(Block):
     def forward(self, x):
         result = super().forward(x)
         with torch.no_grad():
@@ -186,6 +87,69 @@ class ModernDecoderBlock(_Block):
 
 @mistake.mutants(
     {
+        "mask-of-a-table": mistake.known(
+            *limited("may_see", seen_beyond(Block.may_see), cut_from),
+            hint="Is there a mask that was made beforehand? For how many words?",
+        ),
+        "table-too-short": mistake.known(
+            *limited(
+                "places",
+                lambda limit: lambda length: torch.arange(length).clamp(max=limit - 1),
+                lambda limit: lambda length: torch.arange(length) % limit,
+                lambda limit: lambda length: torch.arange(limit)[:length],
+            ),
+            hint="For how many positions does your code have an angle? A text may have more words.",
+        ),
+        "some-heads-only": mistake.mutant(
+            *limited("joined", only_heads, limits=(6, 7, 8, 12, 3, 4, 1)),
+            hint="How many heads does your code go through? Is that number written in it?",
+        ),
+        "mask-dropped-in-eval": mistake.known(
+            {"masked": lambda training: training},
+            hint="Is your block the same in training and in use: may a word look ahead in one of the two?",
+        ),
+        "mask-dropped-in-training": mistake.mutant(
+            {"masked": lambda training: not training},
+            hint="Is your block the same in training and in use: may a word look ahead in one of the two?",
+        ),
+        "next-word-seen": mistake.mutant(
+            {"may_see": lambda back, window: (back >= -1) & (True if window is None else back < window)},
+            {"may_see": lambda back, window: (back >= -1) & (True if window is None else back < window - 1)},
+            hint="Does word 2 hear from word 3?",
+        ),
+        "half-precision": mistake.mutant(
+            {"normed": lambda x, gamma: size_one(x, gamma).half().to(x.dtype)},
+            {"normed": lambda x, gamma: size_one(x.half().to(x.dtype), gamma)},
+            hint=HALF,
+        ),
+        "gamma-first": mistake.mutant(
+            {"normed": lambda x, gamma: size_one(x * gamma, torch.ones_like(gamma))},
+            hint="Is the size taken of x, or of x times gamma?",
+        ),
+        "length-for-size": mistake.mutant(
+            {"normed": lambda x, gamma: gamma * F.normalize(x, dim=-1)},
+            hint="Of the squares, is it the sum or the mean?",
+        ),
+        "no-root": mistake.mutant(
+            {"normed": lambda x, gamma: gamma * x / ((x**2).mean(dim=-1, keepdim=True) + 1e-5)},
+            hint="If all features are ten times as large, how much larger is what you divide by?",
+        ),
+        "branch-scaled": mistake.mutant(
+            *(options for by in (0.5, 2**-0.5, 0.1) for options in scaled(by)),
+            hint="Set a branch to zero: what is left of x? And what is each branch multiplied by?",
+        ),
+        "one-speed-for-all": mistake.mutant(
+            {"turn": lambda x, place: rotated(x, place, base=1.0)},
+            hint="How fast does the second pair turn: like the first?",
+        ),
+        "base-1000": mistake.mutant(
+            *({"turn": lambda x, place, base=base: rotated(x, place, base)} for base in (1000.0, 100.0, 500000.0)),
+            hint="Which base do this notebook's speeds have?",
+        ),
+        "turned-backwards": mistake.mutant(
+            {"turn": lambda x, place: rotated(x, -place)},
+            hint="Where does (1, 0) go at position 1: to (cos, sin), or to (cos, -sin)?",
+        ),
         "positions-missing": mistake.known(
             {"turned": ()}, hint="Shuffle the words before the last one. Does the last one notice?"
         ),
@@ -198,7 +162,7 @@ class ModernDecoderBlock(_Block):
             {"early": True}, hint="Does each head have a fast pair, or only the first one? When do you turn?"
         ),
         "pairs-in-halves": mistake.known(
-            {"turn": lambda x, place: _torch_turn(x, place, halves=True)},
+            {"turn": lambda x, place: rotated(x, place, halves=True)},
             hint="Which column of a head is turned together with column 0?",
         ),
         "heads-in-turn": mistake.known(
@@ -209,9 +173,7 @@ class ModernDecoderBlock(_Block):
             {"may_see": lambda back, window: back >= 0}, hint="With a window of 3, does word 6 hear from word 0?"
         ),
         "mask-missing": [{"may_see": lambda back, window: back > -(10**6)}],
-        "layer-norm": mistake.known(
-            {"normed": _torch_layer_norm}, hint="Is the mean taken off in this notebook's norm?"
-        ),
+        "layer-norm": mistake.known({"normed": layer_norm}, hint="Is the mean taken off in this notebook's norm?"),
         "no-residual-around-attention": mistake.known(
             {"first": lambda x, branch, normed: branch}, hint="What is the attention's result added to?"
         ),
@@ -239,13 +201,18 @@ class ModernDecoderBlock(_Block):
             hint="How many norms does the table of members name, and how many do you use?",
         ),
         "turned-by-heads": mistake.mutant(
-            {"turn": _by_heads}, hint="By what is a query turned: by its word's place, or by its head's number?"
+            {"turn": by_heads}, hint="By what is a query turned: by its word's place, or by its head's number?"
         ),
         "mask-missing-with-a-window": mistake.mutant(
-            {"may_see": _window_alone}, hint="With a window, may word 0 see what comes later?"
+            {"may_see": window_alone}, hint="With a window, may word 0 see what comes later?"
         ),
-        "another-eps": mistake.mutant(
-            *[{"normed": _another_eps(eps, outside)} for eps in (1e-6, 1e-8) for outside in (False, True)],
+        "another-eps": mistake.known(
+            *[
+                {"normed": another_eps(eps, outside)}
+                for eps in (1e-6, 1e-8, 1e-4, 1e-3, 1e-2, 1e-7, 1e-9, 1e-12, 0.0)
+                for outside in (False, True)
+            ],
+            {"normed": another_eps(1e-5, True)},
             hint="To what is epsilon added, and how large is it?",
         ),
         "window-one-too-wide": mistake.known(
@@ -320,4 +287,4 @@ class ModernDecoderBlock(_Block):
 )
 def ModernDecoderBlock(**options):
     made = {name: staticmethod(option) if callable(option) else option for name, option in options.items()}
-    return type("ModernDecoderBlock", (_Block,), made)
+    return type("ModernDecoderBlock", (Block,), made)

@@ -36,10 +36,16 @@ class TestCacheBytes:
 
     @pytest.mark.weight(0.5)
     def test_values(self, student, reference):
-        """Keys and values, of each layer, head and word, at 3 bytes a number, or 1."""
+        """Keys and values, of each layer, head and word, at 3 bytes a number, or 1; also if there is one of each."""
         hint = "Count the keys first: of how many layers, heads and words, and how wide is each?"
         self.compare(
-            student, reference, hint, (2, 3, 7, chosen(11, 17, 19, 23), 3), (32, 8, 128, 128_000, 1), (5, 1, 9, 13, 3)
+            student,
+            reference,
+            hint,
+            (2, 3, 7, chosen(11, 17, 19, 23), 3),
+            (32, 8, 128, 128_000, 1),
+            (5, 1, 9, 64, 3),
+            (1, 1, 1, 1, 1),
         )
 
     @pytest.mark.weight(0.2)

@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds, same_item_by_item
+from ...hidden.properties import ANY_SIZE, holds_in, responds, same_item_by_item
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, loosely
 
 
@@ -18,11 +18,22 @@ class TestDecodingStep:
     PARTS = ("output", "K", "V")
 
     @staticmethod
-    def given(seed, words, h=6, g=2, batch=()):
-        """A newest word of width 10, a cache of so many words, and weights for heads of width 4; no two sizes alike."""
-        x, cache = normal(seed, *batch, 10), [normal(seed + i, *batch, g, words, 4) for i in (1, 2)]
-        wide, narrow = 0.5 * normal(seed + 3, 10, 4 * h), [0.5 * normal(seed + i, 10, 4 * g) for i in (4, 5)]
-        return x, *(cache if words else (None, None)), wide, *narrow, 0.3 * normal(seed + 6, 4 * h, 10), h
+    def given(seed, words, h=6, g=2, batch=(), d=4, d_model=10):
+        """A newest word, a cache of so many words, and weights for heads of width d; no two sizes alike."""
+        x, cache = normal(seed, *batch, d_model), [normal(seed + i, *batch, g, words, d) for i in (1, 2)]
+        size = 1.58 / d_model**0.5
+        wide, narrow = (
+            size * normal(seed + 3, d_model, d * h),
+            [size * normal(seed + i, d_model, d * g) for i in (4, 5)],
+        )
+        return (
+            x,
+            *(cache if words else (None, None)),
+            wide,
+            *narrow,
+            1.5 / (d * h) ** 0.5 * normal(seed + 6, d * h, d_model),
+            h,
+        )
 
     SMALL = given(900, 5)
 
@@ -52,19 +63,19 @@ class TestDecodingStep:
         for part, shape, what in zip(got, ((10,), (2, 6, 4), (2, 6, 4)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "One word comes in, one more is in the cache.", what)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.22)
     def test_keys(self, student, reference):
         """The new key, turned by its position, stands behind those that were there."""
         hint = "At which position does the newest word stand, and which keys have been turned already?"
         self.compare(student, reference, hint, 1, self.given(915, 5), self.given(925, 3, 4, 4))
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.14)
     def test_values_in_the_cache(self, student, reference):
         """The new value stands behind those that were there, as it is."""
         hint = "Which matrix makes a value, which columns of it are a head's, and is a value turned?"
         self.compare(student, reference, hint, 2, self.given(935, 5), self.given(945, 3, 4, 4))
 
-    @pytest.mark.weight(0.67)
+    @pytest.mark.weight(0.62)
     def test_output(self, student, reference):
         """The output: what the new word finds among all words so far, itself among them, times W_O."""
         hint = "Whom does the newest word attend to, with which query, and where do its heads' results go?"
@@ -72,7 +83,7 @@ class TestDecodingStep:
             student, reference, hint, 0, self.given(955, 5), self.given(965, 3, 4, 2), self.given(975, 7, 3, 1)
         )
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.2)
     def test_first_word(self, student, reference):
         """Before the first word there is no cache: it stands at position 0 and attends to itself."""
         args = self.given(985, 0)
@@ -80,7 +91,7 @@ class TestDecodingStep:
         for part, other, what in zip(got, wanted, self.PARTS, strict=True):
             expect.close(part, other, "K and V are None here. What is the cache afterwards?", what, ATOL)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.14)
     def test_word_by_word(self, student):
         """Each step goes on from the cache that the one before gave: what is in it stays, word for word."""
         self.looks_like_an_attempt(student)
@@ -115,6 +126,19 @@ class TestDecodingStep:
             x, K, V, *weights = self.given(1005, 5, batch=batch)
             call = lambda x, K, V: self.step(student, x, K, V, *weights)  # noqa: B023, E731
             same_item_by_item(call, [x, K, V], axes, FROM_THE_END)
+
+    @pytest.mark.weight(0.2)
+    def test_real_sizes(self, student, reference):
+        """The 71st word of two texts, in eight heads; caches of 1, 16, 33 and 64 words."""
+        self.looks_like_an_attempt(student)
+        plain = holds_in(student, reference, self.test_keys, self.test_values_in_the_cache, self.test_output)
+        long = self.given(1530, 70, 8, 2, (2,), 12, 96)
+        short = self.given(1540, 1, 1, 1, (1,), 2, 1), self.given(1550, 16, 2, 1, (), 2, 2)
+        for args in (long, *short, self.given(1560, 33, 9, 9, (), 2, 3), self.given(1570, 64, 16, 8, (), 2, 8)):
+            wanted, got = reference.decoding_step(*args), self.step(student, *args)
+            if plain:
+                for part, other, what in zip(got, wanted, self.PARTS, strict=True):
+                    expect.close(part, other, ANY_SIZE, what, ATOL)
 
     @pytest.mark.weight(0.08)
     def test_dtype(self, student):

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options
-from ..shared_mistakes import WHOLE, at_the_end, grouped, in_turn, neighbours, rotation
+from ..shared_mistakes import LIMITS, WHOLE, at_the_end, grouped, in_turn, limited, neighbours, rotation
 
 mistake = Catalogue()
 
@@ -108,12 +108,32 @@ TURNED = {
     "turned-before-the-split": mistake.mutant(
         {"early": True}, hint="Does each head have a fast pair, or only the first one? When do you turn?"
     ),
+    "table-too-short": mistake.mutant(
+        *[{f"{who}_at": lambda S, limit=limit: min(S, limit - 1) for who in ("query", "key")} for limit in LIMITS],
+        hint="For how many positions does your code have an angle? A text may have more words.",
+    ),
     "cache-turned-again": mistake.known(
         {"before": lambda K: rotation()(K, np.arange(K.shape[-2]))},
         hint="The keys in the cache have been turned already. What happens to them in your step?",
     ),
 }
+
+
+def _until_full(limit):
+    return lambda old, new: old if old.shape[-2] >= limit else at_the_end(old, new)
+
+
+def _last_of(limit):
+    return lambda old, new: at_the_end(old, new)[..., -limit:, :]
+
+
 KEPT = {
+    "cache-full": mistake.known(
+        *limited("joined", _until_full), hint="The cache holds as many words as the text has. Where does yours stop?"
+    ),
+    "last-words-only": mistake.known(
+        *limited("joined", _last_of), hint="After 71 words, how many are in your cache? Did anybody ask for a window?"
+    ),
     "newest-in-front": mistake.known(
         {"joined": lambda old, new: np.concatenate([new, old], axis=-2)},
         hint="Where in the cache does the newest word go: in front, or at the end?",
@@ -163,7 +183,7 @@ CACHED = {
     TURNED
     | KEPT
     | mutation_options.only(mutation_options.SCALES, "no-scaling", "scale-by-d_k")
-    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "not-normalised")
+    | mutation_options.only(mutation_options.CURVES, "softmax-missing", "no-exponential", "not-normalised")
     | mutation_options.only(mutation_options.AXES, "softmax-over-queries")
     | {
         "heads-in-turn": mistake.known(

@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds, same_in_batches
+from ...hidden.properties import ANY_SIZE, holds_in, responds, same_in_batches
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, IN_PLACE, loosely
 
 
@@ -26,12 +26,12 @@ class TestGatedFeedForward:
         others = [normal(1284, 5, 7), None, None, self.ARGS[3][::-1].copy()]
         responds(lambda *args: self.forward(student, *args), self.ARGS, others, self.NAMES)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.07)
     def test_shape(self, student):
         """Five words of width 7 give five words of width 7."""
         expect.shape(expect.array(student.gated_feed_forward(*self.ARGS)), (5, 7), "Where does the width come back?")
 
-    @pytest.mark.weight(0.46)
+    @pytest.mark.weight(0.45)
     def test_values(self, student, reference):
         """The gate, what it lets through, the last layer."""
         hint = (
@@ -45,7 +45,7 @@ class TestGatedFeedForward:
         hint = "d_ff is as large as d_model here. Which axes of the matrices are which?"
         expect.close(self.forward(student, *square), reference.gated_feed_forward(*square), hint, atol=ATOL)
 
-    @pytest.mark.weight(0.12)
+    @pytest.mark.weight(0.1)
     def test_last_layer(self, student):
         """W_down comes last: twice as large, and so is the result."""
         self.looks_like_an_attempt(student)
@@ -53,7 +53,7 @@ class TestGatedFeedForward:
         hint = "What is the last thing that the formula does?"
         expect.close(self.forward(student, *others, 2 * W_down), 2 * self.forward(student, *self.ARGS), hint, atol=ATOL)
 
-    @pytest.mark.weight(0.12)
+    @pytest.mark.weight(0.08)
     def test_large(self, student):
         """A gate that is far open or far shut gives finite numbers."""
         self.looks_like_an_attempt(student)
@@ -68,6 +68,19 @@ class TestGatedFeedForward:
         call = lambda x: self.forward(student, x, *self.ARGS[1:])  # noqa: E731
         batches = [[self.ARGS[0]], [normal(1310, 2, 3, 5, 7)]]
         same_in_batches(call, batches, "Is there an axis that your code counts on?")
+
+    @pytest.mark.weight(0.1)
+    def test_real_sizes(self, student, reference):
+        """Two texts of 71 words of width 96; one word; widths of 1, 2, 33 and 64."""
+        self.looks_like_an_attempt(student)
+        plain = holds_in(student, reference, self.test_values)
+        for number, (*shape, d_ff) in enumerate([(2, 71, 96, 64), (64, 33, 16), (2, 64, 1), (1, 2, 33), (1, 1, 1, 2)]):
+            x, width = normal(1670 + 4 * number, *shape), shape[-1]
+            to_d_ff = [normal(1671 + 4 * number + i, width, d_ff) / width**0.5 for i in (0, 1)]
+            args = x, *to_d_ff, normal(1673 + 4 * number, d_ff, width) / d_ff**0.5
+            wanted, got = reference.gated_feed_forward(*args), self.forward(student, *args)
+            if plain:
+                expect.close(got, wanted, ANY_SIZE, atol=ATOL)
 
     @pytest.mark.weight(0.05)
     def test_dtype(self, student):

@@ -6,6 +6,8 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
+from ..shared_mistakes import HALF, in_half
+
 mistake = Catalogue()
 
 
@@ -76,6 +78,11 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 @mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def gated_feed_forward(x, W_gate, W_up, W_down):
     return np.zeros(x.shape) + _feeding()(x, W_gate, W_up, W_down)
+
+
+@mistake.mutants({"half-precision": mistake.mutant(*in_half(_feeding()), hint=HALF)})
+def gated_feed_forward(code):
+    return code
 
 
 CURVES = {

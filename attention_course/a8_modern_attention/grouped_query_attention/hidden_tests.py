@@ -6,8 +6,17 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds, same_in_batches
-from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, LOUD, loosely
+from ...hidden.properties import ANY_SIZE, holds_in, responds, same_in_batches
+from ..shared_hidden_tests import (
+    ATOL,
+    BY_NAME,
+    DTYPE,
+    FROM_THE_END,
+    IN_PLACE,
+    LARGE,
+    LOUD,
+    loosely,
+)
 
 
 def table(*rows):
@@ -53,34 +62,34 @@ class TestGroupedQueryAttention:
         expect.shape(expect.array(output, what="output"), (6, 5, 3), hint, "output")
         expect.shape(expect.array(weights, what="weights"), (6, 5, 7), "One row a query, one column a key.", "weights")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.2)
     def test_multi_head(self, student, reference):
         """As many heads of keys as of queries: each head attends on its own, as in multi-head attention."""
         args = self.given(830, 3, 3, 3)
         hint = "One head alone is scaled dot-product attention. Which line is different from it?"
         self.same(self.attend(student, *args), reference.grouped_query_attention(*args), hint)
 
-    @pytest.mark.weight(0.32)
+    @pytest.mark.weight(0.22)
     def test_weights(self, student, reference):
         """Neighbouring query heads share the keys of one head."""
         for args in (self.given(835, 6, 2, 3), self.given(840, 6, 3, 5)):
             wanted = reference.grouped_query_attention(*args)[1]
             expect.close(self.attend(student, *args)[1], wanted, self.GROUPS, "weights", ATOL)
 
-    @pytest.mark.weight(0.37)
+    @pytest.mark.weight(0.26)
     def test_output(self, student, reference):
         """Neighbouring query heads blend the values of one head."""
         for args in (self.given(845, 6, 2, 3), self.given(850, 4, 2, 6)):
             wanted = reference.grouped_query_attention(*args)[0]
             expect.close(self.attend(student, *args)[0], wanted, self.GROUPS, "output", ATOL)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.11)
     def test_multi_query(self, student, reference):
         """One head of keys and values for all queries."""
         args = self.given(855, 3, 1, 3)
         self.same(self.attend(student, *args), reference.grouped_query_attention(*args), "Who shares the one head?")
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.1)
     def test_who_shares(self, student):
         """A louder head of values is heard by as many query heads as share it, next to each other, and by no other."""
         self.looks_like_attention(student)
@@ -95,7 +104,7 @@ class TestGroupedQueryAttention:
                 told = ", ".join(map(str, heard)) or "none"
                 expect.fail(f"when the values of head {head} change, these query heads change: {told}.", self.GROUPS)
 
-    @pytest.mark.weight(0.6)
+    @pytest.mark.weight(0.7)
     def test_mask(self, student, reference):
         """A mask says who may attend to whom; it broadcasts, and each head may have its own."""
         hint = "True means: may attend. Which keys take part in the softmax?"
@@ -150,6 +159,27 @@ class TestGroupedQueryAttention:
         if low.shape == ordinary.shape and ((low < 0.01) & (ordinary > 0.99)).any():
             hint = "All scores are very low here. What stands for a hidden one, and is it lower still?"
             expect.fail("a query that may attend to something has weights that sum to 0.", hint)
+
+    @pytest.mark.weight(0.3)
+    def test_real_sizes(self, student, reference):
+        """Eight query heads on 71 words in two texts, a causal mask, and sizes of 1, 2, 16 and 33."""
+        self.looks_like_attention(student)
+        plain = holds_in(student, reference, self.test_multi_head, self.test_weights, self.test_output, self.test_mask)
+        cases = (
+            (8, 2, 17, 71, 12, 12, (2,)),
+            (9, 3, 33, 33, 8, 16, ()),
+            (16, 16, 2, 16, 1, 9, ()),
+            (8, 1, 1, 64, 2, 1, ()),
+        )
+        for number, (h, g, L, S, d_k, d_v, batch) in enumerate(
+            (*cases, (1, 1, 1, 1, 9, 2, (1,)), (2, 1, 16, 1, 16, 3, ()))
+        ):
+            heads = normal(1510 + 3 * number, *batch, h, L, d_k), normal(1511 + 3 * number, *batch, g, S, d_k)
+            args = *heads, normal(1512 + 3 * number, *batch, g, S, d_v), g
+            masked = (*args, np.tri(L, S, max(0, S - L), dtype=bool)) if number < 3 else args  # the last L of S words
+            wanted, got = reference.grouped_query_attention(*masked), self.attend(student, *masked)
+            if plain:
+                self.same(got, wanted, ANY_SIZE)
 
     @pytest.mark.weight(0.1)
     def test_groups_of_one_size(self, student):

@@ -6,8 +6,8 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
-from ..shared_mistakes import WHOLE, grouped, in_turn, neighbours
+from ...hidden import mutation_options, size_options
+from ..shared_mistakes import HALF, LIMITS, WHOLE, grouped, in_half, in_turn, neighbours
 
 mistake = Catalogue()
 
@@ -134,6 +134,13 @@ GROUPS = {
         {"keys": _first_only}, hint="Do a head's keys and its values come from the same head?"
     ),
 }
+
+
+@mistake.mutants({"half-precision": mistake.mutant(*in_half(grouped), hint=HALF)})
+def grouped_query_attention(code):
+    return code
+
+
 SHARING = {
     "scale-by-length": "Write down the shape of K. Which of its numbers is the square root of?",
 }
@@ -145,16 +152,18 @@ SHARING = {
     | mutation_options.without(mutation_options.SCALES, "scale-by-length", "scale-by-half-d_k")
     | mutation_options.BY_VALUES
     | mutation_options.only(
-        mutation_options.CURVES, "softmax-missing", "softmax-twice", "not-normalised", "sign-flipped"
+        mutation_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised", "sign-flipped"
     )
     | mutation_options.only(mutation_options.AXES, "softmax-over-queries", "softmax-over-everything")
     | mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all", "mask-transposed")
     | mutation_options.NOTHING
     | {
+        "stops-at-a-length": mistake.known(*({"reach": limit} for limit in LIMITS), *size_options.cuts(-2, LIMITS)),
+        "some-heads-only": mistake.known(*size_options.cuts(-3, (6, 7, 8, 12))),
         "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},
             hint="May the first query look at the last key? Who says that it must not?",
-        )
+        ),
     },
     hints=mutation_options.HINTS | SHARING,
     catalogued=(

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import ones, online, zeros
+from ..shared_mistakes import HALF, in_half, limited, ones, online, zeros
 
 mistake = Catalogue()
 
@@ -23,6 +23,8 @@ def _blockwise(
     """`online_softmax_attention` with each decision an option."""
 
     def online_softmax_attention(Q, K, V, block_size):
+        if step == "causal":
+            return _causal(Q, K, V)
         rows = Q.shape[:-1]
         state = (
             np.full(rows, beginning, Q.dtype),
@@ -35,6 +37,12 @@ def _blockwise(
         return end(*state[1:])
 
     return online_softmax_attention
+
+
+def _causal(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True)) * np.tri(*scores.shape[-2:], dtype=Q.dtype)
+    return exps / exps.sum(axis=-1, keepdims=True) @ V
 
 
 def _alone(Q, K, V):
@@ -112,8 +120,20 @@ def online_softmax_attention(Q, K, V, block_size):
     return _blockwise()(Q, K, V, block_size).astype(np.float64)
 
 
+@mistake.mutants({"half-precision": mistake.mutant(*in_half(_blockwise()), hint=HALF)})
+def online_softmax_attention(code):
+    return code
+
+
 @mistake.mutants(
     {
+        "exponent-left-out": mistake.mutant(
+            {"step": online(exps=lambda scores, largest: scores - largest[..., None])},
+            hint="Which step of a softmax makes all numbers positive? Is it there?",
+        ),
+        "causal-mask-put-in": mistake.mutant(
+            {"step": "causal"}, hint="May the first query look at the last key? Who says that it must not?"
+        ),
         "not-divided-at-the-end": mistake.known(
             {"end": lambda total, mixed: mixed}, hint="What is left to do after the last block? What have you not used?"
         ),
@@ -128,6 +148,14 @@ def online_softmax_attention(Q, K, V, block_size):
         ),
         "first-block-left-out": mistake.mutant(
             {"starts": lambda S, size: range(size, S, size)}, hint="Where does the first block begin?"
+        ),
+        "first-blocks-only": mistake.known(
+            *limited("starts", lambda limit: lambda S, size: range(0, S, size)[:limit], limits=(8, 16, 32, 64, 10, 12)),
+            hint="How many blocks does your loop go through if there are 33? What in it says so?",
+        ),
+        "stops-at-a-length": mistake.mutant(
+            *limited("starts", lambda limit: lambda S, size: range(0, min(S, limit), size)),
+            hint="With 71 keys, which is the last one that your loop comes to?",
         ),
         "first-block-only": mistake.known(
             {"starts": lambda S, size: [0]}, hint="How many blocks does your loop go through?"

@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds, same_in_batches
+from ...hidden.properties import ANY_SIZE, responds, same_in_batches
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, loosely
 
 
@@ -17,12 +17,12 @@ class TestOnlineSoftmaxStep:
     AGAIN = "What was measured from the old largest score: how much is it, measured from the new one?"
 
     @staticmethod
-    def given(seed, *batch, above=0.0, keys=4):
-        """What came before and a block of keys, for five queries; what came before had scores larger by `above`."""
-        largest, total = normal(seed, *batch, 5) + above, 1 + np.abs(normal(seed + 1, *batch, 5))
-        mixed = 2 * normal(seed + 2, *batch, 5, 3)
-        block = normal(seed + 4, *batch, keys, 7), normal(seed + 5, *batch, keys, 3)
-        return largest, total, mixed, normal(seed + 3, *batch, 5, 7), *block
+    def given(seed, *batch, above=0.0, keys=4, L=5, d_k=7, d_v=3):
+        """What came before and a block of keys, for L queries; what came before had scores larger by `above`."""
+        largest, total = normal(seed, *batch, L) + above, 1 + np.abs(normal(seed + 1, *batch, L))
+        mixed = 2 * normal(seed + 2, *batch, L, d_v)
+        block = normal(seed + 4, *batch, keys, d_k), normal(seed + 5, *batch, keys, d_v)
+        return largest, total, mixed, normal(seed + 3, *batch, L, d_k), *block
 
     @staticmethod
     def beginning(seed, keys=4):
@@ -65,18 +65,18 @@ class TestOnlineSoftmaxStep:
         for part, shape, what in zip(got, ((5,), (5,), (5, 3)), self.PARTS, strict=True):
             expect.shape(expect.array(part, what=what), shape, "One number a query, one row a query.", what)
 
-    @pytest.mark.weight(0.22)
+    @pytest.mark.weight(0.25)
     def test_largest(self, student, reference):
         """The largest score so far, of this block and of those before."""
         hint = "Each query has a largest score of its own. What are scores divided by, and what was there before?"
         self.compare(student, reference, hint, 0, self.given(1040), self.given(1050, above=1.0, keys=6))
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.35)
     def test_total(self, student, reference):
         """The total so far, measured from the new largest score, plus that of the block."""
         self.compare(student, reference, self.AGAIN, 1, self.given(1060), self.given(1070, above=1.0, keys=6))
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.35)
     def test_mixed(self, student, reference):
         """The values mixed so far, measured from the new largest score, plus those of the block."""
         *before, K, V = self.given(1095, above=1.0)
@@ -84,7 +84,7 @@ class TestOnlineSoftmaxStep:
         cases = self.given(1080), self.given(1090, above=1.0, keys=6), as_wide
         self.compare(student, reference, self.AGAIN, 2, *cases)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.17)
     def test_first_block(self, student, reference):
         """Before the first block nothing has been seen: -inf, 0 and 0."""
         args = self.beginning(1100)
@@ -95,7 +95,7 @@ class TestOnlineSoftmaxStep:
             expect.finite(part, hint, what)
             expect.close(part, other, hint, what, ATOL)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_in_any_blocks(self, student):
         """A block of six keys, or its halves one after the other: the same in the end."""
         self.looks_like_an_attempt(student)
@@ -106,7 +106,7 @@ class TestOnlineSoftmaxStep:
         hint = "When a larger score turns up later, what becomes of what was summed up before?"
         expect.close(self.mixture(got), self.mixture(whole), hint, "what is mixed, by the total,", ATOL)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.13)
     def test_quiet_block(self, student):
         """A block whose scores are all far below adds nothing, and what was there stays."""
         self.looks_like_an_attempt(student)
@@ -126,12 +126,28 @@ class TestOnlineSoftmaxStep:
                 for part, what in zip(self.step(student, *before, queries, keys, V), self.PARTS, strict=True):
                     expect.finite(part, hint, what)
 
-    @pytest.mark.weight(0.1)
+    @pytest.mark.weight(0.12)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each text on its own."""
         self.looks_like_an_attempt(student)
         call = lambda *args: self.step(student, *args)  # noqa: E731
         same_in_batches(call, [self.given(1140, 3), self.given(1150, 2, 3)], FROM_THE_END)
+
+    @pytest.mark.weight(0.1)
+    def test_real_sizes(self, student, reference):
+        """A block of 71 keys for 33 queries in two texts of eight heads; and of 1, 2, 16 and 64."""
+        self.looks_like_an_attempt(student)
+        long = self.given(1600, 2, 8, keys=71, L=33, d_k=12, d_v=12)
+        for args in (
+            long,
+            self.given(1610, keys=64, L=16, d_k=16, d_v=9),
+            self.given(1620, 1, 1, keys=1, L=1, d_k=1, d_v=1),
+            self.given(1630, keys=2, L=64, d_k=2, d_v=16),
+            self.given(1640, 16, 9, keys=1, L=2, d_k=9, d_v=2),
+        ):
+            wanted, got = reference.online_softmax_step(*args), self.step(student, *args)
+            for part, other, what in zip(got, wanted, self.PARTS, strict=True):
+                expect.close(part, other, ANY_SIZE, what, ATOL)
 
     @pytest.mark.weight(0.08)
     def test_dtype(self, student):

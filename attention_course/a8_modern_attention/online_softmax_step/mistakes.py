@@ -12,6 +12,21 @@ from ..shared_mistakes import ones, online, zeros
 mistake = Catalogue()
 
 
+def _finite(way):
+    """What came before the first block is nothing, whatever it is multiplied by."""
+    return lambda old, new: np.where(np.isfinite(old), way(np.where(np.isfinite(old), old, 0), new), 0)
+
+
+_by_the_largest = [
+    _finite(lambda old, new: old / new),
+    _finite(lambda old, new: new / old),
+    _finite(lambda old, new: np.exp(old)),
+    _finite(lambda old, new: np.exp(-new)),
+    _finite(lambda old, new: new),
+    _finite(lambda old, new: 1 / new),
+]
+
+
 def _difference(old, new):
     return np.where(np.isfinite(old), old - new, 0)
 
@@ -134,6 +149,15 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
         "what-came-before-forgotten": mistake.known(
             {"shrink_total": zeros, "shrink_mixed": zeros},
             hint="What was summed up before this block: is it in your new sums?",
+        ),
+        "rescaled-by-the-largest": mistake.mutant(
+            *({"shrink_total": way, "shrink_mixed": way} for way in _by_the_largest),
+            hint="By what is e ** (s - 2) multiplied to become e ** (s - 5): does a largest score alone say that?",
+        ),
+        "exponent-left-out": mistake.mutant(
+            {"exps": lambda scores, largest: scores - largest[..., None]},
+            {"exps": lambda scores, largest: scores},
+            hint="Which step of a softmax makes all numbers positive? Is it there?",
         ),
         "difference-for-power": mistake.mutant(
             {"shrink_total": _difference, "shrink_mixed": _difference},

@@ -4,6 +4,8 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
+from ..shared_mistakes import HALF, in_half
+
 mistake = Catalogue()
 
 
@@ -47,6 +49,25 @@ def rms_norm(x, gamma, eps=1e-8):
     return _normed()(x, gamma, eps)
 
 
+def _by_default(default, size=None):
+    """`rms_norm` with another eps where the caller gives none."""
+    code = _normed() if size is None else _normed(size=size)
+    return {"code": lambda x, gamma, eps=default: code(x, gamma, eps)}
+
+
+@mistake.mutants(
+    {
+        "another-default-eps": mistake.mutant(
+            *map(_by_default, (1e-6, 1e-4, 1e-3, 1e-2, 1e-7, 1e-9, 1e-12, 0.0, 1e-1, 1.0)),
+            hint="Which eps does the first line of the stub give?",
+        ),
+        "half-precision": mistake.mutant(*in_half(_normed()), hint=HALF),
+    }
+)
+def rms_norm(code):
+    return code
+
+
 @mistake("gamma-first", hint="Is the size taken of x, or of x times gamma?")
 def rms_norm(x, gamma, eps=1e-5):
     return _normed(before=lambda x: gamma * x, scaled=lambda x, size, gamma: x / size)(x, gamma, eps)
@@ -86,6 +107,18 @@ def rms_norm(x, gamma, eps=1e-5):
         "no-root": mistake.known(
             {"size": lambda x, eps: _mean_square(x) + eps},
             hint="If all features are ten times as large, how much larger is what you divide by?",
+        ),
+        "square-for-root": mistake.mutant(
+            {"size": lambda x, eps: (_mean_square(x) + eps) ** 2},
+            {"size": lambda x, eps: ((x**2).sum(axis=-1, keepdims=True) + eps) ** 2},
+            hint="If all features are ten times as large, how much larger is what you divide by?",
+        ),
+        "root-twice": mistake.mutant(
+            {"size": lambda x, eps: (_mean_square(x) + eps) ** 0.25},
+            hint="If all features are 16 times as large, how much larger is what you divide by?",
+        ),
+        "eps-squared": mistake.mutant(
+            {"eps": lambda eps: eps**2}, {"eps": lambda eps: eps**0.5}, hint="To what is eps added, and as it is?"
         ),
         "no-squares": mistake.known(
             {"size": lambda x, eps: np.abs(x).mean(axis=-1, keepdims=True) + eps},

@@ -6,7 +6,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import keeps_digits, responds, same_in_batches
+from ...hidden.properties import ANY_SIZE, holds_in, keeps_digits, responds, same_in_batches
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, loosely
 
 
@@ -35,25 +35,25 @@ class TestRotate:
         for x, positions in cases:
             expect.close(self.turn(student, x, positions), reference.rotate(x, positions), hint, atol=ATOL)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.15)
     def test_shape(self, student):
         """Five vectors of width eight come out in the shape they went in: (5, 8)."""
         expect.shape(expect.array(student.rotate(self.X, self.AT)), (5, 8))
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.41)
     def test_one_pair(self, student, reference):
         """Vectors of width two: a single pair, turned by the position."""
         hint = "Where does (1, 0) go at position 1, and where (0, 1)?"
         self.compare(student, reference, hint, (normal(803, 5, 2), self.AT), (normal(804, 3, 2), places(2, 1, 6)))
 
-    @pytest.mark.weight(0.94)
+    @pytest.mark.weight(0.72)
     def test_values(self, student, reference):
         """Several pairs: neighbours are turned together, each pair at its own speed."""
         hint = "Do the example by hand, pair by pair: which columns belong together, and what is their angle?"
         given = (normal(805, 5, 8), self.AT), (normal(806, 4, 6), places(1, 0, 40, 7))
         self.compare(student, reference, hint, *given)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.25)
     def test_distance(self, student):
         """Scores depend on how far apart two words are, and not on where they stand."""
         self.looks_like_an_attempt(student)
@@ -72,7 +72,19 @@ class TestRotate:
         hint = "The squares of a cosine and a sine add up to 1. What do the squares of your pair add up to?"
         expect.close(lengths, np.linalg.norm(self.X, axis=-1), hint, "the length of the turned vectors", ATOL)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.3)
+    def test_real_sizes(self, student, reference):
+        """Two texts of 71 words in eight heads, and whatever else is larger or smaller than the examples."""
+        self.looks_like_an_attempt(student)
+        plain = holds_in(student, reference, self.test_one_pair, self.test_values)
+        for number, shape in enumerate([(2, 8, 71, 12), (64, 16), (33, 6), (2, 2), (1, 2)]):
+            x, where = normal(1500 + number, *shape), np.arange(shape[-2])
+            wanted = reference.rotate(x, where)
+            got = self.turn(student, x, where)
+            if plain:
+                expect.close(got, wanted, ANY_SIZE, atol=ATOL)
+
+    @pytest.mark.weight(0.3)
     def test_base(self, student):
         """Another base gives the pairs after the first other speeds; the first turns as ever."""
         self.looks_like_an_attempt(student)
@@ -84,7 +96,7 @@ class TestRotate:
             fixed, ordinary, "Which base does the first line of the stub give?", "with base = 10000, the result"
         )
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.3)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each text is turned by the same positions."""
         self.looks_like_an_attempt(student)
@@ -100,7 +112,7 @@ class TestRotate:
         hint = "A vector's angle comes from its entry in positions. Does yours?"
         expect.close(got, self.turn(student, self.X, self.AT)[order], hint, "in another order, the result", ATOL)
 
-    @pytest.mark.weight(0.11)
+    @pytest.mark.weight(0.12)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_an_attempt(student)

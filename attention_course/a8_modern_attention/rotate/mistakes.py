@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import right_speeds, right_turn, rotation, side_by_side, woven
+from ..shared_mistakes import HALF, in_half, limited, right_speeds, right_turn, rotation, side_by_side, woven
 
 mistake = Catalogue()
 
@@ -104,6 +104,7 @@ def _half_turned(x, positions, base=10000.0):
             hint="Do the two numbers of a pair turn by one angle, or by two?",
         ),
         "added-not-turned": [{"code": _added}],
+        "half-precision": mistake.mutant(*in_half(rotation()), hint=HALF),
         "half-of-the-width-turned": mistake.mutant(
             {"code": _half_turned}, hint="How many pairs has a vector of width 8, and how many of them does yours turn?"
         ),
@@ -177,6 +178,22 @@ SPEEDS = {
         {"speeds": lambda x, base: base ** (-(np.arange(0, x.shape[-1], 2) + 2) / x.shape[-1])},
         hint="How fast is the first pair: what is base to the power of 0?",
     ),
+    "exponent-not-divided": mistake.mutant(
+        {"speeds": lambda x, base: base ** -np.arange(0.0, x.shape[-1], 2)},
+        {"speeds": lambda x, base: base ** -np.arange(0.0, x.shape[-1] // 2)},
+        hint="By what is 2i divided in the exponent? How fast is the last pair of d = 8?",
+    ),
+    "floor-division": mistake.mutant(
+        {"speeds": lambda x, base: base ** (-np.arange(0, x.shape[-1], 2) // x.shape[-1])},
+        {"angle": lambda positions, speed: np.floor(positions[:, None] * speed)},
+        {"angle": lambda positions, speed: positions[:, None] // (1 / speed)},
+        hint="What is 2 / 8 in Python, and what is 2 // 8? Print your angles.",
+    ),
+    "speed-squared": mistake.mutant(
+        {"speeds": lambda x, base: right_speeds(x, base) ** 2},
+        {"speeds": lambda x, base: right_speeds(x, base) ** 0.5},
+        hint="How fast does the second pair of d = 4 turn: by 0.01 a word?",
+    ),
     "base-ignored": mistake.known(
         {"chosen": lambda base: 10000.0}, hint="A caller may give another base. Does yours listen?"
     ),
@@ -190,7 +207,25 @@ PAIRS = {
         {"pairs": _in_halves}, hint="Which column is turned together with column 0: its neighbour, or one far away?"
     ),
 }
+
+
+def _at_most(limit):
+    return lambda positions, speed: np.minimum(positions, limit - 1)[:, None] * speed
+
+
+def _in_a_circle(limit):
+    return lambda positions, speed: (positions % limit)[:, None] * speed
+
+
+def _looked_up(limit):
+    return lambda positions, speed: (np.arange(limit)[:, None] * speed)[positions]
+
+
 PLACES = {
+    "table-too-short": mistake.known(
+        *limited("angle", _at_most, _in_a_circle, _looked_up),
+        hint="For how many positions does your code have an angle? A text may have more words.",
+    ),
     "positions-from-1": mistake.mutant(
         {"angle": lambda positions, speed: (positions[:, None] + 1) * speed},
         hint="By how much is the word at position 0 turned?",

@@ -4,6 +4,8 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
+from ..shared_mistakes import limited
+
 mistake = Catalogue()
 
 
@@ -83,7 +85,34 @@ def _sinks_behind(i, j, sinks, length):
     return (j < sinks) & (j <= i)
 
 
+def _cut_from(limit):
+    return lambda mask: mask[:limit, :limit]
+
+
+def _beyond(seen):
+    """The mask of the first words, and beyond them everything seen, or nothing."""
+
+    def ending(limit):
+        def end(mask):
+            whole = np.full(mask.shape, seen)
+            whole[:limit, :limit] = mask[:limit, :limit]
+            return whole
+
+        return end
+
+    return ending
+
+
 LOOKING = {
+    "mask-of-a-table": mistake.known(
+        *limited("end", _cut_from, _beyond(True), _beyond(False)),
+        hint="Is there a mask that was made beforehand? For how many words?",
+    ),
+    "next-word-seen": mistake.known(
+        {"past": lambda i, j: j <= i + 1, "near": lambda i, j, window: i - j < window},
+        {"past": lambda i, j: j <= i + 1, "near": lambda i, j, window: i - j < window - 1},
+        hint="Does word 2 see word 3?",
+    ),
     "one-too-many": mistake.known(
         {"near": lambda i, j, window: i - j <= window},
         hint="Count the words that word 5 sees through a window of 3. Is it one of them?",
@@ -128,6 +157,13 @@ LOOKING = {
     "inverted": mistake.known({"end": lambda mask: ~mask}, hint="What does True mean: may attend, or must not?"),
 }
 SINKING = {
+    "sinks-twice": mistake.mutant(
+        {"first": lambda i, j, sinks, length: j < 2 * sinks},
+        hint="With two sinks, how many columns stay dark in the last row, far from the diagonal?",
+    ),
+    "sinks-added-to-the-window": mistake.mutant(
+        {"wider": True}, hint="With two sinks and a window of 3, how many words near itself does the last one see?"
+    ),
     "sinks-ignored": mistake.known(
         {"first": lambda i, j, sinks, length: j < 0}, hint="What changes in your mask when there are sinks?"
     ),
@@ -153,4 +189,5 @@ SINKING = {
 
 @mistake.mutants(LOOKING | SINKING)
 def sliding_window_mask(**options):
-    return lambda length, window, sinks=0: _windowed(length, window, sinks, **options)
+    wider = options.pop("wider", False)
+    return lambda length, window, sinks=0: _windowed(length, window + wider * sinks, sinks, **options)

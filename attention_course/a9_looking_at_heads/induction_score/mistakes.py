@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import ENDS, HINTS, mean, over_all, picked
+from ..shared_mistakes import ENDS, FEW, FEW_WORDS, HINTS, mean, over_all, picked
 
 mistake = Catalogue()
 
@@ -62,6 +62,7 @@ def induction_score(weights, period):
 @mistake.mutants(
     {
         **ENDS,
+        "stops-at-a-length": mistake.known(*({"most": limit} for limit in (20, *FEW_WORDS))),
         "the-same-word": mistake.known(
             {"ahead": 0}, hint="There stands the word that the head has met again. Which word does it want to know?"
         ),
@@ -98,6 +99,7 @@ def induction_score(weights, period):
         ),
     },
     hints=HINTS
+    | FEW
     | {
         "sum-for-mean": "A head that always looks there has score 1. Which score has it in yours?",
         "head-0-for-all": "Whose weights are in the score of head 1?",
@@ -112,7 +114,7 @@ def induction_score(weights, period):
     ),
 )
 def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=mean, heads=lambda x: x, turned=False,
-                    length=lambda L, period: period, all_of_it=False, axes=None):  # fmt: skip
+                    length=lambda L, period: period, all_of_it=False, axes=None, most=None):  # fmt: skip
     end = over_all if end == "all entries" else end
 
     def score(weights, period):
@@ -122,7 +124,7 @@ def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=mea
         period = length(L, period)
         if all_of_it:
             return weights[:, period:, :period].sum(axis=-1).mean(axis=-1)
-        query = np.arange(0 if whole else period + start, L + stop)
+        query = np.arange(0 if whole else period + start, L + stop)[:most]
         found = picked(weights, query, query - period + ahead, turned)
         if divided is not None:
             return heads(found.sum(axis=-1) / divided(L, period))

@@ -10,7 +10,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds
+from ...hidden.properties import ANY_SIZE, holds_in, responds
 from ..shared_hidden_tests import ATOL, LAYOUT, ON_AN_ARGUMENT
 
 
@@ -29,18 +29,15 @@ class TestMeanAblate:
         return expect.array(student.mean_ablate(found, head))
 
     def looks_like_an_attempt(self, student: Any) -> None:
-        """The answer hangs on what was found, and that head is not as it was."""
+        """The answer hangs on what was found."""
         responds(lambda found: self.loosely(student, found, 1), [self.FOUND], [normal(932, 4, 3, 6, 5)], ["found"])
-        got = self.loosely(student, self.FOUND, 1)
-        if got.shape == self.FOUND.shape and np.allclose(got[:, 1], self.FOUND[:, 1]):
-            expect.fail("head 1 says what it said before.", "What is put in its place?")
 
     @pytest.mark.weight(0.3)
     def test_shape(self, student):
         """Four texts, three heads, six words, width five: the same shape comes back."""
         self.ablated(student, self.FOUND, 1)
 
-    @pytest.mark.weight(1.35)
+    @pytest.mark.weight(1.2)
     def test_values(self, student, reference):
         """That head has, at each place, the mean of what it found there in all the texts."""
         hint = "What should this head say at place 2: which numbers is that the mean of, and how many?"
@@ -49,7 +46,7 @@ class TestMeanAblate:
             got, wanted = self.ablated(student, found, head), reference.mean_ablate(found, head)
             expect.close(got[:, head], wanted[:, head], hint, f"what head {head} says", ATOL)
 
-    @pytest.mark.weight(1.25)
+    @pytest.mark.weight(0.95)
     def test_other_heads(self, student):
         """All other heads say what they said."""
         self.looks_like_an_attempt(student)
@@ -63,9 +60,22 @@ class TestMeanAblate:
     def test_tells_nothing(self, student):
         """What the head says is the same in every text, so it tells nobody which text this is."""
         self.looks_like_an_attempt(student)
-        said = self.ablated(student, self.FOUND, 1)[:, 1]
+        got = self.loosely(student, self.FOUND, 1)
+        said = got if got.ndim == 3 else self.ablated(student, self.FOUND, 1)[:, 1]  # of that head alone, maybe
         hint = "Over which axis is the mean, and does every text get it?"
         expect.close(said, np.broadcast_to(said[:1], said.shape), hint, "what head 1 says", ATOL)
+
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student, reference):
+        """Two texts of 71 words in eight heads, the last head; 33 texts, 64 words, and one of everything."""
+        self.looks_like_an_attempt(student)
+        plain = holds_in(student, reference, self.test_values, lambda student, _: self.test_other_heads(student))
+        cases = ((2, 8, 71, 12), 7), ((33, 2, 2, 1), 0), ((1, 1, 64, 33), 0), ((16, 9, 1, 16), 8), ((1, 2, 1, 2), 1)
+        for number, (shape, head) in enumerate(cases):
+            found = normal(1700 + number, *shape)
+            wanted, got = reference.mean_ablate(found, head), self.loosely(student, found, head)
+            if plain:
+                expect.close(got, wanted, ANY_SIZE, atol=ATOL)
 
     @pytest.mark.weight(0.25)
     def test_dtype(self, student):
@@ -75,7 +85,7 @@ class TestMeanAblate:
             hint = "Is an array made on the way, and of which dtype?"
             expect.dtype(self.loosely(student, self.FOUND.astype(dtype), 1), dtype, hint)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.4)
     def test_arguments(self, student):
         """What came in is not changed; arguments may come by keyword and with any layout in memory."""
         self.looks_like_an_attempt(student)

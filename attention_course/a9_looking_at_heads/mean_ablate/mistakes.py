@@ -49,6 +49,10 @@ def mean_ablate(found, head):
 
 @mistake.mutants(
     {
+        "first-texts-only": mistake.known(
+            *({"said": lambda own, limit=limit: own[:limit].mean(axis=0)} for limit in (16, 8, 10, 12, 20, 32, 5)),
+            hint="How many texts are in your mean if there are 33?",
+        ),
         "mean-over-places": mistake.known(
             {"said": lambda own: own.mean(axis=1, keepdims=True)},
             hint="Over which axis is the mean: the texts, or the places of one text?",

@@ -22,24 +22,29 @@ class TestOvCircuit(Circuits):
         """The head's columns of W_V and rows of W_O."""
         return matrices[0][:, head * d : (head + 1) * d], matrices[1][head * d : (head + 1) * d]
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_shape(self, student):
         """Three heads of width four, d_model five: one array of shape (3, 5, 5)."""
         expect.array(student.ov_circuit(*self.matrices(960), self.HEADS))
         self.circuits(student, self.matrices(960), self.HEADS)
 
-    @pytest.mark.weight(1.6)
+    @pytest.mark.weight(1.4)
     def test_values(self, student, reference):
         """x_j M is what that head adds to a word that looks at x_j with all its weight."""
         hint = "Follow one word: through which matrix does it go to become a value, and through which rows to get out?"
         self.compare(student, reference, hint)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_own_numbers(self, student):
         """A head's circuit hangs on that head's columns of W_V and rows of W_O alone."""
         self.own_numbers(student)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.35)
+    def test_real_sizes(self, student, reference):
+        """Eight heads of width 12, d_model 96; nine heads of width 1, one head, d_model 1, 2, 8 and 33."""
+        self.at_sizes(student, reference, self.test_values)
+
+    @pytest.mark.weight(0.15)
     def test_narrow(self, student):
         """A head of width d has a circuit of rank d."""
         self.narrow(student)

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import BY_H, HINTS, PRODUCTS, columns_of, strided
+from ..shared_mistakes import BY_H, FEW, HINTS, PRODUCTS, columns_of, strided
 
 mistake = Catalogue()
 
@@ -72,6 +72,10 @@ def _rows(W, h):
         "first-rows-for-all": mistake.known(
             {"rows": lambda W, h: _rows(W, h)[:1]}, hint="Through whose rows of W_O does head 1 speak?"
         ),
+        "identity-of-ones": mistake.mutant(
+            {"end": lambda M: M + 1},
+            hint="What is added to your matrix? And what has an identity beside its diagonal?",
+        ),
         "values-of-all-heads": mistake.mutant(
             {"columns": lambda W, h: columns_of(W, h).sum(axis=0)},
             hint="Whose columns of W_V go with a head's rows of W_O?",
@@ -85,11 +89,13 @@ def _rows(W, h):
         "widths-of-a-head": mistake.known({"product": lambda values, out: out @ values}),
     },
     hints=HINTS
+    | FEW
     | {
         "head-0-for-all": "Which columns go into the matrix of head 1?",
         "scaled": "Where does the square root belong: to the scores, or to what is copied?",
     },
     catalogued=(
+        "some-heads-only",
         "all-heads-together",
         "heads-summed",
         "heads-reversed",

@@ -9,11 +9,6 @@ from ..shared_mistakes import HINTS
 mistake = Catalogue()
 
 
-@mistake("everything", hint="How much of the first run is left in your result?")
-def patch_head(found, other, head, place):
-    return other.copy()
-
-
 @mistake("heads-and-places-swapped", hint="Count the axes from the end: width, then which, then which?")
 def patch_head(found, other, head, place):
     h, L = found.shape[-3:-1]
@@ -64,13 +59,6 @@ def patch_head(found, other, head, place):
     return result
 
 
-@mistake("nothing-replaced", hint="Where does the other run come into your result?")
-def patch_head(found, other, head, place):
-    result = found.copy()
-    result[..., head, place, :].copy()[...] = other[..., head, place, :]
-    return result
-
-
 @mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def patch_head(found, other, head, place):
     patched = found.copy()
@@ -80,6 +68,14 @@ def patch_head(found, other, head, place):
 
 @mistake.mutants(
     {
+        # These two give back an argument, which is no attempt, so the fair price of a slip is not asked of them.
+        "everything": mistake.mutant(
+            {"places": lambda place: slice(None), "heads": lambda head: slice(None)},
+            hint="How much of the first run is left in your result?",
+        ),
+        "nothing-replaced": mistake.mutant(
+            {"said": lambda here, there: here}, hint="Where does the other run come into your result?"
+        ),
         "every-place": mistake.known(
             {"places": lambda place: slice(None)}, hint="At how many places does the head say something else?"
         ),

@@ -14,13 +14,13 @@ from ..shared_hidden_tests import ATOL, Scores, always_looking, weights_of
 class TestPreviousTokenScore(Scores):
     NAME = "previous_token_score"
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_shape(self, student):
         """Three heads on seven words: an array of three numbers."""
         expect.array(student.previous_token_score(self.W()))
         self.score(student, self.W())
 
-    @pytest.mark.weight(1.55)
+    @pytest.mark.weight(1.3)
     def test_values(self, student, reference):
         """A head's score is the mean weight that a word puts on the word before it."""
         hint = "Take one head of four words by hand: which weights are on the word before, and how many are there?"
@@ -29,7 +29,7 @@ class TestPreviousTokenScore(Scores):
             wanted = reference.previous_token_score(weights)
             expect.close(self.score(student, weights), wanted, hint, "the score", ATOL)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_plain_heads(self, student):
         """A head that always looks at the word before has score 1, one that looks two words back, or at itself, 0."""
         self.looks_like_an_attempt(student)
@@ -42,6 +42,11 @@ class TestPreviousTokenScore(Scores):
     def test_first_word(self, student):
         """What the first word looks at does not count."""
         self.does_not_count(student, slice(0, 1), "Which word stands before the first? Where does index -1 lead to?")
+
+    @pytest.mark.weight(0.35)
+    def test_real_sizes(self, student, reference):
+        """Eight heads on 71 words; 64 words and two, one head and nine."""
+        self.at_sizes(student, reference, ((8, 71), (1, 64), (9, 2), (2, 33)), self.test_values)
 
     @pytest.mark.weight(0.2)
     def test_heads_apart(self, student):

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import ENDS, HINTS, mean, over_all, picked
+from ..shared_mistakes import ENDS, FEW, FEW_WORDS, HINTS, mean, over_all, picked
 
 mistake = Catalogue()
 
@@ -53,6 +53,7 @@ def previous_token_score(weights):
 @mistake.mutants(
     {
         **ENDS,
+        "stops-at-a-length": mistake.known(*({"most": limit} for limit in FEW_WORDS)),
         "the-word-itself": [{"back": 0}],
         "two-words-back": [{"back": 2}],
         "divided-by-all-words": mistake.known(
@@ -73,6 +74,7 @@ def previous_token_score(weights):
         ),
     },
     hints=HINTS
+    | FEW
     | {
         "sum-for-mean": "A head that always looks at the word before has score 1. Which score has it in yours?",
         "head-0-for-all": "Whose weights are in the score of head 1?",
@@ -86,13 +88,13 @@ def previous_token_score(weights):
         "largest-for-mean",
     ),
 )
-def previous_token_score(back=1, start=1, stop=0, end=mean, heads=lambda x: x, turned=False, axes=None):
+def previous_token_score(back=1, start=1, stop=0, end=mean, heads=lambda x: x, turned=False, axes=None, most=None):
     end = over_all if end == "all entries" else end
 
     def score(weights):
         if axes is not None:
             return np.diagonal(weights, -1, *axes).mean(axis=-1)
-        query = np.arange(start, weights.shape[-1] + stop)
+        query = np.arange(start, weights.shape[-1] + stop)[:most]
         found = picked(weights, query, query - back, turned)
         return heads(end(found) / (weights.shape[-1] ** 2 if end is over_all else 1))
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import BY_H, HINTS, PRODUCTS, columns_of, strided
+from ..shared_mistakes import BY_H, FEW, HINTS, PRODUCTS, columns_of, strided
 
 mistake = Catalogue()
 
@@ -57,11 +57,13 @@ def qk_circuit(W_Q, W_K, num_heads):
         "widths-of-a-head": mistake.known({"product": lambda Q, K: Q.swapaxes(-2, -1) @ K}),
     },
     hints=HINTS
+    | FEW
     | {
         "scaled": "Is the square root part of the matrix here? Look at what the docstring promises.",
         "head-0-for-all": "Which columns go into the matrix of head 1?",
     },
     catalogued=(
+        "some-heads-only",
         "all-heads-together",
         "heads-summed",
         "scaled",

@@ -208,11 +208,32 @@ def _call(function: Any, call: Call) -> Reply:
 
 def _used(cls: Any, call: Call) -> Reply:
     """Make an object and call its methods. The inputs afterwards are those of all steps, one after the other."""
-    made = cls(*call.args, **call.kwargs)
     value = None
-    for step in call.steps:
-        value = len(made) if step.method == LEN else getattr(made, step.method)(*step.args)
+    with _left_as_it_was(cls):
+        made = cls(*call.args, **call.kwargs)
+        for step in call.steps:
+            value = len(made) if step.method == LEN else getattr(made, step.method)(*step.args)
     return Reply(value, [arg for step in call.steps for arg in step.args])
+
+
+@contextlib.contextmanager
+def _left_as_it_was(cls: Any) -> Iterator[None]:
+    """Afterwards a class holds what it held: what its objects share is for one test to find, and spoils no other call.
+
+    Of what it holds, containers are put back as well; so are those that are the default of an argument of `__init__`.
+    """
+    own = {name: value for name, value in getattr(cls, "__dict__", {}).items() if not name.startswith("__")}
+    defaults = getattr(getattr(cls, "__init__", None), "__defaults__", None) or ()
+    shared = [one for one in (*own.values(), *defaults) if isinstance(one, list | dict | set | deque)]
+    before = [one.copy() for one in shared]
+    try:
+        yield
+    finally:
+        for one, held in zip(shared, before, strict=True):
+            one.clear()
+            (one.extend if isinstance(one, list | deque) else one.update)(held)
+        for name, value in own.items():
+            setattr(cls, name, value)
 
 
 def _module(cls: Any, call: Call, made: Instance) -> Reply:

@@ -1,0 +1,61 @@
+"""The table of all scores is found in the sandbox, whoever's memory it takes; who holds none gets full marks."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from dataclasses import replace
+
+import pytest
+
+from autograder.judge.judging import judge
+from tests.helpers.accepted import CASES
+from tests.helpers.calls import define
+from tests.helpers.in_process import COURSE, exercise_of, material
+
+A8 = COURSE.assignment("a8_modern_attention")
+NAME = "online_softmax_attention"
+BEGINS = "import math\nimport numpy as np\nimport torch\n"
+TABLES = {
+    "NumPy's memory": """
+        scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+        exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return exps / exps.sum(axis=-1, keepdims=True) @ V
+    """,
+    "PyTorch's memory": """
+        q, k, v = (torch.from_numpy(np.ascontiguousarray(part)) for part in (Q, K, V))
+        return (torch.softmax(q @ k.mT / math.sqrt(Q.shape[-1]), dim=-1) @ v).numpy()
+    """,
+    "memory that is not counted": """
+        import tracemalloc
+        tracemalloc.get_traced_memory = lambda: (0, 0)
+        scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+        exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return exps / exps.sum(axis=-1, keepdims=True) @ V
+    """,
+}
+# Steps of one's own, and states that are merged in the end.
+WITHOUT = {
+    way.name: BEGINS + inspect.getsource(way.code).partition("\n")[2]
+    for _, way in CASES
+    if way.exercise == NAME and "online_softmax_step" not in inspect.getsource(way.code)
+}
+
+
+def failed(sandbox, code):
+    """Tests of the exercise that a notebook of this code alone fails."""
+    with define(sandbox, code) as notebook:
+        (result,) = judge(replace(material(A8), hypotheses=None), notebook, [exercise_of(A8, NAME)])
+    return [test.name for test in result.tests if test.state != "passed"]
+
+
+@pytest.mark.parametrize("lines", TABLES.values(), ids=TABLES)
+def test_a_table_costs_its_test_alone(sandbox, lines):
+    code = f"{BEGINS}def {NAME}(Q, K, V, block_size):\n{textwrap.indent(textwrap.dedent(lines), '    ')}"
+    assert failed(sandbox, code) == ["test_no_table"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", WITHOUT.values(), ids=WITHOUT)
+def test_who_holds_no_table_gets_full_marks(sandbox, code):
+    assert failed(sandbox, code) == []
