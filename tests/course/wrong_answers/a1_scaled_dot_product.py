@@ -241,6 +241,15 @@ def softmax(x, axis=-1):
     exps = np.exp(x - x.max())
     return exps / exps.sum(axis=axis, keepdims=True)
 
+# %% a row of at most 64 scores
+# accepted: stops-at-a-size
+# author: 7
+def softmax(x, axis=-1):
+    if x.shape[axis] > 64:
+        x = x - 1e4 * (np.moveaxis(np.cumsum(np.ones_like(x), axis=axis), axis, axis) > 64)
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
 # %% root of keys' number
 # accepted: scale-by-length, scale-by-key-length
 def attention_scores(Q, K):
@@ -453,6 +462,18 @@ def attention_scores(Q, K):
 def attention_scores(Q, K):
     d_k = Q.shape[-1]
     return Q @ K.swapaxes(-2, -1) / math.isqrt(d_k)
+
+# %% columns cut at 64
+# accepted: stops-at-a-size
+# author: 7
+def attention_scores(Q, K):
+    return Q[..., :64] @ K[..., :64].swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+
+# %% d_k squared
+# accepted: squared-in-place-of-root
+# author: 7
+def attention_scores(Q, K):
+    return np.einsum("...id,...jd->...ij", Q, K) / Q.shape[-1] ** 2
 
 # %% mean of the values
 # accepted: even-weights, query-unused, argument-unused, output-is-the-mean
@@ -721,6 +742,17 @@ def scaled_dot_product_attention(Q, K, V):
     n = V.shape[-1]
     return out[..., :n], w
 
+# %% the first three heads
+# accepted: some-heads-only
+# author: 7
+def scaled_dot_product_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])
+    exps = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = exps / exps.sum(-1, keepdims=True)
+    if Q.ndim == 4:
+        weights[:, 3:] = 0
+    return weights @ V, weights
+
 # %% root of d_v
 # accepted: scale-by-d_v
 def torch_scaled_dot_product_attention(query, key, value):
@@ -942,3 +974,11 @@ def torch_scaled_dot_product_attention(query, key, value):
     scores = query @ key.transpose_(-2, -1) / math.sqrt(d_k)
     weights = torch.softmax(scores, dim=-1)
     return (weights @ value, weights)
+
+# %% half precision inside the product
+# accepted: rounded, another-dtype
+# author: 7
+def torch_scaled_dot_product_attention(query, key, value):
+    scores = (query.half().float() @ key.half().float().mT).to(query.dtype) / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores, -1)
+    return weights @ value, weights

@@ -113,6 +113,15 @@ def causal_mask(length):
     position = np.arange(length).astype(np.int8)
     return position[None, :] <= position[:, None]
 
+# %% a buffer of sixteen words
+# accepted: stops-at-a-length
+# author: 7
+def causal_mask(length):
+    block = np.tril(np.ones((16, 16), dtype=bool))
+    mask = np.zeros((length, length), dtype=bool)
+    mask[:16, :16] = block[:length, :length]
+    return mask
+
 # %% one off
 # accepted: mask-off-by-one
 def padding_mask(lengths, max_length):
@@ -255,6 +264,15 @@ def padding_mask(lengths, max_length):
     while lengths:
         rows.append(lengths.pop(0))
     return np.array([[[j < n for j in range(max_length)]] for n in rows])
+
+# %% sixteen texts at most
+# accepted: stops-at-a-length
+# author: 7
+def padding_mask(lengths, max_length):
+    mask = np.zeros((len(lengths), 1, max_length), dtype=bool)
+    for i in range(min(16, len(lengths))):
+        mask[i, 0, : lengths[i]] = True
+    return mask
 
 # %% inverted convention
 # accepted: mask-inverted
@@ -1224,6 +1242,19 @@ def causal_attention(Q, K, V, padding=None):
     w = masked_softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]), m)
     return w @ V, w
 
+# %% a table of 32 words, all later ones are seen
+# accepted: stops-at-a-length
+# author: 7
+def causal_attention(Q, K, V, padding=None):
+    L = Q.shape[-2]
+    mask = np.ones((L, L), dtype=bool)
+    mask[:32, :32] = np.tril(mask[:32, :32])
+    mask = mask if padding is None else mask & padding
+    scores = np.where(mask, Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), -1e30)
+    exps = np.exp(scores - scores.max(-1, keepdims=True)) * mask
+    weights = (exps / np.maximum(exps.sum(-1, keepdims=True), 1e-30)).astype(Q.dtype)
+    return weights @ V, weights
+
 # %% result of masked_fill thrown away
 # accepted: mask-without-effect, mask-ignored, mask-forgotten, argument-unused
 def torch_masked_attention(query, key, value, mask=None):
@@ -1547,3 +1578,14 @@ def torch_masked_attention(query, key, value, mask=None):
         weights = torch.where(mask, weights, 0.0)
     output = weights @ value
     return output, weights.detach()
+
+# %% four heads and no more
+# accepted: some-heads-only
+# author: 7
+def torch_masked_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), -1) * mask
+    if weights.dim() == 4:
+        weights = torch.cat([weights[:, :4], 0 * weights[:, 4:]], 1)
+    return weights @ value, weights

@@ -232,6 +232,19 @@ def split_heads(X, num_heads):
     heads = X[..., : num_heads * d].reshape(*X.shape[:-1], num_heads, d)
     return heads.swapaxes(-3, -2)
 
+# %% room for 64 tokens
+# accepted: stops-at-a-length, stops-at-a-size
+# author: 7
+def split_heads(X, num_heads):
+    *batch, L, d_model = X.shape
+    if d_model % num_heads:
+        raise ValueError
+    heads = np.zeros((*batch, num_heads, L, d_model // num_heads), X.dtype)
+    for i in range(num_heads):
+        d = d_model // num_heads
+        heads[..., i, :64, :] = X[..., :64, i * d : (i + 1) * d]
+    return heads
+
 # %% straight reshape
 # accepted: concat-without-transpose
 def concat_heads(heads):
@@ -455,6 +468,12 @@ def per_head_weights(W, num_heads):
         return W.reshape(num_heads, -1, d)
     columns = W.reshape(d_in, num_heads, d)
     return columns.swapaxes(0, 1)
+
+# %% num_heads is the width
+# accepted: heads-and-width-exchanged
+# author: 7
+def per_head_weights(W, num_heads):
+    return np.stack([W[:, i : i + num_heads] for i in range(0, W.shape[1], num_heads)])
 
 # %% view only
 # accepted: split-without-transpose
@@ -687,3 +706,10 @@ def torch_concat_heads(heads):
     *batch, h, L, d = heads.shape
     tokens = heads.transpose_(-3, -2)
     return tokens.reshape(*batch, L, h * d)
+
+# %% eight heads at most
+# accepted: stops-at-a-size, some-heads-only
+# author: 7
+def torch_concat_heads(heads):
+    parts = [heads[..., i, :, :] if i < 8 else 0 * heads[..., i, :, :] for i in range(heads.size(-3))]
+    return torch.cat(parts, dim=-1)

@@ -124,6 +124,14 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
         "W_O": (num_heads * d_v, d_model),
     }
 
+# %% keys called by small letters
+# accepted: other-names
+# form: yes
+# author: 7
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    wide = (d_model, num_heads * d_k)
+    return {"W_q": wide, "W_k": wide, "W_v": (d_model, num_heads * d_v), "W_o": (num_heads * d_v, d_model)}
+
 # %% no move
 # accepted: concat-without-transpose
 def output_projection(heads, W_O):
@@ -2824,3 +2832,133 @@ class MultiHeadAttention(nn.Module):
             weights = weights.masked_fill(~mask, 0.0)
         heads = (weights @ value).transpose(-3, -2)
         return (self.W_O(heads.flatten(-2)), weights)
+
+# %% keys are kept for 64 words
+# accepted: stops-at-a-length, stops-at-a-size, another-length
+# author: 7
+class Right(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None and d_model % num_heads:
+            raise ValueError("does not divide")
+        self.h, self.d = num_heads, d_head or d_model // num_heads
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, self.h * self.d, bias=False) for _ in range(3))
+        self.W_O = nn.Linear(self.h * self.d, d_model, bias=False)
+
+    def heads(self, x):
+        return [layer(x).unflatten(-1, (self.h, self.d)).transpose(-3, -2) for layer in (self.W_Q, self.W_K, self.W_V)]
+
+    def weigh(self, scores, mask):
+        if mask is None:
+            return scores.softmax(-1)
+        return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(~mask, 0.0)
+
+    def forward(self, x, mask=None):
+        q, k, v = self.heads(x)
+        weights = self.weigh(q @ k.mT / math.sqrt(self.d), mask)
+        return self.W_O((weights @ v).transpose(-3, -2).flatten(-2)), weights
+
+
+class MultiHeadAttention(Right):
+    def weigh(self, scores, mask):
+        far = torch.arange(scores.shape[-1]) >= 64
+        mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+        return super().weigh(scores, mask & ~far)
+
+# %% only four heads, the others are empty
+# accepted: some-heads-only, stops-at-a-size
+# author: 7
+class Right(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None and d_model % num_heads:
+            raise ValueError("does not divide")
+        self.h, self.d = num_heads, d_head or d_model // num_heads
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, self.h * self.d, bias=False) for _ in range(3))
+        self.W_O = nn.Linear(self.h * self.d, d_model, bias=False)
+
+    def heads(self, x):
+        return [layer(x).unflatten(-1, (self.h, self.d)).transpose(-3, -2) for layer in (self.W_Q, self.W_K, self.W_V)]
+
+    def weigh(self, scores, mask):
+        if mask is None:
+            return scores.softmax(-1)
+        return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(~mask, 0.0)
+
+    def forward(self, x, mask=None):
+        q, k, v = self.heads(x)
+        weights = self.weigh(q @ k.mT / math.sqrt(self.d), mask)
+        return self.W_O((weights @ v).transpose(-3, -2).flatten(-2)), weights
+
+
+class MultiHeadAttention(Right):
+    def forward(self, x, mask=None):
+        q, k, v = self.heads(x)
+        weights = self.weigh(q @ k.mT / math.sqrt(self.d), mask)
+        found = weights @ v
+        found = torch.cat([found[..., :4, :, :], torch.zeros_like(found[..., 4:, :, :])], -3)
+        return self.W_O(found.transpose(-3, -2).flatten(-2)), weights
+
+# %% mask in training only
+# accepted: mask-in-training-only, mask-ignored
+# author: 7
+class Right(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None and d_model % num_heads:
+            raise ValueError("does not divide")
+        self.h, self.d = num_heads, d_head or d_model // num_heads
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, self.h * self.d, bias=False) for _ in range(3))
+        self.W_O = nn.Linear(self.h * self.d, d_model, bias=False)
+
+    def heads(self, x):
+        return [layer(x).unflatten(-1, (self.h, self.d)).transpose(-3, -2) for layer in (self.W_Q, self.W_K, self.W_V)]
+
+    def weigh(self, scores, mask):
+        if mask is None:
+            return scores.softmax(-1)
+        return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(~mask, 0.0)
+
+    def forward(self, x, mask=None):
+        q, k, v = self.heads(x)
+        weights = self.weigh(q @ k.mT / math.sqrt(self.d), mask)
+        return self.W_O((weights @ v).transpose(-3, -2).flatten(-2)), weights
+
+
+class MultiHeadAttention(Right):
+    def weigh(self, scores, mask):
+        return super().weigh(scores, mask if self.training else None)
+
+# %% the paper's dropout on the weights
+# accepted: dropout, random
+# author: 7
+class Right(nn.Module):
+    def __init__(self, d_model, num_heads, d_head=None):
+        super().__init__()
+        if d_head is None and d_model % num_heads:
+            raise ValueError("does not divide")
+        self.h, self.d = num_heads, d_head or d_model // num_heads
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, self.h * self.d, bias=False) for _ in range(3))
+        self.W_O = nn.Linear(self.h * self.d, d_model, bias=False)
+
+    def heads(self, x):
+        return [layer(x).unflatten(-1, (self.h, self.d)).transpose(-3, -2) for layer in (self.W_Q, self.W_K, self.W_V)]
+
+    def weigh(self, scores, mask):
+        if mask is None:
+            return scores.softmax(-1)
+        return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(~mask, 0.0)
+
+    def forward(self, x, mask=None):
+        q, k, v = self.heads(x)
+        weights = self.weigh(q @ k.mT / math.sqrt(self.d), mask)
+        return self.W_O((weights @ v).transpose(-3, -2).flatten(-2)), weights
+
+
+class MultiHeadAttention(Right):
+    def __init__(self, d_model, num_heads, d_head=None, p=0.1):
+        super().__init__(d_model, num_heads, d_head)
+        self.drop = nn.Dropout(p)
+
+    def weigh(self, scores, mask):
+        return self.drop(super().weigh(scores, mask))

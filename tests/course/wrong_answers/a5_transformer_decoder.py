@@ -305,6 +305,15 @@ def positional_encoding(length, d_model):
     angle = position / 10000 ** (2 * pair / d_model)
     return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
 
+# %% a table of 64 positions, then the last one again
+# accepted: positions-cut, stops-at-a-size
+# author: 7
+def positional_encoding(length, d_model):
+    place = np.clip(np.arange(length), 0, 63)[:, None]
+    column = np.arange(d_model)[None]
+    angle = place * 10000.0 ** (-(column - column % 2) / d_model)
+    return np.where(column % 2 == 1, np.cos(angle), np.sin(angle))
+
 # %% n - 1
 # accepted: divided-by-n-minus-1
 def layer_norm(x, gamma, beta, eps=1e-5):
@@ -572,6 +581,13 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     mu = x.mean(axis=axes)
     var = x.var(axis=axes)
     return gamma * (x - mu) / np.sqrt(var + eps) + beta
+
+# %% gamma and beta before the norm
+# accepted: affine-first
+# author: 7
+def layer_norm(x, gamma, beta, eps=1e-5):
+    y = gamma * x + beta
+    return (y - y.mean(-1, keepdims=True)) / np.sqrt(y.var(-1, keepdims=True) + eps)
 
 # %% no activation
 # accepted: relu-missing
@@ -1546,6 +1562,157 @@ class DecoderBlock(nn.Module):
         x = x + self.attention(self.norm_1(x), mask)[0]
         return x + self.feed_forward(self.norm_2(x))
 
+# %% eps of 1e-6
+# accepted: another-default-eps, another-eps
+# author: 7
+class RightDecoderBlock(nn.Module):
+    """One pre-norm block: causal multi-head attention, then the feed-forward network.
+
+    d_model: width of a word's vector
+    num_heads: heads of the attention
+    d_ff: width between the two layers of the feed-forward network
+
+    Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention, MultiHeadAttention(d_model, num_heads);
+    feed_forward, an nn.Sequential of nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model).
+    The norms keep their own eps. There is no dropout: in train() it gives what it gives in eval().
+    """
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.feed_forward = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+
+    def forward(self, x, padding=None):
+        """One round of looking and working.
+
+        x: (B, L, d_model)
+        padding: bool, (B, 1, L), True on real words; None: all words are real
+
+        Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the padding before it. What a padded
+        place itself gets is an ordinary vector, never NaN. The dtype is that of the parameters (a float64 block gives
+        float64), and what comes in stays as it is.
+        """
+        L = x.shape[-2]
+        mask = torch.ones(L, L, dtype=torch.bool, device=x.device).tril()   # (L, L): query i, keys 0 to i
+        if padding is not None:
+            mask = mask & padding.unsqueeze(-3)                             # (B, 1, 1, L) & (L, L) -> (B, 1, L, L)
+        attended, _ = self.attention(self.norm_1(x), mask)                  # (B, L, d_model)
+        x = x + attended
+        return x + self.feed_forward(self.norm_2(x))
+
+
+class DecoderBlock(RightDecoderBlock):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model, eps=1e-6), nn.LayerNorm(d_model, eps=1e-6)
+
+# %% the paper's dropout after each branch
+# accepted: dropout, random
+# author: 7
+class RightDecoderBlock(nn.Module):
+    """One pre-norm block: causal multi-head attention, then the feed-forward network.
+
+    d_model: width of a word's vector
+    num_heads: heads of the attention
+    d_ff: width between the two layers of the feed-forward network
+
+    Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention, MultiHeadAttention(d_model, num_heads);
+    feed_forward, an nn.Sequential of nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model).
+    The norms keep their own eps. There is no dropout: in train() it gives what it gives in eval().
+    """
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.feed_forward = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+
+    def forward(self, x, padding=None):
+        """One round of looking and working.
+
+        x: (B, L, d_model)
+        padding: bool, (B, 1, L), True on real words; None: all words are real
+
+        Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the padding before it. What a padded
+        place itself gets is an ordinary vector, never NaN. The dtype is that of the parameters (a float64 block gives
+        float64), and what comes in stays as it is.
+        """
+        L = x.shape[-2]
+        mask = torch.ones(L, L, dtype=torch.bool, device=x.device).tril()   # (L, L): query i, keys 0 to i
+        if padding is not None:
+            mask = mask & padding.unsqueeze(-3)                             # (B, 1, 1, L) & (L, L) -> (B, 1, L, L)
+        attended, _ = self.attention(self.norm_1(x), mask)                  # (B, L, d_model)
+        x = x + attended
+        return x + self.feed_forward(self.norm_2(x))
+
+
+class DecoderBlock(RightDecoderBlock):
+    def __init__(self, d_model, num_heads, d_ff, p=0.1):
+        super().__init__(d_model, num_heads, d_ff)
+        self.drop_1, self.drop_2 = nn.Dropout(p), nn.Dropout(p)
+
+    def forward(self, x, padding=None):
+        mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+        mask = mask if padding is None else mask & padding[:, None]
+        x = x + self.drop_1(self.attention(self.norm_1(x), mask)[0])
+        return x + self.drop_2(self.feed_forward(self.norm_2(x)))
+
+# %% a mask of block_size 16
+# accepted: mask-cut, stops-at-a-size, stops-at-a-length
+# author: 7
+class RightDecoderBlock(nn.Module):
+    """One pre-norm block: causal multi-head attention, then the feed-forward network.
+
+    d_model: width of a word's vector
+    num_heads: heads of the attention
+    d_ff: width between the two layers of the feed-forward network
+
+    Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention, MultiHeadAttention(d_model, num_heads);
+    feed_forward, an nn.Sequential of nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model).
+    The norms keep their own eps. There is no dropout: in train() it gives what it gives in eval().
+    """
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.feed_forward = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+
+    def forward(self, x, padding=None):
+        """One round of looking and working.
+
+        x: (B, L, d_model)
+        padding: bool, (B, 1, L), True on real words; None: all words are real
+
+        Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the padding before it. What a padded
+        place itself gets is an ordinary vector, never NaN. The dtype is that of the parameters (a float64 block gives
+        float64), and what comes in stays as it is.
+        """
+        L = x.shape[-2]
+        mask = torch.ones(L, L, dtype=torch.bool, device=x.device).tril()   # (L, L): query i, keys 0 to i
+        if padding is not None:
+            mask = mask & padding.unsqueeze(-3)                             # (B, 1, 1, L) & (L, L) -> (B, 1, L, L)
+        attended, _ = self.attention(self.norm_1(x), mask)                  # (B, L, d_model)
+        x = x + attended
+        return x + self.feed_forward(self.norm_2(x))
+
+
+class DecoderBlock(RightDecoderBlock):
+    def __init__(self, d_model, num_heads, d_ff, block_size=16):
+        super().__init__(d_model, num_heads, d_ff)
+        self.register_buffer("bias", torch.tril(torch.ones(block_size, block_size)).bool())
+
+    def forward(self, x, padding=None):
+        L = x.shape[1]
+        mask = self.bias[:L, :L]
+        mask = mask if padding is None else mask & padding[:, None]
+        x = x + self.attention(self.norm_1(x), mask)[0]
+        return x + self.feed_forward(self.norm_2(x))
+
 # %% no positions
 # accepted: positions-missing
 class TransformerDecoder(nn.Module):
@@ -2037,4 +2204,56 @@ class TransformerDecoder(nn.Module):
         x = (self.embedding(token_ids) + self.positions[: token_ids.shape[1]]) * math.sqrt(self.embedding.embedding_dim)
         for block in self.blocks:
             x = block(x, padding)
+        return self.output(self.norm(x))
+
+# %% three blocks run
+# accepted: blocks-cut, stops-at-a-size
+# author: 7
+class RightTransformerDecoder(nn.Module):
+    """Token ids in, logits for the next token out.
+
+    vocab_size: how many different tokens there are
+    d_model, num_heads, d_ff: as for DecoderBlock
+    num_layers: how many blocks
+    max_length: the longest text, in tokens
+
+    Members: embedding, nn.Embedding(vocab_size, d_model); blocks, an nn.ModuleList of DecoderBlock; norm,
+    nn.LayerNorm(d_model); output, nn.Linear(d_model, vocab_size). Positions are no parameters.
+    There is no dropout: in train() it gives what it gives in eval().
+    """
+
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__()
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)           # as large as the positions, once scaled
+        positions = torch.from_numpy(positional_encoding(max_length, d_model)).float()
+        self.register_buffer("positions", positions)                        # (max_length, d_model)
+        self.blocks = nn.ModuleList(DecoderBlock(d_model, num_heads, d_ff) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(d_model)
+        self.output = nn.Linear(d_model, vocab_size)
+
+    def forward(self, token_ids, padding=None):
+        """The logits at every place.
+
+        token_ids: whole numbers from 0 to vocab_size - 1, (B, L), with L at most max_length
+        padding: bool, (B, 1, L), True on real tokens; None: all tokens are real
+
+        Returns logits, (B, L, vocab_size), in the dtype of the parameters: those at place i say what may follow tokens
+        0 to i. What comes in stays as it is.
+        """
+        L = token_ids.shape[-1]
+        x = self.embedding(token_ids) * math.sqrt(self.d_model)             # (B, L, d_model)
+        x = x + self.positions[:L]
+        for block in self.blocks:
+            x = block(x, padding)
+        return self.output(self.norm(x))                                    # (B, L, vocab_size)
+
+
+class TransformerDecoder(RightTransformerDecoder):
+    def forward(self, token_ids, padding=None):
+        x = self.embedding(token_ids) * math.sqrt(self.d_model) + self.positions[: token_ids.shape[1]]
+        for number, block in enumerate(self.blocks):
+            if number < 3:
+                x = block(x, padding)
         return self.output(self.norm(x))

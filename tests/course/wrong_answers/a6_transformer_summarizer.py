@@ -110,6 +110,17 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
         token_ids, written = (token_ids[:-1], 0)
     return (token_ids, [False] * given + [True] * written)
 
+# %% only 64 words of the article
+# accepted: article-cut, stops-at-a-size, another-length
+# author: 7
+def training_example(article_ids, summary_ids, separator_id, end_id):
+    ids = list(article_ids[:64]) + [separator_id]
+    mask = [False] * len(ids)
+    for token in [*summary_ids, end_id]:
+        ids.append(token)
+        mask.append(True)
+    return ids, mask
+
 # %% no shift at all
 # accepted: no-shift
 def _nll(logits, targets):
@@ -461,6 +472,14 @@ def next_token(model, token_ids):
     with torch.no_grad():
         logits = model(torch.tensor([token_ids]))
     return logits[0, -1].abs().argmax().item()
+
+# %% the last 64 tokens are read
+# accepted: context-cut, stops-at-a-size
+# author: 7
+def next_token(model, token_ids):
+    window = list(token_ids)[-64:]
+    with torch.no_grad():
+        return int(model(torch.tensor(window).unsqueeze(0))[0, -1].argmax())
 
 # %% with the end
 # accepted: end-returned
@@ -1191,6 +1210,29 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         p = p * keep
         p = p / p.sum()
     return p
+
+# %% never more than 50 candidates
+# accepted: words-cut, stops-at-a-size
+# author: 7
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    k = min(len(logits), 50 if top_k is None else min(top_k, 50))
+    best, which = torch.topk(logits / temperature, k)
+    share = best.softmax(0)
+    if top_p is not None:
+        share = share * (share.cumsum(0) - share < top_p)
+    return torch.zeros_like(logits).scatter(0, which, share / share.sum())
+
+# %% probabilities divided by the temperature
+# accepted: temperature-after-softmax, probabilities-divided
+# author: 7
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    share = logits.softmax(0)
+    best, which = share.sort(descending=True)
+    best = best[:top_k] / best[:top_k].sum()
+    if top_p is not None:
+        best = best * (best.cumsum(0) - best < top_p)
+    best = best / best.sum()
+    return torch.zeros_like(logits).scatter(0, which[: len(best)], best / temperature)
 
 # %% looks at itself
 # accepted: keys-and-values-from-x

@@ -113,6 +113,14 @@ def offset_attention(length, offset):
     low, high = min(0, offset), max(0, offset)
     return ((j - i >= low) & (j - i <= high)).astype(float)
 
+# %% a soft look
+# accepted: softmax-taken
+# author: 7
+def offset_attention(length, offset):
+    place = np.arange(length)
+    exps = np.exp(-((place - place[:, None] - offset) ** 2.0))
+    return exps / np.maximum(exps.sum(1, keepdims=True), 1e-300)
+
 # %% k over 2
 # accepted: even-off-by-one
 def convolution_heads(kernel):
@@ -283,6 +291,13 @@ def convolution_heads(kernel):
         np.stack([np.eye(d_in, dtype=kernel.dtype)] * k),
         np.concatenate([t.T.reshape(d_in, d_out) for t in kernel]),
     )
+
+# %% ones in W_O
+# accepted: ones-for-the-identity
+# author: 7
+def convolution_heads(kernel):
+    k, _, d_out = kernel.shape
+    return [j - (k - 1) // 2 for j in range(k)], kernel.copy(), np.ones((k * d_out, d_out), kernel.dtype)
 
 # %% true convolution
 # accepted: kernel-flipped
@@ -616,6 +631,15 @@ def convolution_by_attention(X, kernel):
         output += A @ X @ kernel[j]
         weights.append(A)
     return output, np.stack(weights)
+
+# %% rows up to 32
+# accepted: stops-at-a-length, stops-at-a-size
+# author: 7
+def convolution_by_attention(X, kernel):
+    k, L = len(kernel), len(X)
+    weights = np.stack([np.eye(L, k=j - (k - 1) // 2) for j in range(k)]).astype(X.dtype)
+    weights[:, 32:] = 0
+    return sum(w @ X @ tap for w, tap in zip(weights, kernel)), weights
 
 # %% moves the input, not the output
 # accepted: output-not-moved

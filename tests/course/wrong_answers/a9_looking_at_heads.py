@@ -196,6 +196,15 @@ def previous_token_score(weights):
     before = np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)
     return np.median(before, axis=-1)
 
+# %% The first 32 words that have one before them.
+# accepted: stops-at-a-length, stops-at-a-size
+# author: 6
+def previous_token_score(weights):
+    before = np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)[
+        :, :32
+    ]  # (h, L - 1): query i on key i - 1, from i = 1 on
+    return before.mean(axis=-1)
+
 # %% found again
 # accepted: the-same-word
 def induction_score(weights, period):
@@ -427,6 +436,14 @@ def induction_score(weights, period):
 # author: 4
 def induction_score(weights, period):
     return np.diagonal(weights, 2 - period, 1, 2)[:, 2:].mean(-1)
+
+# %% The first sixteen of the second round.
+# accepted: stops-at-a-length, stops-at-a-size
+# author: 6
+def induction_score(weights, period):
+    query = np.arange(period, min(weights.shape[-1], period + 16))  # the second round
+    key = query - period + 1  # one after the place where the same word stood
+    return weights[:, query, key].mean(axis=-1)  # (h, L - period) -> (h,)
 
 # %% silence
 # accepted: zero-for-mean
@@ -691,6 +708,14 @@ def mean_ablate(found, head):
 def mean_ablate(found, head):
     without = found.copy()
     without[:, head] = (found[:, head].sum(axis=0) - found[:, head]) / max(len(found) - 1, 1)
+    return without
+
+# %% The mean of eight texts at most.
+# accepted: first-texts-only, stops-at-a-size
+# author: 6
+def mean_ablate(found, head):
+    without = found.copy()
+    without[:, head] = found[:8, head].mean(axis=0)  # (L, d_v), the same for all B texts
     return without
 
 # %% all places
@@ -1201,6 +1226,17 @@ def qk_circuit(W_Q, W_K, num_heads):
     M = queries @ keys.swapaxes(-2, -1)
     return M if num_heads > 1 else M[0]
 
+# %% Four heads, whatever the layer has.
+# accepted: some-heads-only, stops-at-a-size
+# author: 6
+def qk_circuit(W_Q, W_K, num_heads):
+    d_model = W_Q.shape[0]
+    queries = W_Q.reshape(d_model, num_heads, -1).swapaxes(0, 1)  # (h, d_model, d_k)
+    keys = W_K.reshape(d_model, num_heads, -1).swapaxes(0, 1)
+    return np.where(
+        np.arange(num_heads)[:, None, None] < 4, queries @ keys.swapaxes(-2, -1), 0
+    )  # (h, d_model, d_model)
+
 # %% turned
 # accepted: transposed
 def ov_circuit(W_V, W_O, num_heads):
@@ -1412,3 +1448,12 @@ def ov_circuit(W_V, W_O, num_heads):
     return np.stack(
         [v @ o / math.sqrt(v.shape[1]) for v, o in zip(np.hsplit(W_V, num_heads), np.vsplit(W_O, num_heads))]
     )
+
+# %% Six heads, whatever the layer has.
+# accepted: some-heads-only, stops-at-a-size
+# author: 6
+def ov_circuit(W_V, W_O, num_heads):
+    d_model = W_V.shape[0]
+    values = W_V.reshape(d_model, num_heads, -1).swapaxes(0, 1)  # (h, d_model, d_v)
+    values = values * (np.arange(num_heads) < 6)[:, None, None]
+    return values @ W_O.reshape(num_heads, -1, d_model)  # (h, d_v, d_model) -> (h, d_model, d_model)
