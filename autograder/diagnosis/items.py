@@ -20,16 +20,6 @@ def all_zero(a: np.ndarray, b: np.ndarray) -> str:
 
 
 @of_each_part
-def some_zero(a: np.ndarray, b: np.ndarray) -> str:
-    """Along one axis some items are 0, and the others right."""
-    for axis, got, right in _along_each_axis(a, b):
-        zero = [i for i, item in enumerate(got) if not item.any() and right[i].any()]
-        if zero and all(nearly_equal(got[i], right[i]) for i in range(len(got)) if i not in zero):
-            return f"Along axis {axis} your numbers are 0 at {_places(zero)}; all others are right."
-    return ""
-
-
-@of_each_part
 def repeated(a: np.ndarray, b: np.ndarray) -> str:
     """Along one axis some items stand in the place of others."""
     for axis, got, right in _along_each_axis(a, b):

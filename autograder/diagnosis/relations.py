@@ -192,9 +192,6 @@ KINDS: tuple[Kind, ...] = (
     ),
     OfAnswer("all-zero", items.all_zero, "Which of your steps gives the first zeros? What is multiplied there?"),
     OfAnswer(
-        "some-items-zero", items.some_zero, "Which of your lines writes to these places, and which to the others?"
-    ),
-    OfAnswer(
         "items-repeated", items.repeated,
         "Number the items by hand: which one stands twice in yours, and which is missing?",
     ),
