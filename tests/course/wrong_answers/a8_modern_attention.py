@@ -847,13 +847,6 @@ edit(PASS, "blocks overlap", "blocks-overlap", ("j += block_size", "j += max(1, 
 edit(PASS, "last block alone", "old-mixed-forgotten", ("acc = acc * corr[..., None] + p @ Vj", "acc = p @ Vj"))
 edit(
     PASS,
-    "block_size is the number of blocks",
-    "whole-table",
-    ("    j = 0\n", "    j = 0\n    block_size = max(1, -(-K.shape[-2] // block_size))\n    block_size = block_size\n"),
-    ("return acc / l", "return acc / l"),
-)
-edit(
-    PASS,
     "queries in blocks too, first block alone",
     "blocks-of-queries",
     (

@@ -81,7 +81,7 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
 # ---------------------------------------------------------------- cache_bytes
 
 
-@wrong("Counted in 32 bits.", "overflow")
+@wrong("Counted in 32 bits.", "overflow", "stops-at-a-size")
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     numbers = num_layers * num_kv_heads * length * d_head
     return int(np.array(2 * numbers * bytes_per_number, dtype=np.int64).astype(np.int32))

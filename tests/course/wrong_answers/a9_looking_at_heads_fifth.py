@@ -10,7 +10,7 @@ wrong = WrongAnswers()
 # ---------------------------------------------------------------- patch_head
 
 
-@wrong("Head and place swapped where there are as many.", "rows-and-columns-swapped")
+@wrong("Head and place swapped where there are as many.", "rows-and-columns-swapped", "heads-and-places-swapped")
 def patch_head(found, other, head, place):
     patched = found.copy()
     head, place = (place, head) if found.shape[-2] == found.shape[-3] else (head, place)
