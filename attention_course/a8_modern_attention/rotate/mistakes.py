@@ -189,11 +189,6 @@ SPEEDS = {
         {"angle": lambda positions, speed: positions[:, None] // (1 / speed)},
         hint="What is 2 / 8 in Python, and what is 2 // 8? Print your angles.",
     ),
-    "speed-squared": mistake.mutant(
-        {"speeds": lambda x, base: right_speeds(x, base) ** 2},
-        {"speeds": lambda x, base: right_speeds(x, base) ** 0.5},
-        hint="How fast does the second pair of d = 4 turn: by 0.01 a word?",
-    ),
     "base-ignored": mistake.known(
         {"chosen": lambda base: 10000.0}, hint="A caller may give another base. Does yours listen?"
     ),

@@ -1206,7 +1206,7 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return 2.0 * num_layers * num_kv_heads * d_head * length * bytes_per_number
 
 # %% Counted in 32 bits.
-# accepted: overflow
+# accepted: overflow, stops-at-a-size
 # author: 5
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     numbers = num_layers * num_kv_heads * length * d_head
@@ -2297,7 +2297,7 @@ class KeyValueCache:
         return len(self.K)
 
 # %% The lists belong to the class and not to the object, so two caches share their words.
-# accepted: another-answer-each-time
+# accepted: shared-by-all-objects, another-answer-each-time
 # author: 3
 class KeyValueCache:
     keys = []
@@ -2856,27 +2856,6 @@ def online_softmax_attention(Q, K, V, block_size):
         corr = np.exp(m - m_new)
         l = l * corr + p.sum(axis=-1)
         acc = p @ Vj
-        m = m_new
-        j += block_size
-    return acc / l[..., None]
-
-# %% block_size is the number of blocks
-# accepted: whole-table
-def online_softmax_attention(Q, K, V, block_size):
-    m = np.full(Q.shape[:-1], -np.inf, Q.dtype)
-    l = np.zeros(Q.shape[:-1], Q.dtype)
-    acc = np.zeros(Q.shape[:-1] + V.shape[-1:], Q.dtype)
-    j = 0
-    block_size = max(1, -(-K.shape[-2] // block_size))
-    block_size = block_size
-    while j < K.shape[-2]:
-        Kj, Vj = K[..., j : j + block_size, :], V[..., j : j + block_size, :]
-        S = Q @ Kj.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]).astype(Q.dtype)
-        m_new = np.maximum(m, S.max(axis=-1))
-        p = np.exp(S - m_new[..., None])
-        corr = np.exp(m - m_new)
-        l = l * corr + p.sum(axis=-1)
-        acc = acc * corr[..., None] + p @ Vj
         m = m_new
         j += block_size
     return acc / l[..., None]

@@ -932,7 +932,7 @@ def patch_head(found, other, head, place):
     return patched
 
 # %% Head and place swapped where there are as many.
-# accepted: rows-and-columns-swapped
+# accepted: rows-and-columns-swapped, heads-and-places-swapped
 # author: 5
 def patch_head(found, other, head, place):
     patched = found.copy()
