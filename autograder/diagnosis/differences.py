@@ -195,7 +195,7 @@ def _few_digits(a: np.ndarray, b: np.ndarray) -> str:
     """Off by a thousandth or so, up and down by chance: what is systematic goes along with the numbers."""
     size, off = np.abs(b).mean() if b.size else 1.0, (a.astype(float) - b)[np.argsort(b)]
     share = np.abs(off).mean() / size if b.size and size else 0.0
-    if share > FEWEST_DIGITS[1]:
+    if not share <= FEWEST_DIGITS[1]:  # nor if it is no number
         return ""
     signs = np.sign(off[off != 0])
     if signs.size < BY_CHANCE:
