@@ -14,14 +14,13 @@ import pytest
 from autograder.testing import expect
 
 from ..hidden.inputs import normal
-from ..hidden.properties import keeps_digits, responds, same_item_by_item
+from ..hidden.properties import ANY_SIZE, keeps_digits, responds, same_item_by_item
 from ..hidden.unbatched import Unbatched
 
 LARGE = 1e4  # exp(1e4) overflows even float64
 # Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
 AT_LARGE = 1e-2
 DTYPES = (np.float32, np.float64)
-ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
 
 
 def loosely(got):

@@ -1,6 +1,6 @@
 """What known mistakes of a1 share: ways of softmax, and of attention as a whole."""
 
-from ..hidden import mutation_options
+from ..hidden import mutation_options, size_options
 
 NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
 CURVES = mutation_options.CURVES
@@ -10,8 +10,9 @@ ATTENTION = (
     | mutation_options.BY_VALUES
     | mutation_options.OPERANDS
     | mutation_options.TURNS
-    | mutation_options.SIZES
-    | mutation_options.AFTER | mutation_options.AXES | CURVES | {"scores-returned": [{"second": "scores"}]}
+    | size_options.SIZES
+    | mutation_options.AFTER | mutation_options.AXES | mutation_options.in_one_part(CURVES)
+    | {"scores-returned": [{"second": "scores"}]}
 )  # fmt: skip
 
 

@@ -19,7 +19,6 @@ FAR = 1e5  # keys of this size give scores of at most a few 1e5
 # Honest float32 work by log-sum-exp is off by 2e-4 at 10,000; clipped or overflown scores by 0.1 and more.
 AT_LARGE = 1e-2
 DTYPES = (np.float32, np.float64)
-ANY_SIZE = "Small sizes come out right? Then which of your numbers is a size, and which line goes no further than that?"
 TRUTH = "What does ~ make of True, and what of the number 1?"
 BY_NAME = "The names of the arguments are those in the first line you were given."
 

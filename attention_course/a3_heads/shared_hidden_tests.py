@@ -19,9 +19,10 @@ import pytest
 from autograder.testing import expect, note
 
 from ..hidden.inputs import normal, tensor
-from ..hidden.properties import gradients_match, parts, responds, same_item_by_item
+from ..hidden.properties import ANY_SIZE, gradients_match, parts, responds, same_item_by_item
 from ..hidden.unbatched import Unbatched
 
+LARGEST = 2048  # of the whole numbers that half precision has one by one
 LOUD = 1e6  # far above every number in `whole`, so that what moved is seen
 BY_HAND = "Take one token of a small example by hand: where are its numbers before, and where in your result?"
 FROM_THE_END = "If it is right for one item alone: count axes from the end. Which is which with one more in front?"
@@ -34,10 +35,10 @@ ON_AN_ARGUMENT = "Look for `argument.shape = ...`, names that end in _, and oper
 
 
 def whole(seed: int, *shape: int) -> np.ndarray:
-    """The numbers 1, 2, 3, ... once each, shuffled, as float64; at most 2048, so that they fit into any float."""
+    """The numbers 1, 2, 3, ... once each, shuffled, as float64; behind 2047 they begin again, to fit into any float."""
     count = int(np.prod(shape))
-    made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape)
-    note(made, f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape})")
+    made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape) % LARGEST
+    note(made, f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape}) % {LARGEST}")
     return made
 
 
@@ -64,11 +65,6 @@ def changes(before: np.ndarray, after: np.ndarray, loud: np.ndarray, hint: str) 
     if not np.array_equal(np.sort(after[changed]), np.sort(loud, axis=None)):
         expect.fail(f"{loud.size} numbers of the input change; in the result it is not just these, each once.", hint)
     return changed
-
-
-def nonzero(got: np.ndarray) -> np.ndarray:
-    """What is not zero, in order."""
-    return got[got != 0]
 
 
 def axis_of(changed: np.ndarray, length: int) -> int:
@@ -147,7 +143,7 @@ class SplitTests(Heads):
         got = self.take(getattr(student, self.NAME)(self.give(whole(7, 7, 10)), 2))
         expect.shape(got, (2, 7, 5), "First the heads, then the tokens, then the width of one head.")
 
-    @pytest.mark.weight(2.2)
+    @pytest.mark.weight(1.7)
     def test_values(self, student, reference):
         """Head i holds the columns i * d to (i + 1) * d of each token."""
         for seed, (L, h, d) in ((11, (5, 3, 4)), (12, (2, 4, 3)), (13, (7, 2, 5))):
@@ -159,6 +155,12 @@ class SplitTests(Heads):
         """With a batch axis in front, (B, L, d_model) becomes (B, h, L, d)."""
         X = whole(14, 2, 5, 12)
         same(self.answer(student, X, 3), reference.split_heads(X, 3), FROM_THE_END)
+
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student, reference):
+        """Seventy tokens of width 96, cut into eight heads; two texts of 33 tokens of width 45, cut into nine."""
+        for X, h in ((whole(18, 70, 96), 8), (whole(19, 2, 33, 45), 9)):
+            same(self.answer(student, X, h), reference.split_heads(X, h), ANY_SIZE)
 
     @pytest.mark.weight(0.35)
     def test_batch_axes(self, student):
@@ -189,7 +191,8 @@ class SplitTests(Heads):
     def test_smallest(self, student):
         """One head, one token, or heads of width one are split like any others."""
         self.looks_like_an_attempt(student)
-        self.keeps_axes(student, [(self.ORDINARY, 1), (self.ORDINARY[:1], 3), (self.ORDINARY, 12)])
+        X = self.ORDINARY
+        self.keeps_axes(student, [(X, 1), (X[:1], 3), (X, 12), (X[:, :1], 1)])
         only = self.answer(student, self.ORDINARY, 1)
         if only.size != 72 or not np.array_equal(only.reshape(6, 12), self.ORDINARY):
             expect.fail("with a single head, not all numbers of X came back in their order.", "What does it own?")
@@ -220,7 +223,7 @@ class ConcatTests(Heads):
         got = self.take(getattr(student, self.NAME)(self.give(whole(26, 2, 7, 5))))
         expect.shape(got, (7, 10), "One row a token, and the heads' widths side by side.")
 
-    @pytest.mark.weight(1.3)
+    @pytest.mark.weight(0.9)
     def test_values(self, student, reference):
         """Each token's row holds its numbers from head 0, then those from head 1, and so on."""
         for seed, (h, L, d) in ((31, (3, 5, 4)), (32, (4, 2, 3)), (33, (2, 7, 5))):
@@ -232,6 +235,12 @@ class ConcatTests(Heads):
         """With a batch axis in front, (B, h, L, d) becomes (B, L, h * d)."""
         heads = whole(34, 2, 3, 5, 4)
         same(self.answer(student, heads), reference.concat_heads(heads), FROM_THE_END)
+
+    @pytest.mark.weight(0.4)
+    def test_real_sizes(self, student, reference):
+        """Seventy tokens, with eight heads of width 12; two texts of 33 tokens, with nine heads of width 5."""
+        for heads in (whole(38, 8, 70, 12), whole(39, 2, 9, 33, 5)):
+            same(self.answer(student, heads), reference.concat_heads(heads), ANY_SIZE)
 
     @pytest.mark.weight(0.35)
     def test_undoes_split(self, student, reference):
@@ -271,10 +280,9 @@ class ConcatTests(Heads):
             self.answer(student, self.ORDINARY[:, :3]), first, AS_MANY, "with as many tokens as heads, the result"
         )
         # Heads of width one are heads of which one column alone is looked at.
-        narrow = np.where(np.arange(4) == 0, self.ORDINARY, 0)
-        expect.equal(
-            self.answer(student, self.ORDINARY[..., :1]).ravel(), nonzero(self.answer(student, narrow)), LENGTH_ONE
-        )
+        beside_zeros = self.answer(student, np.where(np.arange(4) == 0, self.ORDINARY, 0))
+        narrow = self.answer(student, self.ORDINARY[..., :1])
+        expect.equal(narrow.ravel(), beside_zeros[beside_zeros != 0], LENGTH_ONE)
 
 
 class RefinementTests(Heads):

@@ -3,7 +3,12 @@
 import numpy as np
 import torch
 
+from ..hidden.size_options import HEADS, LENGTHS, cut
+
 WORDS = {
+    "stops-at-a-length": "How long a text is your code made for? Try one of a hundred tokens.",
+    "some-heads-only": "How many heads is your code made for? Try eight of them.",
+    "heads-and-width-exchanged": "Is num_heads how many heads there are, or how wide one of them is?",
     "heads-reversed": "Which columns stand in head 0: the first ones, or the last?",
     "heads-before-the-batch": "Which axis comes first in the docstring: the batch, or the heads?",
     "one-head-too-few": "Count the heads in your result. Where does your loop begin, and where does it end?",
@@ -47,7 +52,21 @@ def first(x, axis):
     return np.moveaxis(x, axis, 0) if isinstance(x, np.ndarray) else torch.movedim(x, axis, 0)
 
 
+def cuts(axis, sizes):
+    return [lambda heads, after=after: cut(heads, axis, after) for after in sizes]
+
+
+SOME = {
+    "stops-at-a-length": cuts(-2, LENGTHS),
+    "some-heads-only": cuts(-3, HEADS),
+}
 CUTS = {
+    **{name: [{"end": end} for end in ends] for name, ends in SOME.items()},
+    "heads-and-width-exchanged": [
+        {"cut": lambda x, h: checked(x, x.shape[-1] // h) if checked(x, h) is not None else x}
+    ],
+    # Only where there are as many tokens as heads.
+    "split-without-transpose": [{"place": lambda cut: cut if cut.shape[-3] == cut.shape[-2] else cut.swapaxes(-3, -2)}],
     "heads-interleaved": [
         {"cut": lambda x, h: checked(x, x.shape[-1] // h).swapaxes(-2, -1) if checked(x, h) is not None else x}
     ],
@@ -71,6 +90,8 @@ def silenced(heads, i):
 
 
 JOINS = {
+    **{name: [{"some": some} for some in ways] for name, ways in SOME.items()},
+    "concat-without-transpose": [{"square": True}],  # only where there are as many tokens as heads
     "heads-summed": [{"join": lambda heads: heads.sum(-3)}],
     "heads-averaged": [
         {"join": lambda heads: heads.sum(-3) / heads.shape[-3]},
@@ -89,12 +110,13 @@ JOINS = {
 }
 
 
-def joined_by(some=lambda heads: heads, turn=lambda tokens: tokens, join=None):
+def joined_by(some=lambda heads: heads, turn=lambda tokens: tokens, join=None, square=False):
     def joined(heads):
         heads = some(heads)
         if join is not None:
             return join(heads)
-        tokens = turn(heads.swapaxes(-3, -2))
+        as_it_is = square and heads.shape[-3] == heads.shape[-2]
+        tokens = turn(heads if as_it_is else heads.swapaxes(-3, -2))
         return tokens.reshape(*tokens.shape[:-2], tokens.shape[-2] * tokens.shape[-1])
 
     return joined

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..hidden.size_options import LENGTHS, cut
+
 
 def rule(k):
     return [j - (k - 1) // 2 for j in range(k)]
@@ -47,11 +49,61 @@ def filled(what):
     return reach
 
 
-def softmaxed(length, offset):
-    exps = np.exp(np.eye(length, k=offset))
-    return exps / exps.sum(axis=1, keepdims=True)
+def softmaxed(sharp):
+    def reach(length, offset):
+        exps = np.exp(sharp * np.eye(length, k=offset))
+        return exps / exps.sum(axis=1, keepdims=True)
+
+    return reach
 
 
+def softened(sharp):
+    """A softmax of how far a key is from the place asked for, squared."""
+
+    def reach(length, offset):
+        place = np.arange(length)
+        exps = np.exp(-sharp * (place - place[:, None] - offset) ** 2.0)
+        return exps / np.maximum(exps.sum(axis=1, keepdims=True), 1e-300)
+
+    return reach
+
+
+def alike(each):
+    """Every query attends to every key."""
+    return lambda length, offset: np.ones((length, length)) * each(length)
+
+
+def band(low, high, shares=False):
+    """Whoever stands from `low` to `high` places away, each with a weight of 1 or its share."""
+
+    def reach(length, offset):
+        place = np.arange(length)
+        way = place - place[:, None]
+        weights = ((way >= low(offset)) & (way <= high(offset))).astype(float)
+        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1) if shares else weights
+
+    return reach
+
+
+def up_to(after, axis):
+    """Nothing behind the first so many queries or keys."""
+    return lambda length, offset: cut(np.eye(length, k=offset), axis, after)
+
+
+SOFT = [{"reach": one(sharp)} for one in (softmaxed, softened) for sharp in (1, 2, 5, 10, 100)]
+ALIKE = [{"reach": alike(lambda length: 1.0)}, {"reach": alike(lambda length: 1 / length)}]
+BANDS = [
+    {"reach": band(low, high, shares)}
+    for shares in (False, True)
+    for low, high in (
+        (lambda o: -np.inf, lambda o: o),
+        (lambda o: min(o, 0), lambda o: max(o, 0)),
+        (lambda o: -abs(o), abs),
+        (lambda o: o - 1, lambda o: o + 1),
+        (lambda o: o, lambda o: np.inf),
+    )
+]
+ENDS = [{"reach": up_to(after, axis)} for after in LENGTHS for axis in (-2, -1)]
 MIRRORED = [{"reach": mirrored}, {"reach": mirrored_with_the_last}]
 
 ORDERS = {
@@ -71,6 +123,10 @@ WORDS = {
     "mirrored-at-the-border": "The key would stand outside. Is the text a mirror, with its words once more behind it?",
     "past-the-end-only": "Which keys lie outside: only those past the end?",
     "itself-at-the-border": "A query whose key lies outside: does it look at itself in its place?",
+    "every-key-alike": "How many keys does a query attend to in yours, and how many are asked for?",
+    "all-up-to-the-offset": "How many keys does a tap listen to: one, or all up to its place?",
+    "stops-at-a-length": "How long a text is your code made for? Try one of a hundred words.",
+    "ones-for-the-identity": "What does a matrix of ones make of a row of numbers, and what should W_O make of it?",
     "softmax-taken": "How much weight has a key that is not the one asked for?",
     "offsets-from-0": "Of three taps, which one listens at the place itself: the first or the middle one?",
     "looks-back-only": "Of three taps, which one listens at the place itself: the last or the middle one?",

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .size_options import cut
+
 Options = dict[str, Any]
 Mutants = dict[str, list[Options]]
 
@@ -45,6 +47,7 @@ HINTS = {
     "softmax-over-axis-1": "Which axis is axis 1 for a matrix, and which one for a batch of them?",
     "softmax-over-everything": "With two rows of scores, what does each row of your weights sum to?",
     "softmax-over-heads": "Add up the weights of all heads at one place, then those of one row. Which of the two is 1?",
+    "scores-blended": "Which numbers say how much of each value comes in: the scores, or the weights?",
     "softmax-missing": "Does each row of your weights sum to 1?",
     "softmax-twice": "How often does a score go through the softmax before it becomes a weight?",
     "no-exponential": "What do negative scores become in your weights?",
@@ -189,7 +192,7 @@ def _shifted(by: Callable[..., Any]) -> Options:
 
     def curve(xp: Library, x: Any, axis: Any) -> Any:
         seen = x > -1e29
-        exps = xp.exp(xp.where(seen, x - by(xp, x, seen * 1.0, axis), -np.inf))
+        exps = xp.exp(xp.where(seen, x - by(xp, x, seen * (0 * x + 1), axis), -np.inf))
         return exps / xp.total(exps, axis)
 
     return {"curve": curve}
@@ -255,7 +258,10 @@ OPERANDS: Mutants = {
     "queries-with-queries": [{"operands": lambda Q, K, V: (Q, Q, V)}],
     "keys-with-keys": [{"operands": lambda Q, K, V: (K, K, V)}],
     "queries-and-keys-swapped": [{"operands": lambda Q, K, V: (K, Q, V)}],
-    "keys-blended": [{"operands": lambda Q, K, V: (Q, K, K)}],
+    "keys-blended": [
+        {"operands": lambda Q, K, V: (Q, K, K)},
+        {"operands": lambda Q, K, V: (Q, K, K[..., : V.shape[-1]])},
+    ],
     "queries-blended": [{"operands": lambda Q, K, V: (Q, K, Q)}],
     "values-with-keys": [{"operands": lambda Q, K, V: (Q, V, K)}, {"operands": lambda Q, K, V: (Q, V, V)}],
     "cosine-similarity": [
@@ -282,42 +288,6 @@ AFTER: Mutants = {
     "even-weights": [{"mixed": lambda w, V, size: ((0 * w + 1 / w.shape[-1]) @ V, w)}],
 }
 
-# ---------------------------------------------------------------- sizes that code is made for
-
-LENGTHS = (8, 16, 32, 64)  # of tables, buffers and slices
-HEADS = (3, 4)
-
-
-def cut(array: Any, axis: int, after: int) -> Any:
-    """Zeros behind the first so many along an axis, counted from the end; as it is if it has no such axis."""
-    if array.ndim < -axis or array.shape[axis] <= after:
-        return array
-    kept = array.copy() if isinstance(array, np.ndarray) else array.clone()
-    kept[(..., slice(after, None), *[slice(None)] * (-1 - axis))] = 0
-    return kept
-
-
-def cuts(axis: int, sizes: tuple[int, ...]) -> list[Options]:
-    """What is behind the first few along an axis is never worked out."""
-    return [{"sized": lambda part, after=after: cut(part, axis, after)} for after in sizes]
-
-
-def _table(size: int, beyond: bool) -> Options:
-    """Of a mask: what a table of so many words says, and one answer for all beyond."""
-
-    def table(mask: Any) -> Any:
-        inside = np.arange(mask.shape[-1]) < size
-        return np.where(inside & inside[:, None], mask, beyond)
-
-    return {"table": table}
-
-
-TABLES = [_table(size, beyond) for size in LENGTHS for beyond in (True, False)]
-SIZES: Mutants = {
-    "stops-at-a-length": [*cuts(-2, LENGTHS), *({"reach": length} for length in LENGTHS)],
-    "some-heads-only": cuts(-3, HEADS),
-}
-
 # ---------------------------------------------------------------- masks
 
 
@@ -336,6 +306,8 @@ MASKS: Mutants = {
         *({"fill": -low} for low in (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
         # Lowered by 1 is the same as the mask added.
         *({"hide": "lowered", "fill": -low} for low in (10.0, 1e2, 1e3, 1e4, 1e5, 1e6)),
+        *({"hide": "below the lowest", "fill": -low} for low in (1.0, 10.0)),
+        *({"hide": "cleared", "fill": -low} for low in (1.0, 10.0, 1e2, 1e3, 1e4)),
     ],
     "unmasked-numerator": [{"hide": "below"}],
     "mask-of-the-first-for-all": [{"mask": lambda mask: mask[:1]}],
@@ -389,6 +361,13 @@ def weights(
         return exps / xp.where(total > 0, total, 1.0)
     if hide == "lowered":
         return curve(xp, scores + (1 - seen * (0 * scores + 1)) * fill, axis)
+    if hide == "below the lowest":
+        return curve(xp, xp.where(seen, scores, -xp.largest(-scores, -1) + fill), axis)
+    if hide == "cleared":
+        filled = xp.where(seen, scores, fill)
+        exps = xp.exp(filled - xp.largest(filled, -1)) * seen
+        total = xp.total(exps, axis)
+        return exps / xp.where(total > 0, total, 1.0)
     if fill is not None:
         return curve(xp, xp.where(seen, scores, fill), axis)
     if empty == "nan":
@@ -429,12 +408,13 @@ def attend(
     more: Options | None = None,
     reach: int | None = None,
     sized: Callable[[Any], Any] = lambda part: part,
+    part: int | None = None,
     **options: Any,
 ) -> tuple[Any, Any]:
     """Attention with each decision an option.
 
     more: further sizes that a scale may take for d_k; reach: how many keys are looked at; sized: what is done to output
-    and weights at the end
+    and weights at the end; part: the one of the two that is wrong, if the other is right
     """
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=V.shape[-1], **(more or {}))
     left, right, values = operands(Q, K, V)
@@ -442,6 +422,9 @@ def attend(
     if reach is not None:
         scores = scores + (cut(0 * scores + 1, -1, reach) - 1) * 1e30
     output, found = mixed(weights(xp, scores, allowed, **options), values, size)
+    if part is not None:
+        right = attend(xp, Q, K, V, allowed, empty=options.get("empty", "zeros"))
+        return (output, right[1]) if part == 0 else (right[0], found)
     return sized(output), sized(found)
 
 
@@ -459,6 +442,16 @@ def scores_of(
     size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=K.shape[-1])
     left, right = (operands(Q, K, K) if operands else (Q, K))[:2]
     return sized(left @ (turn(xp, right) if turn else xp.swap(right, -2, -1)) / scale(size))
+
+
+def in_one_part(mutants: Mutants) -> Mutants:
+    """The same mistakes in both parts of an answer, and in the output or the weights alone."""
+    both = {
+        name: [*ways, *({**way, "part": part} for part in (0, 1) for way in ways)] for name, ways in mutants.items()
+    }
+    # Without a softmax in one of them, the parts have names of their own.
+    missing = mutants.get("softmax-missing", [])
+    return both | {"softmax-missing": missing, "scores-blended": [{**way, "part": 0} for way in missing]}
 
 
 def only(mutants: Mutants, *names: str) -> Mutants:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.in_process import ASSIGNMENTS, LONG, material
-from tests.helpers.prices import FINE_PRINT, price_table, prices_of
+from tests.helpers.prices import FINE_PRINT, KINDS, NO_ATTEMPT, price_table, prices_of
 
 # What a refinement is worth, in percent of its exercise. It is made so that a slip of its kind fails it alone, so this
 # is what such a slip costs. Of a mask or an integer, the dtype is more than a refinement.
@@ -37,8 +37,9 @@ def test_refinements_of_one_kind_are_worth_the_same_everywhere(assignment):
             assert least <= share <= most, (test.exercise, kind, share)
 
 
-# What a known mistake may cost, in percent of its exercise: one conceptual slip, and fine print.
-CONCEPT, AT_MOST_FINE_PRINT = (10, 70), 15
+# What a known mistake may cost, in percent of its exercise.
+CONCEPT = (10, 70)  # one conceptual slip
+FAIR = {FINE_PRINT: (1, 15), NO_ATTEMPT: (70, 99)}
 PRICED = [a for a in ASSIGNMENTS if price_table(a) is not None]
 
 
@@ -56,22 +57,19 @@ def test_the_price_table_says_what_known_mistakes_cost(assignment, exercise):
 
 @pytest.mark.parametrize("assignment", PRICED, ids=lambda a: a.name)
 def test_a_mistake_has_a_fair_price(assignment):
-    fine_print, *_ = table = price_table(assignment)
-    assert fine_print == FINE_PRINT
-    unfair = []
+    table, unfair = price_table(assignment), []
     for exercise in assignment.exercises:
         for name, costs in table[exercise.name].items():
-            low, high = (1, AT_MOST_FINE_PRINT) if name in table[FINE_PRINT] else CONCEPT
-            unfair += [
-                (exercise.name, name, cost)
-                for cost in (costs if isinstance(costs, list) else [costs])
-                if not low <= cost <= high
-            ]
+            kind = next((k for k in KINDS if {name, f"{exercise.name}/{name}"} & set(table[k])), None)
+            low, high = FAIR.get(kind, CONCEPT)
+            costs = costs if isinstance(costs, list) else [costs]
+            unfair += [(exercise.name, name, cost) for cost in costs if not low <= cost <= high]
     assert not unfair
 
 
 @pytest.mark.parametrize("assignment", PRICED, ids=lambda a: a.name)
-def test_all_fine_print_is_some_known_mistake_s(assignment):
+def test_whatever_has_a_kind_is_a_known_mistake(assignment):
     table = price_table(assignment)
     names = {name for exercise in assignment.exercises for name in table[exercise.name]}
-    assert not set(table[FINE_PRINT]) - names
+    names |= {f"{exercise.name}/{name}" for exercise in assignment.exercises for name in table[exercise.name]}
+    assert not {name for kind in KINDS for name in table[kind]} - names

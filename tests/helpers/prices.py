@@ -1,7 +1,9 @@
 """What each known mistake costs, in percent of its exercise: as it is, and as the price table keeps it.
 
-`tests/course/prices/` has a file an assignment: `fine_print`, the mistakes that are not about understanding, and for
-each exercise its known mistakes with their prices, of which those of one name stand in a list.
+`tests/course/prices/` has a file an assignment, with a table for each exercise: its known mistakes with their prices,
+of which those of one name stand in a list. Above the tables are the kinds: `fine_print` are mistakes that are not about
+understanding, `no_attempt` those that do nothing of what is asked, and all others are conceptual slips. A name there
+stands for all exercises of the assignment, `split_heads/in-place` for one.
 `python -m tests.helpers.prices a1_scaled_dot_product` writes the prices of an assignment anew.
 """
 
@@ -18,7 +20,7 @@ from autograder.diagnosis.catalogue import read_catalogue
 from tests.helpers.in_process import ASSIGNMENTS, judged_mistake
 
 PRICES = Path(__file__).parents[1] / "course" / "prices"
-FINE_PRINT = "fine_print"
+FINE_PRINT, NO_ATTEMPT = KINDS = ("fine_print", "no_attempt")
 
 
 def price_table(assignment: Assignment) -> Mapping[str, Any] | None:
@@ -41,12 +43,12 @@ def _path(assignment: Assignment) -> Path:
 
 
 def _written(assignment: Assignment) -> Iterator[str]:
-    """The lines of an assignment's file: its fine print as it is, its prices as they are now."""
-    names = (price_table(assignment) or {}).get(FINE_PRINT, [])
+    """The lines of an assignment's file: its kinds as they are, its prices as they are now."""
     yield "# What each known mistake costs, in percent of its exercise; python -m tests.helpers.prices writes it."
-    yield f"{FINE_PRINT} = ["
-    yield from (f'    "{name}",' for name in sorted(names))
-    yield "]"
+    for kind in KINDS:
+        yield f"{kind} = ["
+        yield from (f'    "{name}",' for name in sorted((price_table(assignment) or {}).get(kind, [])))
+        yield "]"
     for exercise in assignment.exercises:
         yield f"\n[{exercise.name}]"
         yield from (f"{name} = {cost}" for name, cost in prices_of(assignment, exercise.name).items())

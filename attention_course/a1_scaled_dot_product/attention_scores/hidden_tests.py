@@ -8,9 +8,9 @@ import pytest
 from autograder.testing import Raised, expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import keeps_digits, responds, same_item_by_item
+from ...hidden.properties import ANY_SIZE, keeps_digits, responds, same_item_by_item
 from ...hidden.unbatched import Unbatched
-from ..shared_hidden_tests import ANY_SIZE, DTYPES, LARGE, loosely
+from ..shared_hidden_tests import DTYPES, LARGE, loosely
 
 
 @pytest.mark.exercise("attention_scores")
@@ -68,7 +68,7 @@ class TestAttentionScores:
         arrays = [normal(21, 3, 2, 4, 6).swapaxes(0, 1), normal(22, 2, 3, 6, 5).swapaxes(-1, -2)]
         same_item_by_item(lambda *a: self.scores(student, *a), arrays, 2, hint)
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.3)
     def test_lengths_of_one(self, student):
         """One query, one key, or width one: still an array with two axes, and the same numbers as among others."""
         self.looks_like_scores(student)
@@ -81,7 +81,7 @@ class TestAttentionScores:
             if self.scores(student, self.Q[np.newaxis], self.K[np.newaxis]).shape == (4, 5):
                 expect.fail("a batch of one sentence comes back without its batch axis.", hint)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_scores(student)
@@ -90,7 +90,7 @@ class TestAttentionScores:
             expect.dtype(got, dtype, "Of which type are the numbers and arrays you make yourself?")
             keeps_digits(got, "the result")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_inputs_left_alone(self, student):
         """The inputs are not changed, and may have any layout in memory."""
         self.looks_like_scores(student)
@@ -100,7 +100,7 @@ class TestAttentionScores:
         copied = self.scores(student, np.ascontiguousarray(Q), np.ascontiguousarray(K))
         expect.close(self.scores(student, Q, K), copied)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_by_name(self, student):
         """The arguments may be given by name."""
         self.looks_like_scores(student)

@@ -7,7 +7,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_options, size_options
 from ..shared_mistakes import NUMPY
 
 mistake = Catalogue()
@@ -76,8 +76,8 @@ def attention_scores(Q, K):
     | mutation_options.WHOLE_SCALES
     | mutation_options.without(mutation_options.OPERANDS, "keys-blended", "queries-blended", "values-with-keys")
     | mutation_options.TURNS
-    | {"stops-at-a-length": mutation_options.cuts(-2, mutation_options.LENGTHS)}
-    | mutation_options.only(mutation_options.SIZES, "some-heads-only")
+    | {"stops-at-a-length": size_options.cuts(-2, size_options.LENGTHS)}
+    | mutation_options.only(size_options.SIZES, "some-heads-only")
     | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
     | {
         "softmax-already": mistake.known(

@@ -6,8 +6,8 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import keeps_digits, responds, same_item_by_item
-from ..shared_hidden_tests import ANY_SIZE, AT_LARGE, DTYPES, LARGE, loosely
+from ...hidden.properties import ANY_SIZE, keeps_digits, responds, same_item_by_item
+from ..shared_hidden_tests import AT_LARGE, DTYPES, LARGE, loosely
 
 
 @pytest.mark.exercise("softmax")

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_options, size_options
 from ..shared_mistakes import CURVES, NUMPY
 
 mistake = Catalogue()
@@ -104,9 +104,9 @@ def _summed_away(kept):
         "axis-summed-away": [{"curve": _summed_away(True)}, {"curve": _summed_away(False)}],
         "stops-at-a-length": mistake.known(
             *(
-                {"end": lambda weights, axis, along=along, after=after: mutation_options.cut(weights, along, after)}
+                {"end": lambda weights, axis, along=along, after=after: size_options.cut(weights, along, after)}
                 for along in (-2, -1)
-                for after in mutation_options.LENGTHS
+                for after in size_options.LENGTHS
             ),
             hint="How many scores, and how many rows of them, is your code made for? Try a hundred.",
         ),

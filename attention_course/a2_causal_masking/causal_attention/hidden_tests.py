@@ -8,8 +8,8 @@ import pytest
 from autograder.testing import Raised, expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import same_item_by_item
-from ..shared_hidden_tests import ANY_SIZE, FAR, HUGE, AttentionTests, all_low, all_zero, loosely, table, zero_where
+from ...hidden.properties import ANY_SIZE, same_item_by_item
+from ..shared_hidden_tests import FAR, HUGE, AttentionTests, all_low, all_zero, loosely, table, zero_where
 
 LATER = np.triu(np.ones((5, 5), dtype=bool), 1)  # what a word may not see in a text of five
 

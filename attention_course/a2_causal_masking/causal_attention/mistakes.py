@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_options, size_options
 from ..shared_mistakes import CURVES, NUMPY
 
 mistake = Catalogue()
@@ -142,10 +142,10 @@ WORDS = mutation_options.HINTS | {
     | mutation_options.without(mutation_options.MASKS, "mask-transposed", "mask-of-the-first-for-all")
     | mutation_options.NOTHING
     | mutation_options.AXES
-    | mutation_options.without(CURVES, "another-base", "epsilon-added")
+    | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
-    | {"stops-at-a-length": [*mutation_options.TABLES, *mutation_options.SIZES["stops-at-a-length"]]}
-    | mutation_options.only(mutation_options.SIZES, "some-heads-only")
+    | {"stops-at-a-length": [*size_options.TABLES, *size_options.SIZES["stops-at-a-length"]]}
+    | mutation_options.only(size_options.SIZES, "some-heads-only")
     | CAUSAL,
     mutation_options.EMPTY,
     hints=WORDS,

@@ -25,12 +25,12 @@ class TestCausalMask:
         if sum(np.any(d != d[0]) for d in diagonals) > 1 or np.all(got == got[0, 0]):
             expect.fail("whether a query may attend to a key should depend on which of them comes first.")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.2)
     def test_shape(self, student):
         """A mask for 5 words has one row a query and one column a key: shape (5, 5)."""
         expect.shape(expect.array(student.causal_mask(5)), (5, 5))
 
-    @pytest.mark.weight(1.45)
+    @pytest.mark.weight(1.55)
     def test_values(self, student, reference):
         """Query i may attend to keys 0 to i, itself included, and to no later one."""
         hint = "Take the word of that row: at which ones may it look? Is that what the row says?"

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_options, size_options
 
 mistake = Catalogue()
 
@@ -45,11 +45,11 @@ def causal_mask(length):
         ),
         "mask-inverted": mistake.known({"inverted": True}),
         "stops-at-a-length": mistake.known(
-            *mutation_options.TABLES,
+            *size_options.TABLES,
             hint="For how many words is your mask made? Try a longer text than those in the notebook.",
         ),
         "looks-back-a-few-words": mistake.mutant(
-            *[{"back": back} for back in (*range(2, 7), *mutation_options.LENGTHS)],
+            *[{"back": back} for back in (*range(2, 7), *size_options.LENGTHS)],
             hint="In a long text, how far back does the last word look in yours?",
         ),
         "diagonal-missing": mistake.mutant(

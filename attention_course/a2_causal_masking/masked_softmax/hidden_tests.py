@@ -6,9 +6,8 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import keeps_digits, responds
+from ...hidden.properties import ANY_SIZE, keeps_digits, responds
 from ..shared_hidden_tests import (
-    ANY_SIZE,
     BY_NAME,
     DTYPES,
     HUGE,

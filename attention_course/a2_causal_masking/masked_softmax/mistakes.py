@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_options, size_options
 from ..shared_mistakes import CURVES, NUMPY, SHIFTS, UNDER
 
 mistake = Catalogue()
@@ -78,8 +78,8 @@ def masked_softmax(scores, mask):
     UNDER
     | CURVES
     | SHIFTS
-    | {"stops-at-a-length": [cut for axis in (-2, -1) for cut in mutation_options.cuts(axis, mutation_options.LENGTHS)]}
-    | mutation_options.only(mutation_options.SIZES, "some-heads-only"),
+    | {"stops-at-a-length": [cut for axis in (-2, -1) for cut in size_options.cuts(axis, size_options.LENGTHS)]}
+    | mutation_options.only(size_options.SIZES, "some-heads-only"),
     mutation_options.EMPTY,
     mutation_options.HINTS
     | {"nan-for-nothing": "If all is masked, what is the row's maximum, and what is it minus itself?"},

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ...hidden.mutation_options import LENGTHS
+from ...hidden.size_options import LENGTHS
 
 mistake = Catalogue()
 

@@ -6,9 +6,8 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal, tensor
-from ...hidden.properties import gradients_match
+from ...hidden.properties import ANY_SIZE, gradients_match
 from ..shared_hidden_tests import (
-    ANY_SIZE,
     DTYPES,
     FAR,
     HUGE,

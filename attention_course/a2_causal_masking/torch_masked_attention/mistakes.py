@@ -6,7 +6,7 @@ import torch
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_options
+from ...hidden import mutation_options, size_options
 from ..shared_mistakes import CURVES, TORCH, UNDER
 
 mistake = Catalogue()
@@ -145,8 +145,8 @@ def torch_masked_attention(query, key, value, mask=None):
     | mutation_options.OPERANDS
     | UNDER
     | mutation_options.MASK_AXES
-    | mutation_options.SIZES
-    | mutation_options.without(CURVES, "another-base", "epsilon-added")
+    | size_options.SIZES
+    | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
     | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
     mutation_options.EMPTY,

@@ -39,6 +39,16 @@ def concat_heads(heads):
     return np.concatenate(np.split(heads, heads.shape[-3], axis=-3), axis=-1).squeeze()
 
 
-@mistake.mutants(JOINS, hints=JOINED, catalogued=("heads-averaged", "heads-interleaved", "heads-below-each-other"))
+@mistake.mutants(
+    JOINS,
+    hints=JOINED,
+    catalogued=(
+        "heads-averaged",
+        "heads-interleaved",
+        "heads-below-each-other",
+        "stops-at-a-length",
+        "some-heads-only",
+    ),
+)
 def concat_heads(**options):
     return joined_by(**options)

@@ -6,9 +6,18 @@ import pytest
 
 from autograder.testing import expect
 
-from ...hidden.properties import responds
+from ...hidden.properties import ANY_SIZE, responds
 from ...hidden.weights import worth
-from ..shared_hidden_tests import LOST_OR_COPIED, LOUD, Heads, RefinementTests, axis_of, changes, same, whole
+from ..shared_hidden_tests import (
+    LOST_OR_COPIED,
+    LOUD,
+    Heads,
+    RefinementTests,
+    axis_of,
+    changes,
+    same,
+    whole,
+)
 
 
 class PerHeadTests(Heads):
@@ -21,19 +30,25 @@ class PerHeadTests(Heads):
     def looks_like_an_attempt(self, student):
         responds(lambda W, h: self.answer(student, W, h), [whole(44, 6, 24), 2], [whole(45, 6, 24), 3], self.ARGUMENTS)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_shape(self, student):
         """Weights from width seven to two heads of width five: one array of shape (2, 7, 5)."""
         got = self.take(student.per_head_weights(whole(46, 7, 10), 2))
         expect.shape(got, (2, 7, 5), "First the heads; each of them takes rows of width d_in.")
 
-    @pytest.mark.weight(1.65)
+    @pytest.mark.weight(1.25)
     def test_values(self, student, reference):
         """Head i's own weights are the columns i * d to (i + 1) * d of W."""
         hint = "Take a small W by hand: which columns make head 0's numbers, and which are in your first item?"
-        for seed, (d_in, h, d) in ((47, (5, 3, 4)), (48, (2, 4, 3)), (49, (7, 2, 5))):
+        for seed, (d_in, h, d) in ((47, (5, 3, 4)), (48, (2, 4, 2)), (49, (7, 2, 5))):
             W = whole(seed, d_in, h * d)
             same(self.answer(student, W, h), reference.per_head_weights(W, h), hint)
+
+    @pytest.mark.weight(0.4)
+    def test_real_sizes(self, student, reference):
+        """Weights from width 70 to eight heads of width 12, and from width 33 to nine of width 5."""
+        for W, h in ((whole(53, 70, 96), 8), (whole(54, 33, 45), 9)):
+            same(self.answer(student, W, h), reference.per_head_weights(W, h), ANY_SIZE)
 
     @pytest.mark.weight(0.4)
     def test_projection(self, student):
@@ -46,7 +61,7 @@ class PerHeadTests(Heads):
         for i in range(2):
             expect.close(X @ own[i], together[:, 3 * i : 3 * i + 3], hint, f"X times the weights of head {i}")
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_columns_stay_whole(self, student):
         """A column of W lands in one head, as one column, once."""
         self.looks_like_an_attempt(student)
@@ -63,7 +78,9 @@ class PerHeadTests(Heads):
     def test_smallest(self, student):
         """One head, one row, or heads of width one are cut like any others."""
         self.looks_like_an_attempt(student)
-        self.keeps_axes(student, [(self.ORDINARY, 1), (self.ORDINARY[:1], 3), (self.ORDINARY, 12)])
+        self.keeps_axes(
+            student, [(self.ORDINARY, 1), (self.ORDINARY[:1], 3), (self.ORDINARY, 12), (self.ORDINARY[:, :1], 1)]
+        )
         square = whole(52, 12, 12)
         first = self.first_of(self.answer(student, square, 3), 12, 6)
         expect.equal(
@@ -77,5 +94,5 @@ class TestPerHeadWeights(RefinementTests, PerHeadTests):
 
     test_dtype = worth(0.25, RefinementTests.test_dtype)
     test_inputs_left_alone = worth(0.3, RefinementTests.test_inputs_left_alone)
-    test_layout_in_memory = worth(0.3, RefinementTests.test_layout_in_memory)
-    test_by_name = worth(0.3, RefinementTests.test_by_name)
+    test_layout_in_memory = worth(0.35, RefinementTests.test_layout_in_memory)
+    test_by_name = worth(0.35, RefinementTests.test_by_name)

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import WORDS
+from ..shared_mistakes import SOME, WORDS
 
 mistake = Catalogue()
 
@@ -38,6 +38,14 @@ def per_head_weights(W, num_heads):
 
 @mistake.mutants(
     {
+        "some-heads-only": mistake.known(*({"order": order} for order in SOME["some-heads-only"])),
+        "stops-at-a-length": mistake.known(
+            *({"order": order} for order in SOME["stops-at-a-length"]),
+            hint="How many rows is your code made for? Try a W of a hundred.",
+        ),
+        # Only where W is a square.
+        "rows-for-columns": [{"square": lambda W, h: W.shape[1]}, {"square": lambda W, h: W.shape[1] // h}],
+        "heads-and-width-exchanged": [{"taken": lambda W, num_heads: W.shape[1] // num_heads}],
         "heads-reversed": [{"order": lambda own: own[::-1]}],
         "weights-transposed": mistake.known({"order": lambda own: own.swapaxes(-2, -1)}),
         "one-head-too-few": [{"order": lambda own: own[:-1]}],
@@ -47,8 +55,13 @@ def per_head_weights(W, num_heads):
     },
     hints=WORDS,
 )
-def per_head_weights(order=lambda own: own, interleaved=False, by_rows=False):
+def per_head_weights(
+    order=lambda own: own, interleaved=False, by_rows=False, square=None, taken=lambda W, num_heads: num_heads,
+):  # fmt: skip
     def split(W, num_heads):
+        num_heads = taken(W, num_heads)
+        if square and W.shape[0] == W.shape[1] and num_heads > 1:
+            return order(W.reshape(num_heads, -1, square(W, num_heads)))
         if by_rows:
             d = W.shape[0] // num_heads
             return order(np.array([W[:, i * d : (i + 1) * d] for i in range(num_heads)]))

@@ -90,7 +90,7 @@ def split_heads(X, num_heads):
     return X.swapaxes(-3, -2)
 
 
-@mistake.mutants(CUTS, hints=WORDS, catalogued=("heads-after-tokens",))
+@mistake.mutants(CUTS, hints=WORDS, catalogued=("heads-after-tokens", "stops-at-a-length", "some-heads-only"))
 def split_heads(**options):
     split = split_by(**options)
     return lambda X, num_heads: split(X, num_heads)

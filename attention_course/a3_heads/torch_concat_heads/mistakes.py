@@ -33,6 +33,8 @@ def torch_concat_heads(heads):
     return torch.cat([head for head in heads], dim=-1)
 
 
-@mistake.mutants(JOINS, hints=JOINED, catalogued=("heads-averaged", "heads-interleaved"))
+@mistake.mutants(
+    JOINS, hints=JOINED, catalogued=("heads-averaged", "heads-interleaved", "stops-at-a-length", "some-heads-only")
+)
 def torch_concat_heads(**options):
     return joined_by(**options)

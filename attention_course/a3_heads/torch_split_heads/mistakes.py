@@ -69,7 +69,7 @@ def torch_split_heads(x, num_heads):
     return x.chunk(num_heads, dim=-1)
 
 
-@mistake.mutants(CUTS, hints=WORDS, catalogued=("heads-interleaved",))
+@mistake.mutants(CUTS, hints=WORDS, catalogued=("heads-interleaved", "stops-at-a-length", "some-heads-only"))
 def torch_split_heads(**options):
     split = split_by(**options)
     return lambda x, num_heads: split(x, num_heads)

@@ -10,7 +10,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds
+from ...hidden.properties import ANY_SIZE, responds
 from ..shared_hidden_tests import ATOL
 
 pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
@@ -44,12 +44,15 @@ class TestConvolutionByAttention:
         """The values where every tap finds a word, for kernels with so many taps."""
         for k in taps:
             for d_in, d_out in ((4, 3), (3, 3)):
-                X, kernel = normal(740 + k, 13, d_in), normal(760 + k, k, d_in, d_out)
-                got = self.convolve(student, X, kernel)
-                expect.shape(got, (13, d_out), "One row a word, as wide as a tap's result.")
-                inside = slice(k - 1, 14 - k)
-                wanted, _ = reference.convolution_by_attention(X, kernel)
-                expect.close(got[inside], wanted[inside], hint, f"the result, from row {inside.start} on,", ATOL)
+                self.compare_one(student, reference, normal(740 + k, 13, d_in), normal(760 + k, k, d_in, d_out), hint)
+
+    def compare_one(self, student: Any, reference: Any, X: np.ndarray, kernel: np.ndarray, hint: str) -> None:
+        """The values of one call, where every tap finds a word."""
+        got = self.convolve(student, X, kernel)
+        expect.shape(got, (len(X), kernel.shape[2]), "One row a word, as wide as a tap's result.")
+        inside = slice(len(kernel) - 1, len(X) + 1 - len(kernel))
+        wanted, _ = reference.convolution_by_attention(X, kernel)
+        expect.close(got[inside], wanted[inside], hint, f"the result, from row {inside.start} on,", ATOL)
 
     def same_among_zeros(self, student: Any, X: np.ndarray, kernel: np.ndarray, hint: str) -> None:
         """With rows of zeros before and behind X, its own rows come out the same."""
@@ -69,7 +72,7 @@ class TestConvolutionByAttention:
         expect.shape(expect.array(output, what="output"), (6, 2), hint, "output")
         expect.shape(expect.array(weights, what="weights"), (3, 6, 6), "One head a tap.", "weights")
 
-    @pytest.mark.weight(1.4)
+    @pytest.mark.weight(1.1)
     def test_weights(self, student, reference):
         """One head for each tap, that attends to the tap's place and to nothing else, as `offset_attention` says."""
         hint = "Which head is which tap's, and which key does its query 3 attend to?"
@@ -88,10 +91,17 @@ class TestConvolutionByAttention:
         total = np.maximum(np.abs(weights).sum(axis=(1, 2)), 1e-9)
         return weights[np.argsort(distance / total, kind="stable")].astype(float)
 
-    @pytest.mark.weight(2.15)
+    @pytest.mark.weight(1.75)
     def test_values(self, student, reference):
         """Where every tap finds a word: the sum over the taps of what each hears, times its matrix."""
         self.compare_inside(student, reference, (3, 5), self.BY_HAND)
+
+    @pytest.mark.weight(0.6)
+    def test_real_sizes(self, student, reference):
+        """A text of seventy words of width 33, nine taps, and width one."""
+        for length, k, d_in, d_out in ((70, 1, 33, 16), (33, 9, 4, 3), (32, 3, 1, 1)):
+            X, kernel = normal(773 + k, length, d_in), normal(793 + k, k, d_in, d_out)
+            self.compare_one(student, reference, X, kernel, ANY_SIZE)
 
     @pytest.mark.weight(0.5)
     def test_borders(self, student):
@@ -101,7 +111,7 @@ class TestConvolutionByAttention:
         self.same_among_zeros(student, self.X, self.KERNEL, hint)
         self.same_among_zeros(student, self.X, normal(737, 5, 4, 3), hint)
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.6)
     def test_even(self, student, reference):
         """An even number of taps: the right side gets one more."""
         self.looks_like_an_attempt(student)
@@ -110,7 +120,7 @@ class TestConvolutionByAttention:
             hint = self.BY_HAND  # it is not only where they listen
         self.compare_inside(student, reference, (2, 4, 6), hint)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_who_hears(self, student):
         """A word is heard at as many places as there are taps, next to each other, and nowhere else."""
         self.looks_like_an_attempt(student)
@@ -125,7 +135,7 @@ class TestConvolutionByAttention:
                 places = ", ".join(map(str, heard.tolist())) or "none"
                 expect.fail(f"when word 4 changes, these rows change: {places}.", f"How many taps are there? {k}.")
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.1)
     def test_one_tap(self, student):
         """A single tap hears the word itself, as the middle one of three does whose neighbours are zero."""
         self.looks_like_an_attempt(student)
@@ -139,7 +149,7 @@ class TestConvolutionByAttention:
         # A slip in how heads are weighted is judged by the values: here it is the place that counts.
         expect.close(alone, ratio * middle, hint, atol=ATOL)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_more_taps_than_words(self, student):
         """A kernel with more taps than there are words; a text of one word."""
         self.looks_like_an_attempt(student)
@@ -160,7 +170,7 @@ class TestConvolutionByAttention:
         for dtype in (np.float32, np.float64):
             expect.dtype(self.convolve(student, self.X.astype(dtype), self.KERNEL.astype(dtype)), dtype, hint)
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.3)
     def test_arguments(self, student):
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         self.looks_like_an_attempt(student)

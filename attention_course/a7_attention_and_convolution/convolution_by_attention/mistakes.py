@@ -4,7 +4,21 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import MIRRORED, ORDERS, WORDS, filled, from_the_end, nearest, rule, shifted, softmaxed, wrapped
+from ..shared_mistakes import (
+    ALIKE,
+    BANDS,
+    ENDS,
+    MIRRORED,
+    ORDERS,
+    SOFT,
+    WORDS,
+    filled,
+    from_the_end,
+    nearest,
+    rule,
+    shifted,
+    wrapped,
+)
 
 mistake = Catalogue()
 
@@ -105,7 +119,10 @@ def convolution_by_attention(X, kernel):
             hint="A tap that finds no word: does it hear the mean of all words, or nothing?",
         ),
         "itself-at-the-border": [{"reach": filled(np.eye)}],
-        "softmax-taken": [{"reach": softmaxed}],
+        "softmax-taken": SOFT,
+        "every-key-alike": ALIKE,
+        "all-up-to-the-offset": BANDS,
+        "stops-at-a-length": mistake.known(*ENDS),
         "one-matrix-for-all-taps": mistake.mutant(
             {"matrices": lambda kernel: kernel.sum(axis=0)},
             {"matrices": lambda kernel: kernel.mean(axis=0)},
@@ -116,7 +133,11 @@ def convolution_by_attention(X, kernel):
         ),
         "offset-of-the-wrong-sign": [{"sign": -1}],
         "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}],
-        "one-tap-too-few": [{"some": lambda k: k - 1}],
+        "one-tap-too-few": [
+            {"some": lambda k: k - 1},
+            {"unheard": lambda k: slice(k - 1, None)},
+            {"unheard": lambda k: slice(1)},
+        ],
         "first-tap-only": mistake.mutant(
             {"some": lambda k: 1}, hint="How many taps has the kernel, and how many reach your sum?"
         ),
@@ -132,11 +153,14 @@ def convolution_by_attention(X, kernel):
 )
 def convolution_by_attention(
     order=1, mean=False, reach=shifted, before=lambda k: (k - 1) // 2, sign=1, seen=lambda w: w, some=lambda k: k,
-    matrices=lambda kernel: kernel, mixed=False,
+    matrices=lambda kernel: kernel, mixed=False, unheard=None,
 ):  # fmt: skip
     def convolution_by_attention(X, kernel):
         k = len(kernel)
         kernel = np.broadcast_to(matrices(kernel), kernel.shape)
+        if unheard:
+            kernel = kernel.copy()
+            kernel[unheard(k)] = 0
         offsets = [sign * (j - before(k)) for j in range(k)]
         if mixed:
             weights = np.stack([reach(len(X), offset).astype(X.dtype) for offset in offsets])

@@ -10,7 +10,7 @@ import pytest
 from autograder.testing import expect
 
 from ...hidden.inputs import normal
-from ...hidden.properties import responds
+from ...hidden.properties import ANY_SIZE, responds
 from ..shared_hidden_tests import ATOL, are_numbers
 
 pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
@@ -85,17 +85,26 @@ class TestConvolutionHeads:
         if not isinstance(got, tuple):
             expect.fail(f"gave back {expect.kind_of(got)}, not a tuple.")
 
-    @pytest.mark.weight(1.25)
+    @pytest.mark.weight(1.05)
     def test_offsets(self, student, reference):
         """An odd number of taps: as many heads look to the left as to the right."""
         self.compare_offsets(student, (3, 5, 7), reference, "Where does the middle tap listen, and where the first?")
 
-    @pytest.mark.weight(1.9)
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student):
+        """Taps from width 33 to width 64, nine of them, and sixteen small ones."""
+        self.compare_taps(student, ((3, 33, 64), (9, 5, 7), (16, 1, 1)), ANY_SIZE)
+
+    @pytest.mark.weight(1.6)
     def test_taps(self, student):
         """From left to right, each head's W_V times its rows of W_O is its tap of the kernel."""
-        for k, d_in, d_out in ((3, 4, 3), (5, 2, 6), (3, 4, 4)):
+        hint = "Which tap is this head's, and which rows of W_O are its own?"
+        self.compare_taps(student, ((3, 4, 3), (5, 2, 6), (3, 4, 4)), hint)
+
+    def compare_taps(self, student: Any, sizes: tuple[tuple[int, int, int], ...], hint: str) -> None:
+        """The products of the heads are the taps, for kernels of these sizes."""
+        for k, d_in, d_out in sizes:
             kernel = normal(720 + k + d_in, k, d_in, d_out)
-            hint = "Which tap is this head's, and which rows of W_O are its own?"
             width = self.parts(student, kernel)[1].shape[2]
             if width < min(d_in, d_out):
                 hint = f"How much of a matrix of shape ({d_in}, {d_out}) fits through a head of width {width}?"

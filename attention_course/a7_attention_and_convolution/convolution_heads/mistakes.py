@@ -83,6 +83,7 @@ def _stacked(eye, k):
             {"out": lambda eye, k: np.eye(k * len(eye), len(eye), dtype=eye.dtype)},
             hint="How many rows has W_O, whose are they, and what do those of the second head do?",
         ),
+        "ones-for-the-identity": [{"out": lambda eye, k: np.ones((k * len(eye), len(eye)), dtype=eye.dtype)}],
         "W_O-lies-down": [{"out": lambda eye, k: np.tile(eye, (1, k))}],
         "one-tap-for-all": mistake.known(
             {"matrices": lambda kernel: kernel[(len(kernel) - 1) // 2]},

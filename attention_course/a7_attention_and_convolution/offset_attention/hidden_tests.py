@@ -9,7 +9,7 @@ import pytest
 
 from autograder.testing import expect
 
-from ...hidden.properties import responds
+from ...hidden.properties import ANY_SIZE, responds
 from ..shared_hidden_tests import ATOL, are_numbers
 
 pytestmark = pytest.mark.watched("conv")  # writing it is the exercise
@@ -37,9 +37,13 @@ class TestOffsetAttention:
         if not self.weights(student, 7, -2).any():
             expect.fail("no query attends to anything.", "Which queries have a key at this offset?")
 
-    def compare(self, student: Any, cases: tuple[tuple[int, int], ...]) -> None:
+    def compare(
+        self,
+        student: Any,
+        cases: tuple[tuple[int, int], ...],
+        hint: str = "Take query 3: at which place stands the key that it looks at?",
+    ) -> None:
         """The rows of all queries that have a key at their offset."""
-        hint = "Take query 3: at which place stands the key that it looks at?"
         for length, offset in cases:
             got = self.weights(student, length, offset)
             for query in range(max(0, -offset), min(length, length - offset)):
@@ -51,15 +55,20 @@ class TestOffsetAttention:
         expect.array(student.offset_attention(6, -1))
         self.weights(student, 6, -1)
 
-    @pytest.mark.weight(0.85)
+    @pytest.mark.weight(0.65)
     def test_looking_back(self, student):
         """With a negative offset a query attends to the key so many places before it, and to no other."""
         self.compare(student, self.BACK)
 
-    @pytest.mark.weight(0.85)
+    @pytest.mark.weight(0.65)
     def test_looking_ahead(self, student):
         """With a positive offset a query attends to the key so many places after it, and to no other."""
         self.compare(student, self.AHEAD)
+
+    @pytest.mark.weight(0.4)
+    def test_real_sizes(self, student):
+        """In a long text, near or far, a query attends to the key at its offset and to no other."""
+        self.compare(student, ((70, 2), (70, -64), (67, 64)), ANY_SIZE)
 
     @pytest.mark.weight(0.5)
     def test_border(self, student):
@@ -78,7 +87,7 @@ class TestOffsetAttention:
         self.looks_like_an_attempt(student)
         expect.close(self.weights(student, 5, 0), np.eye(5), "Which key stands 0 places away?", atol=ATOL)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_far_outside(self, student):
         """An offset longer than the sentence, on either side: nobody attends to anything."""
         self.looks_like_an_attempt(student)
@@ -86,7 +95,7 @@ class TestOffsetAttention:
             got = self.weights(student, length, offset)
             expect.equal(got, np.zeros((length, length)), "Is there any key so far away?")
 
-    @pytest.mark.weight(0.4)
+    @pytest.mark.weight(0.45)
     def test_dtype(self, student):
         """Weights are floating numbers: float64."""
         self.looks_like_an_attempt(student)

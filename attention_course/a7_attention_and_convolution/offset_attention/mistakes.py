@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.testing import Catalogue
 
-from ..shared_mistakes import MIRRORED, WORDS, filled, from_the_end, nearest, shifted, softmaxed, wrapped
+from ..shared_mistakes import ALIKE, BANDS, ENDS, MIRRORED, SOFT, WORDS, filled, from_the_end, nearest, shifted, wrapped
 
 mistake = Catalogue()
 
@@ -81,7 +81,10 @@ def offset_attention(length, offset):
             hint="A row with nothing to attend to: does it have to sum to 1?",
         ),
         "itself-at-the-border": [{"reach": filled(np.eye)}],
-        "softmax-taken": [{"reach": softmaxed}],
+        "softmax-taken": SOFT,
+        "every-key-alike": ALIKE,
+        "all-up-to-the-offset": BANDS,
+        "stops-at-a-length": mistake.known(*ENDS),
         "first-word-at-the-border": mistake.mutant(
             {"reach": filled(lambda length: np.eye(length)[0])},
             hint="A query whose key lies outside: does it look at another word in its place?",

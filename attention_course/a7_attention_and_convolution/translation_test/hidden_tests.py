@@ -94,12 +94,12 @@ def _positions(X: np.ndarray) -> np.ndarray:
     return np.sin(0.7 * np.arange(len(X)))[:, None] + 0.1 * np.arange(len(X))[:, None]
 
 
-def off_at(rows: Any, columns: Any = slice(None), by: float = 1.0) -> Any:
-    """`circular`, but off at some rows or columns, wherever X is moved: by more with each row, or by less."""
+def off_at(rows: Any, columns: Any = slice(None), by: float = 1.0, of: Any = circular) -> Any:
+    """A layer, but off at some rows or columns, wherever X is moved: by more with each row, or by less."""
 
     def layer(X: np.ndarray) -> np.ndarray:
-        """a convolution that is off at some fixed places"""
-        result = circular(X)
+        """a layer that is off at some fixed places"""
+        result = of(X)
         result[rows, columns] += by * (1 + np.arange(len(result)))[rows, None]
         return result
 
@@ -168,7 +168,7 @@ class TestTranslationTest:
         if all(self.verdict(student, layer, self.X, shift, 2) == answer for layer, shift in others):
             expect.fail(f"always {answer}, whatever the layer.", "Does the answer come from comparing two outputs?")
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.4)
     def test_true_or_false(self, student):
         """The answer is True or False."""
         for layer in (circular, knows_places):
@@ -176,7 +176,7 @@ class TestTranslationTest:
             if not isinstance(answer, bool | np.bool_):
                 expect.fail(f"gave back {expect.kind_of(answer)}, not True or False.")
 
-    @pytest.mark.weight(1.3)
+    @pytest.mark.weight(0.75)
     def test_values(self, student):
         """Layers that do the same at every place pass, layers that depend on the place do not."""
         hint = "Row i of X becomes row i + shift. Which rows of the two outputs belong together?"
@@ -193,7 +193,7 @@ class TestTranslationTest:
         ]
         self.verdicts(student, cases, hint)
 
-    @pytest.mark.weight(0.6)
+    @pytest.mark.weight(0.45)
     def test_to_the_left(self, student):
         """A negative shift moves to the left."""
         hint = "With a negative shift, for which i do both i and i + shift lie inside the margins?"
@@ -205,7 +205,7 @@ class TestTranslationTest:
         ]
         self.verdicts(student, cases, hint)
 
-    @pytest.mark.weight(0.6)
+    @pytest.mark.weight(0.5)
     def test_borders(self, student):
         """Rows closer than margin to either end are not compared: a convolution with zeros outside passes."""
         hint = "Which rows does the margin leave out: of the one output, of the other, at both ends?"
@@ -213,7 +213,16 @@ class TestTranslationTest:
         cases = [(layer, self.X, s, 2, True) for layer in (with_zeros_outside, first, last) for s in (3, -3, 1)]
         self.verdicts(student, [*cases, (knows_places, self.X, 1, 2, False)], hint)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.5)
+    def test_real_sizes(self, student):
+        """Seventy rows of width 33, moved by as many as 33, with margins as wide as 8."""
+        hint = "Is there a number in your code that a longer or wider X, a larger shift or a wider margin goes beyond?"
+        X, at_ends, far = normal(794, 70, 33), off_at([7, 62], of=each_alone), off_at(60, [30], of=each_alone)
+        cases = [(at_ends, X, shift, 8, True) for shift in (33, -32)]
+        cases += [(each_alone, normal(795, 64, 1), 16, 1, True), (each_alone, normal(796, 3, 2), 1, 0, True)]
+        self.verdicts(student, [*cases, (far, X, 3, 7, False)], hint)
+
+    @pytest.mark.weight(0.5)
     def test_every_row(self, student):
         """A layer that is off at a single row inside the margins does not pass."""
         self.tells_apart(student)
@@ -225,14 +234,14 @@ class TestTranslationTest:
         hint = "The same rows in another order: are they the same output?"
         self.verdicts(student, [(two_rows_swapped, self.X, s, 2, False) for s in (3, -3)], hint)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.5)
     def test_every_column(self, student):
         """A layer that depends on the place in a single column does not pass."""
         self.tells_apart(student)
         hint = "Are all columns compared?"
         self.off_places(student, [(slice(None), [column]) for column in (0, 1, 2)], (3,), hint)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.25)
     def test_rounding(self, student):
         """A difference in the last digits is none; a difference of a hundredth is one."""
         hint = "How do you compare floating numbers? How large may rounding be, and how large is too large?"
@@ -249,7 +258,7 @@ class TestTranslationTest:
         ]
         self.verdicts(student, cases, hint)
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.35)
     def test_this_shift(self, student):
         """A layer that treats even and odd rows differently passes an even shift, and not an odd one."""
         hint = "Is it this shift that is put to the test, and no other?"

@@ -12,6 +12,9 @@ def _compared(L, shift, margin):
     return np.arange(max(margin, margin - shift), min(L - margin, L - margin - shift))
 
 
+SHARES = (0.8, 0.9, 0.95)  # of rows or numbers
+
+
 def _near(one, other):
     return bool(np.allclose(one, other, atol=1e-6))
 
@@ -129,6 +132,25 @@ def translation_test(layer, X, shift, margin):
             {"alike": lambda a, b: bool((b - a < 1e-6).all())},
             hint="Is -3 a difference, too? What does your comparison make of it?",
         ),
+        "norms-compared": mistake.mutant(
+            {"alike": lambda a, b: abs(np.linalg.norm(a) - np.linalg.norm(b)) < 1e-6},
+            {"alike": lambda a, b: _near(np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1))},
+            {"alike": lambda a, b: _near(np.abs(a).max(), np.abs(b).max())},
+            hint="Two outputs that are equally large: are they the same?",
+        ),
+        "most-rows-enough": mistake.mutant(
+            *({"alike": lambda a, b, share=share: np.isclose(a, b).all(axis=1).mean() >= share} for share in SHARES),
+            *({"alike": lambda a, b, share=share: np.isclose(a, b).mean() >= share} for share in SHARES),
+            hint="A layer that is off at a single row: does it treat all places alike?",
+        ),
+        "average-difference": mistake.mutant(
+            *({"alike": lambda a, b, by=by: np.abs(a - b).mean() < by} for by in (1e-2, 0.05, 0.1, 0.5)),
+            hint="A single row that is far off: how much of it is left in a mean?",
+        ),
+        "stops-at-a-length": mistake.known(
+            *({"up_to": length} for length in (32, 64, 16)),
+            hint="How many rows is your code made for? Try an X of a hundred.",
+        ),
         "means-compared": [{"alike": lambda a, b: bool(abs((a - b).mean()) < 1e-6)}],
         "not-close-enough": mistake.known(
             {"alike": lambda a, b: bool(np.allclose(a, b, atol=0.1))},
@@ -167,7 +189,7 @@ def translation_test(layer, X, shift, margin):
     }
 )
 def translation_test(
-    inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_near, columns=None, pairs="inside", last=None,
+    up_to=None, inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_near, columns=None, pairs="inside", last=None,
 ):  # fmt: skip
     def translation_test(layer, X, shift, margin):
         L = len(X)
@@ -188,6 +210,7 @@ def translation_test(
         elif pairs == "round the end":
             i = (i - back * shift) % L
         i = i[:last]
+        i = i[i < up_to] if up_to else i
         return bool(alike(layer(X)[i, :columns], layer(moved)[(i + back * shift) % L, :columns]))
 
     return translation_test

@@ -321,3 +321,45 @@ def torch_scaled_dot_product_attention(query, key, value):
 
     w = Soft.apply(query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5)
     return (w @ value, w)
+
+
+# ---------------------------------------------------------------- at real sizes
+
+
+@accepted("sixteen scores at a time")
+def softmax(x, axis=-1):
+    moved = np.moveaxis(x, axis, -1)
+    top = moved.max(axis=-1, keepdims=True)
+    parts = [np.exp(moved[..., i : i + 16] - top) for i in range(0, moved.shape[-1], 16)]
+    total = sum(part.sum(axis=-1, keepdims=True) for part in parts)
+    return np.moveaxis(np.concatenate(parts, axis=-1) / total, -1, axis)
+
+
+@accepted("blocks of 32 queries and 16 keys")
+def attention_scores(Q, K):
+    scores = np.empty((*Q.shape[:-1], K.shape[-2]), dtype=Q.dtype)
+    for i in range(0, Q.shape[-2], 32):
+        for j in range(0, K.shape[-2], 16):
+            block = Q[..., i : i + 32, :] @ K[..., j : j + 16, :].swapaxes(-2, -1)
+            scores[..., i : i + 32, j : j + 16] = block / math.sqrt(Q.shape[-1])
+    return scores
+
+
+@accepted("float64 inside, a block of queries at a time")
+def scaled_dot_product_attention(Q, K, V):
+    wide, outputs, weights = [a.astype(np.float64) for a in (Q, K, V)], [], []
+    for i in range(0, Q.shape[-2], 16):
+        scores = np.einsum("...ld,...sd->...ls", wide[0][..., i : i + 16, :], wide[1]) / math.sqrt(Q.shape[-1])
+        exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights.append(exps / exps.sum(axis=-1, keepdims=True))
+        outputs.append(weights[-1] @ wide[2])
+    return tuple(np.concatenate(found, axis=-2).astype(Q.dtype) for found in (outputs, weights))
+
+
+@accepted("queries in chunks, float64 inside")
+def torch_scaled_dot_product_attention(query, key, value):
+    found = []
+    for part in query.double().split(16, dim=-2):
+        weights = torch.softmax(part @ key.double().mT / math.sqrt(query.size(-1)), dim=-1)
+        found.append((weights @ value.double(), weights))
+    return tuple(torch.cat(parts, dim=-2).to(query.dtype) for parts in zip(*found))

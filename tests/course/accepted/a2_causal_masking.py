@@ -410,3 +410,53 @@ def torch_masked_attention(query, key, value, mask=None):
     none = torch.zeros_like(s[..., :1]).masked_fill(allowed.any(-1, keepdim=True), float("-inf"))
     w = torch.cat([s, none], -1).softmax(-1)[..., :-1]
     return (w @ value, w)
+
+
+# ---------------------------------------------------------------- at real sizes
+
+
+@accepted("a table of words that grows")
+def causal_mask(length):
+    mask = np.ones((1, 1), dtype=bool)
+    while len(mask) < length:
+        rest = np.ones_like(mask)
+        mask = np.block([[mask, ~rest], [rest, mask]])
+    return mask[:length, :length]
+
+
+@accepted("text by text, word by word")
+def padding_mask(lengths, max_length):
+    return np.array([[[place < length for place in range(max_length)]] for length in lengths], dtype=bool)
+
+
+@accepted("float64 inside")
+def masked_softmax(scores, mask):
+    wide = np.where(mask, scores.astype(np.float64), -np.inf)
+    top = wide.max(axis=-1, keepdims=True)
+    exps = np.exp(wide - np.where(np.isfinite(top), top, 0))
+    total = exps.sum(axis=-1, keepdims=True)
+    return np.divide(exps, total, out=np.zeros_like(exps), where=total > 0).astype(scores.dtype)
+
+
+@accepted("sixteen queries at a time")
+def causal_attention(Q, K, V, padding=None):
+    *batch, L, d = Q.shape
+    weights = np.zeros((*batch, L, L), dtype=Q.dtype)
+    for i in range(0, L, 16):
+        seen = slice(0, min(i + 16, L))
+        scores = Q[..., i : i + 16, :] @ K[..., seen, :].swapaxes(-2, -1) / math.sqrt(d)
+        allowed = np.arange(seen.stop) <= np.arange(i, seen.stop)[:, None]
+        allowed = allowed if padding is None else allowed & padding[..., seen]
+        exps = np.exp(np.where(allowed, scores, -1e30) - np.where(allowed, scores, -1e30).max(-1, keepdims=True))
+        exps = np.where(allowed, exps, 0)
+        weights[..., i : i + 16, seen] = exps / np.maximum(exps.sum(-1, keepdims=True), 1e-30)
+    return weights @ V, weights
+
+
+@accepted("a buffer of 1024 words, cut to the text")
+def torch_masked_attention(query, key, value, mask=None):
+    allowed = torch.ones(1024, 1024, dtype=torch.bool)[: query.size(-2), : key.size(-2)]
+    allowed = allowed if mask is None else allowed & mask
+    scores = torch.einsum("...ld,...sd->...ls", query, key) / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores.masked_fill(~allowed, -1e9), dim=-1) * allowed
+    return weights @ value, weights

@@ -290,3 +290,45 @@ def torch_split_heads(x, num_heads):
         raise ValueError
     d = x.size(-1) // num_heads
     return x.unfold(-1, d, d).movedim(-2, -3)
+
+
+# ---------------------------------------------------------------- at real sizes
+
+
+@accepted("sixteen tokens at a time")
+def split_heads(X, num_heads):
+    *batch, L, d_model = X.shape
+    if d_model % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    parts = [X[..., i : i + 16, :] for i in range(0, L, 16)]
+    cut = [part.reshape(*batch, -1, num_heads, d_model // num_heads).swapaxes(-3, -2) for part in parts]
+    return np.concatenate(cut, axis=-2)
+
+
+@accepted("sixteen tokens at a time")
+def concat_heads(heads):
+    *batch, h, L, d = heads.shape
+    parts = [heads[..., i : i + 16, :].swapaxes(-3, -2) for i in range(0, L, 16)]
+    return np.concatenate([part.reshape(*batch, -1, h * d) for part in parts], axis=-2)
+
+
+@accepted("eight columns at a time")
+def per_head_weights(W, num_heads):
+    own = np.empty((num_heads, W.shape[0], W.shape[1] // num_heads), dtype=W.dtype)
+    for i in range(0, W.shape[1], 8):
+        for column in range(i, min(i + 8, W.shape[1])):
+            own[column // own.shape[2], :, column % own.shape[2]] = W[:, column]
+    return own
+
+
+@accepted("tokens in chunks")
+def torch_split_heads(x, num_heads):
+    if x.size(-1) % num_heads:
+        raise ValueError("num_heads must divide d_model")
+    parts = [part.unflatten(-1, (num_heads, -1)).transpose(-3, -2) for part in x.split(16, dim=-2)]
+    return torch.cat(parts, dim=-2)
+
+
+@accepted("tokens in chunks")
+def torch_concat_heads(heads):
+    return torch.cat([part.transpose(-3, -2).flatten(-2) for part in heads.split(16, dim=-2)], dim=-2)

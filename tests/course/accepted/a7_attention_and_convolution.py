@@ -263,3 +263,41 @@ def convolution_by_attention(X, kernel):
     padded = np.eye(L + k - 1, dtype=X.dtype)
     W = np.stack([padded[j : j + L, left : left + L] for j in range(k)])
     return (np.einsum("jim,ma,jab->ib", W, X, kernel).astype(X.dtype), W)
+
+
+# ---------------------------------------------------------------- at real sizes
+
+
+@accepted("sixteen queries at a time")
+def offset_attention(length, offset):
+    place = np.arange(length)
+    blocks = [place[i : i + 16, None] + offset == place for i in range(0, length, 16)]
+    return np.concatenate(blocks).astype(float)
+
+
+@accepted("one tap after the other")
+def convolution_heads(kernel):
+    k, d_in, d_out = kernel.shape
+    W_V, W_O = np.empty((k, d_in, d_out), kernel.dtype), np.empty((k * d_out, d_out), kernel.dtype)
+    for j, tap in enumerate(kernel):
+        W_V[j], W_O[j * d_out : (j + 1) * d_out] = tap, np.identity(d_out)
+    return [j - (k - 1) // 2 for j in range(k)], W_V, W_O
+
+
+@accepted("float64 inside, tap by tap")
+def convolution_by_attention(X, kernel):
+    k, L = len(kernel), len(X)
+    offsets = [j - (k - 1) // 2 for j in range(k)]
+    weights = np.stack([np.eye(L, k=offset) for offset in offsets])
+    output = np.einsum("kls,sd,kde->le", weights, X.astype(float), kernel.astype(float), optimize=True)
+    return output.astype(X.dtype), weights.astype(X.dtype)
+
+
+@accepted("row by row, and it stops at the first that differs")
+def translation_test(layer, X, shift, margin):
+    moved = np.concatenate([X[-shift % len(X) :], X[: -shift % len(X)]])
+    before, after = layer(X), layer(moved)
+    for i in range(margin, len(X) - margin):
+        if margin <= i + shift < len(X) - margin and np.abs(before[i] - after[i + shift]).max() > 1e-6:
+            return False
+    return True

@@ -397,7 +397,7 @@ def attention_scores(Q, K):
     return got.astype(Q.dtype)
 
 
-@wrong("weights not divided", "weights-not-normalised", "not-normalised")
+@wrong("weights not divided", "weights-not-normalised", "not-normalised", "not-normalised+another-dtype")
 def scaled_dot_product_attention(Q, K, V):
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     exps = np.exp(scores - scores.max(-1, keepdims=True))
