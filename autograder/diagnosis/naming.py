@@ -27,6 +27,7 @@ from autograder.diagnosis.relations import Relation, explained_by_relations, lay
 from autograder.report import BY_MISTAKE, Cause
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
 from autograder.testing.comparing import arrays, same_answer
+from autograder.testing.quoting import may_be
 from autograder.testing.recording import RecordedCall
 from autograder.testing.redaction import coarse
 from autograder.testing.student import Recorded
@@ -332,7 +333,8 @@ def _in_the_same_words(one: Answer, other: Answer) -> bool:
     if one.kind is Kind.MEMORY:  # the text is how many bytes were held at once
         return coarse(one.text) == coarse(other.text)
     on_purpose = bool(one.lines) and one.lines[-1].text.lstrip().startswith("raise ")
-    return on_purpose or one.text == other.text
+    texts = coarse(one.text), coarse(other.text)
+    return on_purpose or may_be(*texts) or may_be(*reversed(texts))
 
 
 def _different(answer: Answer) -> int:

@@ -99,18 +99,15 @@ Not covered:
   with scratch of its own. There, cells that compare with what is ready-made get the answers of the
   first time, and no new ones.
 - What a report says: it quotes an exception's text as far as that stands in the notebook's code or
-  is one of the libraries', with at most eight numbers of two digits each, and three such texts an
-  exercise (`testing.quoting`). A type's name must stand in the code, and so must a traceback's line.
-  It quotes nothing of these once the reference has answered something in that exercise. Shapes and
-  one wrong value a test are the student's own, too: code that hides an input in them can show some
-  bytes of it. Pictures, and what cells print, are made before an exercise is asked.
-- Tables of answers: one case of each test of values is drawn with one of four seeds, which the
-  course's secret and the notebook's cells decide (`testing.variants`). Without a secret anybody can
-  compute them. Tests that pass models or token ids keep their inputs. A test that failed tells a
-  student something about its case for the next time.
-- Memory that a hidden test bounds: from 16 MiB on the students' fork server measures all processes
-  of a submission, those that end meanwhile every 10 milliseconds (`sandboxed.memory_watch`).
-  Smaller bounds, and checks in a student's own kernel, rely on Python's own count.
+  is one of the libraries', with eight numbers of two digits at most, three such texts an exercise,
+  and none once the reference has answered something there (`testing.quoting`). Types and lines of a
+  traceback must stand in the code. Shapes and one wrong value a test are the student's own, too:
+  code that hides an input in them can show some bytes of it.
+- Tables of answers: one case of each test of values has one of four inputs, by the course's secret
+  and the notebook's cells (`testing.variants`). Without a secret anybody can compute them. Tests
+  that pass models or token ids keep their inputs.
+- Memory that a hidden test bounds: from 16 MiB on all processes of a submission are measured from
+  outside, those that end meanwhile every 10 milliseconds (`sandboxed.memory_watch`).
 - What a student's process says of itself: it reports gradients, and arguments after a call. They
   are judged against the function on the trusted side, and whoever forges right ones has found
   another way to compute them. Names and shapes of a module's parameters are its word."""

@@ -27,6 +27,7 @@ TYPES = """
 and int float bool str bytes list tuple dict set NoneType function type method slice range complex object module
 builtin_function_or_method ndarray Tensor Parameter Linear Module torch numpy np nn Float Double Half Bool Int Long
 FloatTensor DoubleTensor LongTensor float16 float32 float64 int32 int64 bool_ generator builtins property weight bias
+AsStrided Clone
 """
 KNOWN = frozenset(TYPES.split())
 LIBRARIES = """
@@ -136,7 +137,6 @@ mixed dtype (CPU): all inputs must share same datatype.
 Boolean value of Tensor with more than one value is ambiguous
 permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of \
 dimensions i.e. input.dim() = {} is not equal to len(dims) = {}
-masked_fill only supports boolean masks, but got mask with dtype {}
 Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.
 a leaf Variable that requires grad is being used in an in-place operation.
 one of the variables needed for gradient computation has been modified by an inplace operation: [torch.{} {}], which \
@@ -182,6 +182,11 @@ def quoted(text: str, own: Sequence[Parts], names: Collection[str]) -> str:
     text = text.strip()
     known = [(parts, gaps) for parts in (*own, *OF_LIBRARIES) if (gaps := _gaps(text, parts)) is not None]
     return max((_joined(parts, gaps, names) for parts, gaps in known), key=_shown, default="")
+
+
+def may_be(text: str, whole: str) -> bool:
+    """Is a text what is left of another one, once parts of that were left out?"""
+    return text == whole or _gaps(whole.strip(), tuple(text.split(LEFT_OUT))) is not None
 
 
 def _shown(text: str) -> tuple[int, int]:

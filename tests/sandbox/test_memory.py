@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from autograder.judge.exercise_calls import MEASURED, read
+from autograder.sandbox.limits import Limits
 from autograder.testing.callbacks import Questions
 from autograder.testing.student import HeldTooMuch, Student
 from tests.helpers.calls import define, everywhere
 
 ROWS, COLUMNS = np.linspace(0.0, 1.0, 250), np.linspace(0.0, 2.0, 32_000)  # a table of them takes 64 MB
 LIMIT = 24_000_000
+PATIENT = Limits(call_seconds=30)
 HIDES = """
     import gc, os, time, tracemalloc
     import numpy as np, torch
@@ -51,9 +53,9 @@ HIDES = """
 
 @everywhere
 def test_a_table_is_seen_by_whom_nobody_can_change(sandbox):
-    with define(sandbox, HIDES) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
+    with define(sandbox, HIDES, PATIENT) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
         student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
-        student.a_peak(40_000_000)  # 320 MB, gone when it returns: they hide nothing that comes later
+        student.a_peak(12_000_000)  # 96 MB, gone when it returns: they hide nothing that comes later
         assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
         for name in ("by_table", "in_pytorch", "unseen_by_python", "in_a_child", "in_a_forgotten_child"):
             with pytest.raises(HeldTooMuch) as raised:
@@ -65,7 +67,7 @@ def test_a_table_is_seen_by_whom_nobody_can_change(sandbox):
 
 
 def test_what_cells_have_held_does_not_count(sandbox):
-    code = HIDES + "\n    kept = np.ones(40_000_000); a_peak(50_000_000)\n"
-    with define(sandbox, code) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
+    code = HIDES + "\n    kept = np.ones(9_000_000); a_peak(12_000_000)\n"
+    with define(sandbox, code, PATIENT) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
         student = Student(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
         assert student.row_by_row.within(LIMIT, ROWS, COLUMNS) == pytest.approx(250 * 16_000)
