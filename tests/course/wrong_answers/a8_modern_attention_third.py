@@ -256,7 +256,9 @@ class KeyValueCache:
 
 
 @wrong(
-    "The lists belong to the class and not to the object, so two caches share their words.", "shared-by-all-objects", "another-answer-each-time"
+    "The lists belong to the class and not to the object, so two caches share their words.",
+    "shared-by-all-objects",
+    "another-answer-each-time",
 )
 class KeyValueCache:
     keys = []
