@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..hidden import mutation_options
+from ..hidden import mutation_options, size_options
 
 NUMPY, TORCH = mutation_options.numpy_ways(), mutation_options.torch_ways()
 SCALES = mutation_options.SCALES | {
@@ -125,13 +125,13 @@ AT_REAL_SIZES = {
     "mask-cut": [{"mask": lambda mask, most=most: seen_beyond(mask, most)} for most in CUT],
     "stops-at-a-length": [
         *({"mask": lambda mask, most=most: seen_below(mask, most)} for most in CUT),
-        *mutation_options.SIZES["stops-at-a-length"],
+        *size_options.SIZES["stops-at-a-length"],
     ],
     "some-heads-only": [
         {"join": lambda heads, most=most: joined((heads * (numbered(heads, -3) < most)).swapaxes(-3, -2))}
         for most in (3, 4)
     ]
-    + mutation_options.SIZES["some-heads-only"],
+    + size_options.SIZES["some-heads-only"],
     "heads-tied": [
         {"operands": lambda Q, K, V, most=most: tuple(of_first(x, most) for x in (Q, K, V))} for most in (3, 4)
     ],
