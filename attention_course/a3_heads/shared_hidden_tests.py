@@ -38,7 +38,8 @@ def whole(seed: int, *shape: int) -> np.ndarray:
     """The numbers 1, 2, 3, ... once each, shuffled, as float64; behind 2047 they begin again, to fit into any float."""
     seed, count = seed_of(seed), int(np.prod(shape))
     made = np.random.default_rng(seed).permutation(np.arange(1.0, count + 1)).reshape(shape) % LARGEST
-    note(made, f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape}) % {LARGEST}")
+    line = f"np.random.default_rng({seed}).permutation(np.arange(1.0, {count + 1})).reshape({shape})"
+    note(made, line if count < LARGEST else f"np.mod({line}, {LARGEST})")
     return made
 
 

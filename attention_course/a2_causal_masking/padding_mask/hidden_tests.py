@@ -58,8 +58,8 @@ class TestPaddingMask:
 
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
-        """Many texts, long ones, and a text of one word."""
-        for lengths, max_length in ((np.tile(self.LENGTHS, 11), 8), (100 * self.LENGTHS, 800), (np.array([1]), 1)):
+        """Many texts, long ones, and a place for one word alone."""
+        for lengths, max_length in ((np.tile(self.LENGTHS, 11), 8), (100 * self.LENGTHS, 800), (np.array([0]), 1)):
             wanted = reference.padding_mask(lengths, max_length)[:, 0]
             got = self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length)
             expect.equal(got, wanted, ANY_SIZE)

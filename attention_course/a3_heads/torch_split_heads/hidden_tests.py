@@ -26,9 +26,9 @@ class TestTorchSplitHeads(TorchTests, SplitTests):
     test_smallest = worth(0.1, SplitTests.test_smallest)
     test_dtype = worth(0.2, RefinementTests.test_dtype)
     test_inputs_left_alone = worth(0.2, RefinementTests.test_inputs_left_alone)
-    test_layout_in_memory = worth(0.15, RefinementTests.test_layout_in_memory)
+    test_layout_in_memory = worth(0.1, RefinementTests.test_layout_in_memory)
     test_by_name = worth(0.1, RefinementTests.test_by_name)
-    test_gradients = worth(0.35, TorchTests.test_gradients)
+    test_gradients = worth(0.4, TorchTests.test_gradients)
 
     @pytest.mark.weight(0.2)
     def test_batch_in_memory(self, student):
