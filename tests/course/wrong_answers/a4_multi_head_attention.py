@@ -385,7 +385,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return _concat_again(out) @ W_O, w
 
 
-@wrong("softmax before the split", "one-big-head", "heads-split-too-late")
+@wrong("softmax before the split", "one-big-head", "heads-split-too-late", "mask-ignored+one-big-head")
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     out, w = _attend_again(X @ W_Q, X @ W_K, X @ W_V, None)
     return out @ W_O, np.repeat(w[..., None, :, :], num_heads, axis=-3)
