@@ -819,7 +819,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return _concat_again(out) @ W_O, w
 
 # %% softmax before the split
-# accepted: one-big-head, heads-split-too-late
+# accepted: one-big-head, heads-split-too-late, mask-ignored+one-big-head
 def _attend_again(Q, K, V, mask):
     s = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
     if mask is not None:
