@@ -13,6 +13,7 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.naming import NON_DETERMINISTIC, Diagnosis, diagnose
 from autograder.diagnosis.relations import Kind, of_shown
 from autograder.judge.attempt import Attempt, Names, Tests, attempt
+from autograder.judge.notebook import Notebook
 from autograder.judge.picture import draw
 from autograder.judge.results import as_result
 from autograder.report import Cause, ExerciseResult, Picture
@@ -57,11 +58,11 @@ def judge(
     signatures: names whose parameters messages speak of; the reference's if not given
     """
     words = functools.partial(parameter_names, material.reference if signatures is None else signatures)
-    pictures = _pictures(material, names, exercises)
-    own = [
-        _attempt(replace(material, examples={}), names, exercise, words, (), pictures.get(exercise.name))
-        for exercise in exercises
-    ]
+    pictures: Mapping[str, Picture] = {}
+    undrawn = material
+    if isinstance(names, Notebook):
+        pictures, undrawn = _pictures(material, names, exercises), replace(material, examples={})
+    own = [_attempt(undrawn, names, exercise, words, (), pictures.get(exercise.name)) for exercise in exercises]
     results: list[ExerciseResult] = []
     for exercise, first in zip(exercises, own, strict=True):
         lost = tuple(result.name for result in results if result.score < result.max_score)
@@ -94,10 +95,11 @@ def _followed_through(
     return best
 
 
-def _pictures(material: Material, names: Names, exercises: Sequence[Exercise]) -> dict[str, Picture]:
+def _pictures(material: Material, names: Notebook, exercises: Sequence[Exercise]) -> dict[str, Picture]:
     """What the submission's own code gives on the visible examples.
 
-    Before any exercise is asked: one that keeps notes of what a hidden test passes could draw them for another.
+    Before any exercise is asked: one that keeps notes of what a hidden test passes could draw them for another. In a
+    student's own kernel nothing is hidden, and each exercise is drawn with its tests.
     """
     drawn = [exercise.name for exercise in exercises if exercise.name in material.examples]
     if not drawn:
