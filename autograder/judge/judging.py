@@ -14,6 +14,7 @@ from autograder.diagnosis.relations import Kind, of_shown
 from autograder.judge.attempt import Attempt, Names, attempt
 from autograder.judge.exercise_calls import read
 from autograder.judge.material import Material
+from autograder.judge.notebook import Notebook
 from autograder.judge.picture import draw
 from autograder.judge.results import as_result
 from autograder.report import Cause, ExerciseResult, Picture
@@ -34,9 +35,11 @@ def judge(
     signatures: names whose parameters messages speak of; the reference's if not given
     """
     words = functools.partial(parameter_names, material.reference if signatures is None else signatures)
-    pictures = _pictures(material, names, exercises)
-    plain = replace(material, examples={})
-    own = [attempt(plain, names, one, words, picture=pictures.get(one.name)) for one in exercises]
+    pictures: Mapping[str, Picture] = {}
+    undrawn = material
+    if isinstance(names, Notebook):
+        pictures, undrawn = _pictures(material, names, exercises), replace(material, examples={})
+    own = [attempt(undrawn, names, one, words, picture=pictures.get(one.name)) for one in exercises]
     results: list[ExerciseResult] = []
     for exercise, first in zip(exercises, own, strict=True):
         lost = tuple(result.name for result in results if result.score < result.max_score)
@@ -69,10 +72,11 @@ def _followed_through(
     return best
 
 
-def _pictures(material: Material, names: Names, exercises: Sequence[Exercise]) -> dict[str, Picture]:
+def _pictures(material: Material, names: Notebook, exercises: Sequence[Exercise]) -> dict[str, Picture]:
     """What the submission's own code gives on the visible examples.
 
-    Before any exercise is asked: one that keeps notes of what a hidden test passes could draw them for another.
+    Before any exercise is asked: one that keeps notes of what a hidden test passes could draw them for another. In a
+    student's own kernel nothing is hidden, and each exercise is drawn with its tests.
     """
     drawn = [exercise.name for exercise in exercises if exercise.name in material.examples]
     if not drawn:

@@ -132,11 +132,11 @@ def test_objects_that_all_know_each_other_take_no_time():
     assert kind_of(over(SimpleNamespace(**{f"a{n}": n for n in range(65)}))) == "something of too many objects"
 
 
-def test_words_of_a_students_class_are_cut_and_dropped_once_the_reference_has_answered():
-    reply = Reply([Record("Read31415", {"inner": Record("Read27182", {})})])
-    (record,) = redacted(reply, [], asked=False).value
-    assert (record.type_name, record.inner.type_name) == ("Read31000", "Read27000")
-    (record,) = redacted(reply, [], asked=True).value
+def test_words_of_a_students_class_must_stand_in_the_code_and_are_dropped_once_the_reference_has_answered():
+    reply, cells = Reply([Record("Read31415", {"inner": Record("Pair", {})})]), ["class Pair: ..."]
+    (record,) = redacted(reply, cells, asked=False).value
+    assert (record.type_name, record.inner.type_name) == ("object", "Pair")
+    (record,) = redacted(reply, cells, asked=True).value
     assert (record.type_name, record.inner.type_name) == ("object", "object")
 
 
