@@ -9,7 +9,7 @@ import numpy as np
 Options = dict[str, Any]
 
 LENGTHS = (8, 16, 32, 64)  # of tables, buffers and slices
-HEADS = (3, 4)
+HEADS = (4, 3)
 
 
 def cut(array: Any, axis: int, after: int) -> Any:

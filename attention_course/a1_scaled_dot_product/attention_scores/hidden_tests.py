@@ -49,15 +49,15 @@ class TestAttentionScores:
     @pytest.mark.weight(0.75)
     def test_batch(self, student, reference):
         """Several sentences at once: one batch axis in front."""
-        Q, K = normal(19, 3, 4, 6), normal(20, 3, 5, 6)
+        Q, K = normal(19, 8, 4, 6), normal(20, 8, 5, 6)
         hint = "Does one sentence alone come out right? Then: which axes and sizes does your code count from the front?"
         expect.close(expect.array(student.attention_scores(Q, K)), reference.attention_scores(Q, K), hint)
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """Seventy queries of width 96, and eight heads in a batch of two."""
-        for seed, batch, (length, keys, width) in ((281, (), (70, 71, 96)), (283, (2, 8), (17, 16, 11))):
-            Q, K = normal(seed, *batch, length, width), normal(seed + 1, *batch, keys, width)
+        """Seventy queries of width 96, and seventeen of width 11."""
+        for seed, (length, keys, width) in ((281, (70, 71, 96)), (283, (17, 16, 11))):
+            Q, K = normal(seed, length, width), normal(seed + 1, keys, width)
             expect.close(self.scores(student, Q, K), reference.attention_scores(Q, K), ANY_SIZE)
 
     @pytest.mark.weight(0.45)
@@ -81,7 +81,7 @@ class TestAttentionScores:
             if self.scores(student, self.Q[np.newaxis], self.K[np.newaxis]).shape == (4, 5):
                 expect.fail("a batch of one sentence comes back without its batch axis.", hint)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_scores(student)
@@ -100,7 +100,7 @@ class TestAttentionScores:
         copied = self.scores(student, np.ascontiguousarray(Q), np.ascontiguousarray(K))
         expect.close(self.scores(student, Q, K), copied)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.4)
     def test_by_name(self, student):
         """The arguments may be given by name."""
         self.looks_like_scores(student)

@@ -34,26 +34,26 @@ class TestCausalAttention(AttentionTests):
             V[item, length:] = HUGE
         return Q, K, V
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.3)
     def test_shape(self, student):
         """Five words, values of width three: output (5, 3), weights (5, 5), as a tuple."""
         self.check_shape(self.ask(student, *self.SMALL), (5, 3), (5, 5))
 
-    @pytest.mark.weight(0.55)
+    @pytest.mark.weight(0.45)
     def test_weights(self, student, reference):
         """The weights are the softmax of the scaled scores, over the word itself and the words before it."""
         for seed, (length, d, d_v) in ((41, (5, 6, 3)), (44, (3, 4, 7))):
             arrays = normal(seed, length, d), normal(seed + 1, length, d), normal(seed + 2, length, d_v)
             self.check_weights(student, arrays, reference.causal_attention(*arrays)[1])
 
-    @pytest.mark.weight(0.7)
+    @pytest.mark.weight(0.45)
     def test_output(self, student, reference):
         """The output is the sum of the values, each times its weight."""
         for seed, (length, d, d_v) in ((47, (5, 6, 3)), (50, (4, 3, 6))):
             arrays = normal(seed, length, d), normal(seed + 1, length, d), normal(seed + 2, length, d_v)
             self.check_output(student, arrays, reference.causal_attention(*arrays)[0])
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.7)
     def test_last_word(self, student, reference):
         """The last word sees all words, so its row is that of attention without a mask."""
         for seed, (length, d, d_v) in ((106, (5, 6, 3)), (109, (4, 3, 6))):
@@ -64,15 +64,10 @@ class TestCausalAttention(AttentionTests):
 
     @pytest.mark.weight(0.5)
     def test_real_sizes(self, student, reference):
-        """A text of seventy words of width 96; two texts of 64 and 40 words; eight heads in a batch of two."""
-        padding = (np.arange(64) < np.array([64, 40])[:, None])[:, None, :]
-        cases = ((121, (70,), (96, 64), ()), (124, (2, 64), (12, 5), (padding,)), (127, (2, 8, 17), (11, 5), ()))
-        for seed, sizes, (d, d_v), more in cases:
+        """A text of seventy words of width 96, and eight heads in a batch of two."""
+        for seed, sizes, (d, d_v) in ((121, (70,), (96, 64)), (127, (2, 8, 17), (11, 5))):
             arrays = normal(seed, *sizes, d), normal(seed + 1, *sizes, d), normal(seed + 2, *sizes, d_v)
-            wanted = reference.causal_attention(*arrays, *more)
-            got = self.attend(student, *arrays, *more)
-            rows = slice(40 if more else None)  # those behind the shorter text are for `test_padded_queries`
-            self.same([part[..., rows, :] for part in got], [part[..., rows, :] for part in wanted], ANY_SIZE)
+            self.same(self.attend(student, *arrays), reference.causal_attention(*arrays), ANY_SIZE)
 
     @pytest.mark.weight(0.4)
     def test_batch_axes(self, student):
@@ -113,7 +108,7 @@ class TestCausalAttention(AttentionTests):
         for weights in before[1:]:
             zero_where(np.broadcast_to(~self.PADDING, (2, 5, 5)), weights, hint, "the weight of a padded key")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.25)
     def test_padded_queries(self, student):
         """Padding hides keys only: a query on a padded place finds what it would find as the last real word."""
         self.looks_like_attention(student)
@@ -153,7 +148,7 @@ class TestCausalAttention(AttentionTests):
             for part, what in zip(parts, ("output", "weights"), strict=False):
                 expect.finite(part, what=what)
 
-    @pytest.mark.weight(0.15)
+    @pytest.mark.weight(0.2)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64, in output and weights."""
         self.looks_like_attention(student)

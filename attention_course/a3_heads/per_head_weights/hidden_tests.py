@@ -30,7 +30,7 @@ class PerHeadTests(Heads):
     def looks_like_an_attempt(self, student):
         responds(lambda W, h: self.answer(student, W, h), [whole(44, 6, 24), 2], [whole(45, 6, 24), 3], self.ARGUMENTS)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_shape(self, student):
         """Weights from width seven to two heads of width five: one array of shape (2, 7, 5)."""
         got = self.take(student.per_head_weights(whole(46, 7, 10), 2))
@@ -61,7 +61,7 @@ class PerHeadTests(Heads):
         for i in range(2):
             expect.close(X @ own[i], together[:, 3 * i : 3 * i + 3], hint, f"X times the weights of head {i}")
 
-    @pytest.mark.weight(0.25)
+    @pytest.mark.weight(0.2)
     def test_columns_stay_whole(self, student):
         """A column of W lands in one head, as one column, once."""
         self.looks_like_an_attempt(student)

@@ -122,7 +122,7 @@ def convolution_by_attention(X, kernel):
         "softmax-taken": SOFT,
         "every-key-alike": ALIKE,
         "all-up-to-the-offset": BANDS,
-        "stops-at-a-length": mistake.known(*ENDS),
+        "stops-at-a-length": mistake.known(*reversed(ENDS)),
         "one-matrix-for-all-taps": mistake.mutant(
             {"matrices": lambda kernel: kernel.sum(axis=0)},
             {"matrices": lambda kernel: kernel.mean(axis=0)},

@@ -85,7 +85,7 @@ class TestConvolutionHeads:
         if not isinstance(got, tuple):
             expect.fail(f"gave back {expect.kind_of(got)}, not a tuple.")
 
-    @pytest.mark.weight(1.05)
+    @pytest.mark.weight(1.25)
     def test_offsets(self, student, reference):
         """An odd number of taps: as many heads look to the left as to the right."""
         self.compare_offsets(student, (3, 5, 7), reference, "Where does the middle tap listen, and where the first?")
@@ -95,7 +95,7 @@ class TestConvolutionHeads:
         """Taps from width 33 to width 64, nine of them, and sixteen small ones."""
         self.compare_taps(student, ((3, 33, 64), (9, 5, 7), (16, 1, 1)), ANY_SIZE)
 
-    @pytest.mark.weight(1.6)
+    @pytest.mark.weight(1.4)
     def test_taps(self, student):
         """From left to right, each head's W_V times its rows of W_O is its tap of the kernel."""
         hint = "Which tap is this head's, and which rows of W_O are its own?"
