@@ -276,10 +276,12 @@ def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterato
 
 def _up_to_a_size(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
     """Right up to one size of an argument, or of several, and wrong wherever it is larger."""
-    given = [dict(_sizes(one.call)) for one in asked]
+    given, axes = [dict(_sizes(one.call)) for one in asked], [_axes_of_input(one.call) for one in asked]
+    # With as many axes something has to be right, or else it is not the size.
+    layouts = {axes[i] for i in range(len(asked)) if i not in wrong}
     ends: dict[frozenset[int], list[str]] = defaultdict(list)
     for what in dict.fromkeys(what for sizes in given for what in sizes):
-        missed = frozenset(i for i in wrong if what in given[i])
+        missed = frozenset(i for i in wrong if what in given[i] and axes[i] in layouts)
         right = {sizes[what] for i, sizes in enumerate(given) if what in sizes and i not in wrong}
         if len(right) > 1 and max(right) < min((given[i][what] for i in missed), default=0):
             ends[missed].append(f"{what} is at most {max(right)}")

@@ -150,6 +150,9 @@ def test_right_up_to_a_size():
     (found,) = related(eight_rows, lambda x: x * x, *calls)
     assert (found.name, found.hint[-1]) == ("stops-at-a-size", "?")
     assert found.evidence == "All is right where axis -2 of the first argument is at most 8; beyond it is not."
+    # Nor is it the size where all that is larger has more axes.
+    (found,) = related(lambda x: x * x if x.ndim < 3 else x.sum(), lambda x: x * x, *calls, np.ones((80, 3, 4)))
+    assert found.name == "one-batch-layout"
     # Where a smaller size is wrong as well, the size is not what is wrong.
     assert related(lambda x: np.sin(x) if len(x) != 8 else x * x, lambda x: x * x, *calls) == ()
 
