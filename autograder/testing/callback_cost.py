@@ -22,7 +22,7 @@ MAX_AXES = 8
 MAX_ITEMS = 2**16
 MAX_TEXT = 100  # characters; the course's functions take none, PyTorch's may name a mode
 MAX_NUMBERS = 16
-MAX_RESULT = 2**24  # items of the largest thing that sizes and shapes together could make
+MAX_RESULT = 2**25  # items of the largest thing that sizes and shapes together could make
 MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: its sizes, and the largest of them once more
 
 
@@ -42,11 +42,12 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
     weights, sizes = _sizes(built), _sizes(given)
     if len(weights) + len(sizes) > MAX_NUMBERS or math.prod(weights) * max(weights, default=1) > MAX_WEIGHTS:
         return False
-    # What a module is built with makes its weights, which are counted by their shapes; one of it may count once more.
-    times = math.prod(sizes) * max(weights, default=1)
     shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
     shapes += [_shape(value)[::-1] for value in values if isinstance(value, list | tuple)]
     axes = [max(lengths) for lengths in zip_longest(*shapes, fillvalue=1)]
+    # What a module is built with makes its weights, which are counted by their shapes; one of it may count once more,
+    # if it is not the width that the arguments have already.
+    times = math.prod(sizes) * max((size for size in weights if size not in axes), default=1)
     result = times * math.prod(axes) * max(axes, default=1)
     largest = max(math.prod(weights), math.prod(sizes), result)
     return bool(largest <= MAX_RESULT * items // MAX_ITEMS)
