@@ -94,15 +94,16 @@ def enter(coursedir: Any, assignment: Assignment, decisions: Sequence[Decision])
         if not 0 <= one.score <= worth[one.question]:
             most = points(worth[one.question])
             raise AutograderError(f"{printable(one.student)}: {one.score:g} points; {one.question} has 0 to {most}")
-    left: list[str] = []
+    left, entered = list[str](), set[str]()
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for one in decisions:
             try:
                 _enter(book, coursedir, assignment, one)
+                entered.add(one.student)
             except _Changed as changed:
                 left.append(f"{printable(one.student)}, {one.question}: {changed}")
         book.db.commit()
-    for student in {one.student for one in decisions}:
+    for student in sorted(entered):
         history.record(coursedir, assignment.name, student, history.BY_HAND, {})
     return len(decisions) - len(left), left
 

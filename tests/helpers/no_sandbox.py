@@ -16,23 +16,24 @@ libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER, CLONE_NEWNS, MNT_DETACH = 0x10000000, 0x00020000, 2
 
 
-def warm_up(setting: dict[str, Any]) -> None:
-    """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
-    isolation.drop_capabilities = lambda *kept: None
-    StudentsInNamespaces.restrict = lambda self: None
-    seccomp.apply = lambda filter_: None
+class Child:
+    """What a fork server keeps for its children."""
 
+    def warm_up(self, setting: dict[str, Any]) -> None:
+        """Its forks keep the rights that their new user namespace gives, and Landlock does not stand in their way."""
+        isolation.drop_capabilities = lambda *kept: None
+        StudentsInNamespaces.restrict = lambda self: None
+        seccomp.apply = lambda filter_: None
 
-def prepare(preparation: Any) -> None: ...
+    def prepare(self, preparation: Any) -> None: ...
 
-
-def serve(sock: socket.socket, limits: Any, sandbox: Any) -> None:
-    order = frames.receive(sock)
-    mounted = libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None) == 0
-    seen = {place: _uncovered(place) for place in order["places"]}
-    libc.unshare(CLONE_NEWUSER | CLONE_NEWNS)
-    again = {place: _uncovered(place) for place in order["places"]}
-    frames.send(sock, {"mounted": mounted, "seen": [seen, again]})
+    def serve(self, sock: socket.socket, limits: Any, sandbox: Any) -> None:
+        order = frames.receive(sock)
+        mounted = libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None) == 0
+        seen = {place: _uncovered(place) for place in order["places"]}
+        libc.unshare(CLONE_NEWUSER | CLONE_NEWNS)
+        again = {place: _uncovered(place) for place in order["places"]}
+        frames.send(sock, {"mounted": mounted, "seen": [seen, again]})
 
 
 def _uncovered(place: str) -> list[str]:

@@ -185,7 +185,7 @@ def test_no_right_uncovers_the_course():
     places = [root / "source", root / "solutions"]
     with (
         Zygote(BUBBLEWRAP, [*names, "tests.helpers.no_sandbox"], [*places, root / "tests"]) as zygote,
-        ForkServer(zygote, "tests.helpers.no_sandbox") as server,
+        ForkServer(zygote, "tests.helpers.no_sandbox:Child") as server,
         server.open(Limits()) as child,
     ):
         frames.send(child.sock, {"places": [str(root)]})
