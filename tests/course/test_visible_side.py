@@ -49,9 +49,10 @@ def test_what_is_not_shown_is_there_and_not_caught(assignment):
 
 
 @pytest.mark.slow
-def test_nineteen_in_twenty_are_caught_by_the_checks_alone():
+def test_nine_in_ten_are_caught_by_the_checks_alone():
+    """What stops at a size is not: the numbers of a check are few, for students follow them by hand."""
     found = [row for assignment in ASSIGNMENTS for row in rows_of(assignment)]
-    assert sum(row.checked for row in found) >= 0.95 * len(found)
+    assert sum(row.checked for row in found) >= 0.9 * len(found)
 
 
 def test_the_page_has_a_row_for_each_mistake_and_says_why_one_is_not_shown():

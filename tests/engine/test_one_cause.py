@@ -201,7 +201,7 @@ def test_an_exception_in_one_line_is_told_once_with_the_number_of_tests():
     result = handed_in("DecoderBlock", ("        self.norm_2 = nn.LayerNorm(d_model)\n", ""))
     first, *others = failed(result)
     assert "has no attribute 'norm_2'" in first.message and "`return x + self.feed_forward" in first.message
-    assert first.message.endswith("11 more tests fail for this reason.")
+    assert first.message.endswith("13 more tests fail for this reason.")
     assert {test.message for test in others} == {ABOVE}
 
 
@@ -267,7 +267,7 @@ def test_behind_the_wall_it_is_the_same(sandbox):
 @pytest.mark.slow
 def test_padding_inverted_or_the_last_norm_forgotten_is_one_slip():
     inverted = handed_in("DecoderBlock", ("padding.unsqueeze(-3)", "~padding.unsqueeze(-3)"))
-    assert inverted.score >= 5
+    assert inverted.score >= 4
     forgotten = handed_in("TransformerDecoder", ("self.output(self.norm(x))", "self.output(x)"))
     assert forgotten.score >= 2.5
     assert forgotten.diagnosis == "last-norm-missing"
@@ -312,8 +312,8 @@ def test_what_is_brought_and_right_is_not_blamed():
     assert result.with_reference == ()
     wrong = handed_in("DecoderBlock", *NORMS, prerequisites=MULTI_HEAD.replace("W_Q", "query"))
     assert wrong.with_reference == ("MultiHeadAttention",) and wrong.score == result.score
-    (note,) = [note for note in plain_text.notes(wrong) if "calls" in note]
-    assert "lost marks" not in note and "MultiHeadAttention" in note
+    (note,) = [note for note in plain_text.notes(wrong) if "MultiHeadAttention" in note]
+    assert "lost marks" not in note and "calls" in note
 
 
 @pytest.mark.slow
@@ -407,21 +407,21 @@ def checked(name, old, new):
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_check_says_that_values_came_in_another_order_and_asks_nothing_else(name):
     output, weights = PAIRS[name]
-    first, *others = checked(name, f"{output}, {weights}", f"{weights}, {output}")
-    assert "the values came back in another order. → In which order does the docstring name them? What" in first
-    assert SAME in others
-    assert not any("?" in message for message in others)
+    told = checked(name, f"{output}, {weights}", f"{weights}, {output}")
+    (asked,) = [message for message in told if "?" in message]
+    assert "the values came back in another order. → In which order does the docstring name them? What" in asked
+    assert SAME in told
 
 
-def test_a_check_tells_an_exception_once_and_asks_once():
+def test_a_check_tells_an_exception_once_and_asks_nothing_about_numbers():
     first, *others = checked("masked_softmax", "exps = np.exp(allowed", "exps = np.exp(alowed")
-    assert "name 'alowed' is not defined" in first and "→" in first and "What went in" in first
+    assert "name 'alowed' is not defined" in first and "→" not in first and "What went in" in first
     assert set(others) == {SAME}
 
 
 def test_no_check_asks_about_what_is_right():
     (batch,) = checked("attention_scores", "Q.shape[-1]", "Q.shape[1]")
-    assert "change places" not in batch and "sizes" in batch
+    assert "change places" not in batch and "?" not in batch
     told = checked("masked_softmax", "exps = np.exp(allowed - largest)", "exps = np.exp(scores) * mask")
     assert told and not any("What does a hidden score become" in message for message in told)
 

@@ -77,7 +77,7 @@ class TestCrossAttention:
             wanted = self.attend(reference, given)
             self.compare(self.attend(student, given), wanted, hint, slice(1, 2))
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.22)
     def test_output(self, student, reference):
         """The values of memory, blended by the weights, the heads side by side, times W_O."""
         hint = "Which text do the values come from? What happens to the heads before W_O?"
@@ -156,7 +156,7 @@ class TestCrossAttention:
             expect.close(part[1], np.zeros_like(part[1]), hint, f"{what} of the text whose memory is padding", EXACT)
             expect.close(part[0], before[0], "Do two texts get in each other's way?", f"{what} of the other text", ATOL)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.28)
     def test_batch_axes(self, student):
         """No batch axis, one or two: each text asks its own memory, and has its own padding."""
         call = lambda x, memory, *real: tuple(self.attend(student, [x, memory, *self.GIVEN[2:]], *real))  # noqa: E731

@@ -44,7 +44,7 @@ class TestKeyValueCache:
 
     def test_made_anew(self, student):
         """Three words, then `__init__` once more: the cache is empty again."""
-        with shown("What is made once for the class, and what in __init__, for each object?"):
+        with shown("What does a cache hold that was made just now?"):
             steps = [*self.words(KEYS[:, :3], VALUES[:, :3]), ("__init__",), ("len",)]
             equal(student.KeyValueCache.use(steps), 0, "len of a cache made anew")
 
