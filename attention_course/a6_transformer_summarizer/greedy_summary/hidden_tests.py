@@ -45,7 +45,7 @@ class TestGreedySummary:
         if not sequence(got, "the summary"):
             expect.fail("gave back an empty list, and the model has something to say.", "What does it say first?")
 
-    @pytest.mark.weight(1.3)
+    @pytest.mark.weight(1.1)
     def test_summaries(self, student, reference):
         """Word by word the likeliest, each after all that stands there already, until the model says: end."""
         hint = "What does the model read when it writes the second word?"
@@ -68,7 +68,7 @@ class TestGreedySummary:
             got, wanted = self.summary(student, *pair), self.summary(reference, *pair)
             same_list(got[:1], wanted[:1], hint, "the summary")
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.45)
     def test_at_most(self, student):
         """Never more than max_new_tokens words, and up to there the same ones."""
         self.looks_like_a_summary(student)
@@ -79,7 +79,7 @@ class TestGreedySummary:
                 expect.fail(f"with max_new_tokens={most} the summary has {len(got)} words.", "What ends your loop?")
             same_list(got, whole[:most], "How often does the loop go round?", f"with max_new_tokens={most} the summary")
 
-    @pytest.mark.weight(0.2)
+    @pytest.mark.weight(0.3)
     def test_ends(self, student):
         """Where the model says end, the summary stops there, however many words were allowed, and nowhere else."""
         self.looks_like_a_summary(student)
