@@ -89,9 +89,9 @@ def read_message(data: object, exercises: Sequence[Exercise], cells: int) -> Fro
         return FromJudge(broken=(kind[:MAX_ERROR], text[:MAX_ERROR]))
     if said.verdict is not None:
         return FromJudge(verdict=_verdict(said.verdict, exercises, cells))
-    if not said.open and said.ending is None:
+    if not said.open and said.ending is None and said.memory is None:
         raise BadVerdict("it says nothing")
-    return FromJudge(said.open, said.ending)
+    return FromJudge(said.open, said.ending, said.memory)
 
 
 def _verdict(found: _Verdict, exercises: Sequence[Exercise], cells: int) -> Verdict:
