@@ -304,13 +304,15 @@ def test_who_closes_a_notebook_waits_until_its_processes_have_ended():
         below = psutil.Process(own.zygote._process.pid).children(recursive=True)
         closing = threading.Thread(target=running.__exit__, args=(None, None, None))
         for process in below:
-            process.suspend()
+            with contextlib.suppress(psutil.NoSuchProcess):  # one that has just done its work
+                process.suspend()
         try:
             closing.start()
             closing.join(0.5)
             assert closing.is_alive()
         finally:
             for process in below:
-                process.resume()
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.resume()
         closing.join(20)
         assert not closing.is_alive()
