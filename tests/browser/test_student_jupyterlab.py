@@ -78,7 +78,7 @@ def test_from_an_empty_stub_to_a_tick_and_validate(sit_down):
     sync_api.expect(cell).to_contain_text(
         "attention_scores(Q, K) with Q (1, 4), K (2, 4): the result came out as [[2, 6]], wanted [[1, 3]]"
     )
-    sync_api.expect(cell).to_contain_text("The dot products are 2 and 6. What comes next?")
+    sync_api.expect(cell).to_contain_text("Known mistake: no scaling.")
     yours, asked_for = cell.get_by_role("img").all()
     assert "who: the 0.00, black -2.00, cat 4.00, dreams 2.00" in yours.get_attribute("aria-label")
     assert "who: the 0.00, black -1.41, cat 2.83, dreams 1.41" in asked_for.get_attribute("aria-label")
