@@ -80,7 +80,7 @@ def test_fail_adds_the_next_step():
         ([], "a list of 0 values"),
         ("x", "a value of type str"),
         (np.float64(1), "a value of type float64"),
-        ({}, "a value of type dict"),
+        ({}, "a dict of 0 values"),
         (Other("matrix"), "something of type matrix"),
         (Other("complex128", Form.ARRAY), "an array of complex128"),
         (Other("torch.bfloat16", Form.TENSOR), "a tensor of torch.bfloat16"),

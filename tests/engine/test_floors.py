@@ -11,6 +11,8 @@ from packaging.requirements import Requirement
 from tests.conftest import ROOT
 from tools import floors
 
+# Within `make test`, another make says which folder it enters and leaves.
+PLANNED = ["make", "--no-print-directory", "-n", "-o", ".venv/installed"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -37,7 +39,7 @@ def test_a_promise_without_a_lowest_version_is_refused():
 
 
 def test_make_floors_installs_them_apart_and_runs_the_quick_tests_there():
-    told = subprocess.run(["make", "-n", "-o", ".venv/installed", "floors"], cwd=ROOT, capture_output=True, text=True)
+    told = subprocess.run([*PLANNED, "floors"], cwd=ROOT, capture_output=True, text=True)
     made, environment, _, install, tested = told.stdout.splitlines()[-5:]
     assert made.endswith("tools.floors > build/floors.txt") and environment.endswith("--clear build/floors")
     assert "build/floors/bin/python -m pip install" in install and "--constraint build/floors.txt" in install
