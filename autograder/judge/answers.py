@@ -81,10 +81,10 @@ class First:
     answer: bytes | Answer
 
 
-def first_of(heard: Sequence[RecordedCall]) -> First | None:
+def first_of(planned: Planned, heard: Sequence[RecordedCall]) -> First | None:
     """The first of calls that were heard as from the reference; one that only builds, only if there is no other."""
     one = next((one for one in heard if not one.call.build), heard[0] if heard else None)
-    return None if one is None else First(one.call, one.place[0], one.answer)
+    return None if one is None else First(one.call, one.place[0], planned[one.place])
 
 
 class TestsAnswers:

@@ -196,7 +196,7 @@ def _judge_tests(tests: Tests, exercise: ExerciseCalls, planned: Planned) -> Ite
         heard = tests.recording.heard.get(test)
         answers = TestsAnswers(exercise, planned)
         if heard is not None and as_reference(planned, heard):
-            yield Judged(Outcome(test, None), heard, first=first_of(heard))
+            yield Judged(Outcome(test, None), heard, first=first_of(planned, heard))
         elif heard and (stub := untouched_stub(planned, heard)):
             call = heard[0].call
             words = as_written(call, names_of(tests.student(answers)))

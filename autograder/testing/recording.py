@@ -2,14 +2,16 @@
 
 A suite asks every submission the same. So a submission is asked all of it in one message, instead of one call after
 another; and a test that hears from it, byte for byte, what it heard from the reference has nothing more to judge. Of an
-exception that a test asks for, its kind is enough, for the test is tried with other words as well. A test that passes
-functions or models as arguments is not planned: its calls are made while it runs.
+exception that a test asks for, its kind is enough, for the test is tried with other words as well; of numbers, all but
+their rounding, where the test passes with those that are rounded otherwise. A test that passes functions or models as
+arguments is not planned: its calls are made while it runs.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import zlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,10 +22,13 @@ from autograder.sandbox.protocol.calls import Answer, Call, Failure, Kind, NoAns
 from autograder.sandbox.protocol.frames import WireError
 from autograder.testing.callbacks import asked_with, parameter_names
 from autograder.testing.local import answering
+from autograder.testing.rounding import is_rounded, rounded_otherwise
 from autograder.testing.session import Suite, Test
-from autograder.testing.student import Recorded, Student
+from autograder.testing.student import ParameterNames, Recorded, Student
 from autograder.testing.variants import VARIANTS, Drawing, varied
 
+Answering = Callable[[Call], Answer]
+ROUNDINGS = (1, 2)  # seeds
 Place = tuple[bytes, int]  # a call as it crosses the sandbox's boundary, and how often the test has made it before
 
 
@@ -32,16 +37,22 @@ class RecordedCall:
     """One call of a test's, where it stands, and the answer as it came from the reference.
 
     raises: the kind of exception that it is, if the test passes whatever that says
+    rounds: does the test pass however the numbers in its answers are rounded?
     """
 
     call: Call = field(compare=False)
     place: Place
     answer: bytes
     raises: str = ""
+    rounds: bool = False
 
     def is_heard_in(self, got: bytes | Failure | NoAnswer | None) -> bool:
         """Is it what came back?"""
-        return got == self.answer or (self.raises != "" and isinstance(got, bytes) and _raised(got) == self.raises)
+        if got == self.answer:
+            return True
+        if self.raises and isinstance(got, bytes) and _raised(got) == self.raises:
+            return True
+        return self.rounds and is_rounded(got, self.answer)
 
 
 @dataclass(frozen=True)
@@ -72,7 +83,7 @@ class Recording:
         """What the reference answered to each call, made for the first time."""
         return {one.place[0]: one.answer for heard in self.heard.values() for one in heard if one.place[1] == 0}
 
-    def answering(self, names: Mapping[str, Any]) -> Callable[[Call], Answer]:
+    def answering(self, names: Mapping[str, Any]) -> Answering:
         """What the reference, whose `names` these are, answers to a call; only what is not known is asked once more."""
         live = answering(names)
 
@@ -87,10 +98,7 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
     """Run a suite on its reference's `names`."""
     words = functools.partial(parameter_names, names)
     answer = answering(names)
-
-    def in_other_words(call: Call) -> Answer:
-        said = answer(call)
-        return replace(said, text="other words", lines=()) if isinstance(said, Failure) else said
+    once = _once(answer)
 
     heard: dict[Test, tuple[RecordedCall, ...]] = {}
     kinds: dict[str, set[bool | None]] = {}
@@ -107,9 +115,36 @@ def record(suite: Suite, names: Mapping[str, Any]) -> Recording:
             broken.append((test, outcome.where, f"{type(outcome.error).__name__}: {outcome.error}"))
         elif not any(map(_is_live, student.calls)):
             raises = any(isinstance(one.answer, Failure) for one in student.calls)
-            passes = raises and suite.run(test, Student(in_other_words, words), Student(answer, words)).error is None
-            heard[test] = tuple(_heard(student.calls, any_words=passes))
+            any_words = raises and _passes(suite, test, (_in_other_words(once), once), words)
+            rounds = all(_passes(suite, test, (_rounded(once, seed), once), words) for seed in ROUNDINGS)
+            heard[test] = tuple(_heard(student.calls, any_words, rounds))
     return Recording(heard, {name: frozenset(found) for name, found in kinds.items()}, tuple(broken), drawn)
+
+
+def _passes(suite: Suite, test: Test, answers: tuple[Answering, Answering], words: ParameterNames) -> bool:
+    """Does a test pass, with these answers for the student's and the reference's?"""
+    student, reference = (Student(answer, words) for answer in answers)
+    return suite.run(test, student, reference).error is None
+
+
+def _in_other_words(answer: Answering) -> Answering:
+    def other(call: Call) -> Answer:
+        said = answer(call)
+        return replace(said, text="other words", lines=()) if isinstance(said, Failure) else said
+
+    return other
+
+
+def _rounded(answer: Answering, seed: int) -> Answering:
+    """Each answer rounded in a way of its own, and always the same for one call."""
+
+    def other(call: Call) -> Answer:
+        said = answer(call)
+        if isinstance(said, NoAnswer):
+            return said
+        return answer_of(rounded_otherwise(answer_bytes(said), zlib.crc32(call.as_bytes, seed)))
+
+    return other
 
 
 def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secret: str) -> tuple[Recording, ...]:
@@ -125,13 +160,14 @@ def variants(suite: Suite, names: Mapping[str, Any], recording: Recording, secre
                 student = Student(answer, words)
                 outcome = suite.run(test, student, Student(answer, words), drawing)
                 if outcome.error is None and not right.issuperset(_replies(student.calls, beside=recording.right)):
-                    heard[test], drawings[test] = tuple(_heard(student.calls, any_words=False)), drawing
+                    rounds = all(one.rounds for one in recording.heard[test])
+                    heard[test], drawings[test] = tuple(_heard(student.calls, False, rounds)), drawing
                     break
                 left.pop()  # these numbers are not free, or nothing that is asked hangs on them
     return tuple(replace(recording, heard=heard, drawings=drawings) for heard, drawings in found)
 
 
-def _once(answer: Callable[[Call], Answer]) -> Callable[[Call], Answer]:
+def _once(answer: Answering) -> Answering:
     """The same, each plain call answered once."""
     known: dict[bytes, bytes] = {}
 
@@ -167,11 +203,11 @@ def _raised(body: bytes) -> str:
     return ""
 
 
-def _heard(calls: Iterable[Recorded], any_words: bool) -> Iterator[RecordedCall]:
+def _heard(calls: Iterable[Recorded], any_words: bool, rounds: bool) -> Iterator[RecordedCall]:
     made: Counter[bytes] = Counter()
     for one in calls:
         assert not isinstance(one.answer, NoAnswer)
         body = one.call.as_bytes
         answer = answer_bytes(one.answer)
-        yield RecordedCall(one.call, (body, made[body]), answer, _raised(answer) if any_words else "")
+        yield RecordedCall(one.call, (body, made[body]), answer, _raised(answer) if any_words else "", rounds)
         made[body] += 1
