@@ -9,6 +9,8 @@ import os
 import pwd
 import shlex
 import shutil
+import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -41,6 +43,8 @@ class Hub:
     def __init__(self, folder):
         self.machine, self.folder = Machine(folder), folder
         self.exchange, self.homes, self.config = folder / "exchange", folder / "home", folder / "etc"
+        templates = "share/jupyter/nbconvert"  # of the pages, which an image has beside its Python
+        shutil.copytree(Path(sys.prefix, templates), self.machine.environment / templates)
         self.exchange.mkdir()
         self.exchange.chmod(0o1777)
         self.machine.scratch.chmod(0o1777)
@@ -82,12 +86,9 @@ def hub(tmp_path):
     made = small_course(hub.course, "\nc.CourseDirectory.groupshared = True\n", written=True)
     config = made.root / "nbgrader_config.py"
     config.write_text("".join(line for line in config.read_text().splitlines(True) if "course_id" not in line))
-    shutil.rmtree(made.root / "assignments")
-    (made.root / "gradebook.db").unlink()
     for place in (made.root, *made.root.rglob("*")):
         os.chown(place, hub.teacher.pw_uid, hub.group)
         place.chmod(0o2770 if place.is_dir() else 0o660)
-    hub.run(hub.teacher, f"nbgrader generate_assignment {NAME}", made.root)
     return hub
 
 
@@ -114,9 +115,7 @@ def test_a_term_with_two_students_and_two_instructors(hub):
     assert "Permission denied" in hub.run(ben, f"ls {inbound}", fails=True)
     assert {path.name.split("+")[0] for path in inbound.iterdir()} == {ada.pw_name, ben.pw_name}
     assert all(len(path.name.split("+")[3]) == 12 for path in inbound.iterdir()), "72 bits that cannot be guessed"
-    listed = hub.run(ben, "nbgrader list --inbound")
-    assert ben.pw_name in listed
-    assert ada.pw_name not in listed
+    assert ada.pw_name not in hub.run(ben, "nbgrader list --inbound")
     for path in (course / "gradebook.db", course / "source" / NAME / NOTEBOOK, hub.homes / ada.pw_name / NAME):
         assert "Permission denied" in hub.run(ben, f"cat {path}", fails=True)
     assert "not permitted" in hub.run(ben, f"mv {inbound.parent} {hub.exchange}/gone", fails=True)
@@ -140,8 +139,3 @@ def test_a_term_with_two_students_and_two_instructors(hub):
     hub.run(second, f"{collect} --update", course)
     assert "1 graded, 1 unchanged" in hub.run(second, grade, course)
     assert "another submission, 3 points" in hub.run(second, f"autograder why {ada.pw_name} {NAME}", course)
-    for line in give:
-        hub.run(second, f"{line} --force", course)
-    hub.run(ada, get)
-    assert any(f"{EXERCISE}: 3 of 3 points" in one.read_text()
-               for one in (hub.homes / ada.pw_name / NAME / "feedback").rglob("*.html"))  # fmt: skip
