@@ -34,8 +34,9 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheels(course, tmp_path_factory):
-    """The course's wheel, in a folder as pip would install it, beside the kit."""
+    """The course's wheel and the kit, in a folder as pip would install them."""
     folder = tmp_path_factory.mktemp("site")
+    copy_of_the_kit(folder)
     words = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, course.root / "statistics_course")
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -43,6 +44,11 @@ def wheels(course, tmp_path_factory):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     return folder
+
+
+def copy_of_the_kit(site):
+    """The package alone, with no repository around it."""
+    shutil.copytree(ROOT / "autograder", site / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def bundled(course, path, kit=ROOT):
@@ -86,7 +92,7 @@ def test_gradescope_grades_a_course_of_ones_own(course, tmp_path):
 
 def test_a_kit_that_was_installed_as_a_wheel_is_bundled_with_what_it_needs(course, tmp_path):
     site = tmp_path / "site-packages"
-    shutil.copytree(ROOT / "autograder", site / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
+    copy_of_the_kit(site)
     path = bundled(course, tmp_path / "a1.zip", kit=site)
     results = as_gradescope_runs_it(path, tmp_path / "autograder", course, RIGHT)
     assert results["score"] == 3
@@ -115,7 +121,7 @@ def test_classroom_50_runs_its_visible_tests(course, wheels, tmp_path, code, all
     script.write_text(script.read_text().replace(pip, ""))  # both wheels are installed already
     checkout.mkdir()
     nbformat.write(fill(released(course), {EXERCISE: code}), checkout / NOTEBOOK)
-    environment = os.environ | {"PYTHONPATH": f"{wheels}:{ROOT}"}
+    environment = os.environ | {"PYTHONPATH": str(wheels)}
     done = subprocess.run(
         [sys.executable, script], cwd=checkout, capture_output=True, text=True, env=environment, check=False
     )
