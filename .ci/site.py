@@ -15,6 +15,7 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "tests/README.md": "tests.md",
 }
+BESIDE = ("site.css", "site.js")  # named in mkdocs.yml
 # Written anew by `make docs`, with `autograder dev catalogue --pages`, and kept nowhere.
 MADE = ROOT / "build" / "pages"
 # As GitHub reads them from the root, or from docs/.
@@ -22,7 +23,9 @@ _LINK = re.compile(r"(?<=\]\()(docs/|\.\./)?([\w./-]+)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages."""
+    """Add the pages, and what makes all of them readable to everybody."""
+    for name in BESIDE:
+        files.append(File.generated(config, name, content=Path(__file__).with_name(name).read_text(encoding="utf-8")))
     for name, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
     for made in sorted(MADE.glob("*.md")):

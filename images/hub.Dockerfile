@@ -12,7 +12,8 @@ RUN python -m pip wheel --quiet --no-cache-dir --no-deps --wheel-dir /wheel . ./
 FROM python:3.12-slim-bookworm AS base
 ARG JUPYTERHUB="jupyterhub==5.*"
 RUN python -m pip install --quiet --no-cache-dir "$JUPYTERHUB"
-RUN useradd --create-home --uid 1000 jovyan
+RUN useradd --create-home --uid 1000 jovyan && mkdir -p /etc/jupyter
+COPY images/nbgrader_config.py /etc/jupyter/nbgrader_config.py
 WORKDIR /home/jovyan
 CMD ["jupyterhub-singleuser"]
 

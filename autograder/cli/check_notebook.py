@@ -10,7 +10,7 @@ import contextlib
 import inspect
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     notebook = read_notebook(path)
     cells = code_cells(notebook)
     named = [one.grade_id.removeprefix(CHECK) for one in notebook.cells if one.grade_id.startswith(CHECK)]
-    visible = _visible(path, course)
+    visible = _visible(path, course, named)
     known = {name for exercises in visible.assignments().values() for name in exercises}
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
@@ -76,8 +76,10 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     return SavedNotebook(cells, [notebook.cells[cell.index].grade_id for cell in cells], exercises, visible)
 
 
-def _visible(path: Path, course: Course | None) -> content.Visible:
+def _visible(path: Path, course: Course | None, named: Collection[str]) -> content.Visible:
     """What `course` checks by, or if none is named the course around here; if it has nothing, an installed one.
+
+    named: exercises; of several installed courses it is the first that has one of them
 
     Checks run outside the sandbox, and the notebook may be another person's. So nothing beside the notebook counts, and
     a course that others can write to counts if it was named.
@@ -87,9 +89,15 @@ def _visible(path: Path, course: Course | None) -> content.Visible:
         own = content.Visible(content.course_folder(one.root))
         why = "" if course else content.why_passed_over(own.folder)
         if not why:
-            return replace(own if own.assignments() else content.Visible(), passed_over=tuple(passed_over))
+            return replace(own if own.assignments() else _installed_with(named), passed_over=tuple(passed_over))
         passed_over.append(why)
-    return content.Visible(passed_over=tuple(passed_over))
+    return replace(_installed_with(named), passed_over=tuple(passed_over))
+
+
+def _installed_with(named: Collection[str]) -> content.Visible:
+    courses = (content.Visible(folder) for folder in content.installed())
+    has_one = (one for one in courses if any(set(named) & set(names) for names in one.assignments().values()))
+    return next(has_one, content.Visible())
 
 
 def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResult]:

@@ -43,6 +43,9 @@ def return_(
     course = find_course()
     found, nbgrader = course.assignment(assignment), api(course.root)
     handed, left = return_marks.handed_in(nbgrader, found, to.value)
+    if to is System.moodle:
+        handed, unknown = return_marks.each_member(sheet, handed)
+        left += unknown
     grades = return_marks.marks(nbgrader, found)
     missing = [*left, *return_marks.without_marks(grades, handed)]
     told = list(return_marks.to_know(grades, handed))

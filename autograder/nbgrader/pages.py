@@ -24,13 +24,14 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 from pygments.token import STANDARD_TYPES
-from traitlets import Unicode, default
+from traitlets import Bool, Unicode, default
 
 from autograder.course import Written, course_at
 from autograder.discovery import ACTS
 from autograder.errors import CourseError
 from autograder.nbgrader.due import due_line, with_due_line
 from autograder.nbgrader.formulas import as_mathml
+from autograder.nbgrader.readable import readable
 from autograder.submission import PICTURES, grade_id
 from autograder.text import REPLACEMENT
 
@@ -75,7 +76,7 @@ CLEANER = nh3.Cleaner(
     attribute_filter=_kept,
     url_schemes=SCHEMES,
     filter_style_properties={"text-align"},
-    set_tag_attribute_values={"input": {"type": "checkbox", "disabled": ""}},  # of a list of tasks
+    set_tag_attribute_values={"input": {"type": "checkbox", "disabled": "", "aria-label": "task"}},  # of a list
 )
 
 
@@ -115,6 +116,7 @@ class Page(HTMLExporter):
     """
 
     root = Unicode(help="the course's folder")
+    exclude_anchor_links = Bool(True)  # nothing leads to them, and each would be read aloud as a link “¶”
     own: frozenset[str] = frozenset()  # the course's own texts in the notebook that is being shown
 
     @default("root")
@@ -135,7 +137,7 @@ class Page(HTMLExporter):
         for found, shown_instead in _NAMES:
             page = found.sub(shown_instead, page)
         if "db_url" in info:
-            page = with_due_line(with_waiting(page, waiting(info)), due_line(info))
+            page = readable(with_due_line(with_waiting(page, waiting(info)), due_line(info)))
         return page, resources
 
     def _page(self, notebook: Any, resources: Any, **kw: Any) -> Any:
@@ -199,7 +201,7 @@ class Page(HTMLExporter):
             escape=escape,
             attachments=cell.get("attachments", {}),
             anchor_link_text=self.anchor_link_text,
-            exclude_anchor_links=self.exclude_anchor_links or escape,  # they need an id
+            exclude_anchor_links=self.exclude_anchor_links,
             **self.lexer_options,
         )
         return str(MarkdownWithMath(renderer=renderer).render(source))

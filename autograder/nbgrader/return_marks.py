@@ -19,6 +19,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,8 @@ HIDDEN = "while Canvas hides the names, it takes no marks from a file"
 CANVAS_HEAD = ("Student", "ID", "Section")
 # Of Moodle's worksheet, in English.
 IDENTIFIER, NAME, GRADE, MAXIMUM = "Identifier", "Full name", "Grade", "Maximum Grade"
+_AFTER_NUMBER = "_assignsubmission_"  # in a name of Moodle's, after whose it is
+_BY_NUMBER = "by which Moodle finds each member of a group; name it with --sheet"
 System = Literal["canvas", "moodle", "gradescope"]  # where submissions come from, and marks go to
 COLLECTORS: dict[System, Any] = {"canvas": Canvas, "moodle": Moodle, "gradescope": Gradescope}
 
@@ -128,6 +131,47 @@ def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Han
 
     All else stays as Moodle wrote it, to the byte, so that it accepts the file. Raises `AutograderError` if it is none.
     """
+    text, rows = _read(sheet)
+    students, told, at, out = {one.student: one for one in found}, "", 0, io.StringIO()
+    by_number = {one.number: students.get(one.student) for one in handed.values() if one.number and not one.group}
+    for row in rows:
+        values = {name: _value(field[0]) for name, field in row.items()}
+        one = by_number.get(_number_in(values))
+        if one is None or one.score is None or GRADE not in values:
+            continue
+        place = row[GRADE]
+        out.write(text[at : place.start()] + points(one.score))
+        at = place.end()
+        if _number(values.get(MAXIMUM, "")) not in (None, one.max_score):
+            told = f"Moodle's maximum grade is {values[MAXIMUM]}, here it is {points(one.max_score)}; set it in Moodle"
+    return out.getvalue() + text[at:], told
+
+
+def each_member(sheet: Path | None, handed: dict[str, Handed]) -> tuple[dict[str, Handed], list[str]]:
+    """Work of a group under each member's own number, which Moodle's worksheet has beside the full name.
+
+    In the names of files Moodle looks for a student's number, and would take the group's for one.
+    Returns that, and a sentence for each member whose number is not known: nothing goes back to them.
+    """
+    if not any(one.group for one in handed.values()):
+        return handed, []
+    numbers = defaultdict[str, list[str]](list)
+    for row in _read(sheet)[1] if sheet else ():
+        values = {name: _value(field[0]) for name, field in row.items()}
+        numbers[values.get(NAME, "")].append(_number_in(values))
+    found, left = dict(handed), list[str]()
+    for student, one in handed.items():
+        if one.group and len(numbers[student]) == 1:
+            rest = one.stem[one.stem.index(_AFTER_NUMBER) :]
+            found[student] = Handed(student, numbers[student][0], f"{student}_{numbers[student][0]}{rest}")
+        elif one.group:
+            del found[student]
+            left.append(f"{student}: {'twice' if numbers[student] else 'not'} in the worksheet, {_BY_NUMBER}")
+    return found, left
+
+
+def _read(sheet: Path) -> tuple[str, list[dict[str, re.Match[str]]]]:
+    """Moodle's worksheet: its text, and of each row the fields by column. Raises `AutograderError` if it is none."""
     try:
         text = sheet.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -139,28 +183,13 @@ def moodle_csv(sheet: Path, found: Sequence[StudentMarks], handed: dict[str, Han
             f"{sheet} has no columns {IDENTIFIER} and {GRADE}; in Moodle, in English, choose "
             "`Download grading worksheet` on the page of all submissions"
         )
-    told, at, out = "", 0, io.StringIO()
-    for row in rows:
-        values = dict(zip(names, map(_value, (field[0] for field in row)), strict=False))
-        one = _whose(values, found, handed)
-        if one is None or one.score is None or GRADE not in values:
-            continue
-        place = row[names.index(GRADE)]
-        out.write(text[at : place.start()] + points(one.score))
-        at = place.end()
-        if _number(values.get(MAXIMUM, "")) not in (None, one.max_score):
-            told = f"Moodle's maximum grade is {values[MAXIMUM]}, here it is {points(one.max_score)}; set it in Moodle"
-    return out.getvalue() + text[at:], told
+    return text, [dict(zip(names, row, strict=False)) for row in rows]
 
 
-def _whose(row: dict[str, str], found: Sequence[StudentMarks], handed: dict[str, Handed]) -> StudentMarks | None:
-    """Whose marks go into a row: by the number of who handed in, and by the name in work of a group."""
+def _number_in(row: dict[str, str]) -> str:
+    """A student's number in a row of the worksheet, or ""."""
     number = re.search(r"\d+$", row.get(IDENTIFIER, ""))
-    for one in found:
-        given = handed.get(one.student)
-        if given and (given.number == (number and number[0]) if not given.group else one.student == row.get(NAME)):
-            return one
-    return None
+    return number[0] if number else ""
 
 
 _FIELD = re.compile(r'(?:"(?:[^"]|"")*"|[^",\r\n])*')

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.content import word
-from autograder.png import BLACK, GREY, HIGH, WHITE, WIDE, Raster, blend, with_fallback
+from autograder.png import BLACK, GREY, HIGH, WIDE, Raster, blend, with_fallback
 
 SQUARE = 46  # pixels; room for "-0.00"
 NARROWEST = 260  # pixels of a picture that makes room for another one
@@ -21,7 +21,7 @@ LABEL = 7.5  # pixels a character of a label needs at 13 px
 INK, BELOW = "#2f6db3", "#c2601c"  # above and below zero
 FRAME = (230, 81, 0)  # #e65100, of a marked square
 DOTS = 64  # of a square's side in the PNG; "-0.00" in letters of two dots a dot
-WHITE_FROM = 0.86  # from this shade on white reads better on INK than a light theme's dark text does
+DEEPEST = 0.75  # of the colour in a full square: a number on it has a contrast of 4.5, in light themes and in dark ones
 
 
 def heatmap(
@@ -173,9 +173,9 @@ class Heatmap:
                 canvas.fill(x, y, side, side, GREY)
                 canvas.fill(x + 1, y + 1, side - 1, side - 1, blend(BELOW if shade < 0 else INK, abs(shade)))
                 if not small:
-                    number_text, ink = _text(value), WHITE if abs(shade) > 0.6 else BLACK
+                    number_text = _text(value)
                     inner = x + (side - letter * len(number_text)) / 2 + 1
-                    canvas.text(inner, y + (side - line) / 2 + 1, number_text, ink)
+                    canvas.text(inner, y + (side - line) / 2 + 1, number_text, BLACK)
         for i, j in [] if self.marked is None else np.argwhere(self.marked[number]).tolist():
             canvas.frame(left + side * j + 3, top + side * i + 3, side - 5, FRAME, 4)
         return canvas
@@ -221,14 +221,13 @@ def side_by_side(pictures: Sequence[Heatmap], width: int) -> str:
 
 
 def _square(x: float, y: float, size: int, value: Any, shade: float) -> str:
-    ink = "#ffffff" if abs(shade) > WHITE_FROM else "currentColor"
     rectangle = (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{size}" height="{size}" fill="{BELOW if shade < 0 else INK}" '
         f'fill-opacity="{abs(shade):.2f}" stroke="currentColor" stroke-opacity="0.25"/>'
     )
     number = (
-        f'<text x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle" font-size="12" '
-        f'fill="{ink}">{_text(value)}</text>'
+        f'<text x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle" font-size="12">'
+        f"{_text(value)}</text>"
     )
     return rectangle + number if size == SQUARE else rectangle
 
@@ -240,8 +239,8 @@ def _full(matrix: np.ndarray) -> float:
 
 
 def _shade(value: Any, full: float) -> float:
-    """-1 to 1."""
-    return float(np.clip(float(value) / full, -1, 1)) if np.isfinite(value) else 0.0
+    """How much of a colour a square has, below zero that of `BELOW`."""
+    return DEEPEST * float(np.clip(float(value) / full, -1, 1)) if np.isfinite(value) else 0.0
 
 
 def _text(value: Any) -> str:

@@ -19,9 +19,15 @@ def with_code(text: str) -> str:
     return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
 
 
-def block(html: str) -> str:
-    """A part of the page whose words MathJax does not read as formulas."""
-    return f'<div class="autograder-rubric tex2jax_ignore mathjax_ignore" style="overflow-x:auto">{html}</div>'
+def block(html: str, name: str) -> str:
+    """A part of the page whose words MathJax does not read as formulas. name: what it is, for those who hear the page.
+
+    A narrow window scrolls it, so the keyboard reaches it.
+    """
+    return (
+        f'<div class="autograder-rubric tex2jax_ignore mathjax_ignore" style="overflow-x:auto" tabindex="0" '
+        f'role="group" aria-label="{escape(name)}">{html}</div>'
+    )
 
 
 def paragraph(html: str) -> str:

@@ -23,12 +23,13 @@ def as_html(result: ExerciseResult) -> str:
     """The table as HTML, with points."""
     head = paragraph(f"<strong>{escape(summary(result))}</strong>")
     more = "".join(paragraph(escape(note)) for note in notes(result))
-    return block(head + more + (table(result, with_points=True) if result.started else "") + _picture(result))
+    shown = head + more + (table(result, with_points=True) if result.started else "") + _picture(result)
+    return block(shown, f"Result of {result.name}")
 
 
 def extra_as_html(text: str) -> str:
     """A report's `extra`, as a paragraph of its own."""
-    return block(paragraph(escape(text)))
+    return block(paragraph(escape(text)), "Beside the marks")
 
 
 def _picture(result: ExerciseResult) -> str:

@@ -134,7 +134,8 @@ class CheckResult:
         pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
         stuck = paragraph(with_code(self._stuck())) if self._stuck() else ""
         said = f"{paragraph(PRINTED)}<pre>{escape(self._printed())}</pre>" if self.printed else ""
-        return block(head + table + pictures + said + stuck + (self.progress._repr_html_() if self.progress else ""))
+        shown = head + table + pictures + said + stuck + (self.progress._repr_html_() if self.progress else "")
+        return block(shown, f"Check of {self.result.name}")
 
     def _headline(self) -> str:
         count = sum(test.state == "passed" for test in self.result.tests)

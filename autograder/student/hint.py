@@ -42,7 +42,8 @@ class Help:
     def _repr_html_(self) -> str:
         items = "".join(f'<li style="margin:.3em 0">{_linked(text)}</li>' for text in self.lines)
         title = paragraph(f"<strong>{self._title()}</strong>")
-        return block(f'{title}<ol style="margin:.3em 0;max-width:60em">{items}</ol>{paragraph(with_code(self.more))}')
+        steps = f'<ol style="margin:.3em 0;max-width:60em">{items}</ol>'
+        return block(f"{title}{steps}{paragraph(with_code(self.more))}", self._title())
 
     def _title(self) -> str:
         return f"{self.exercise}: hint {self.level} of {LEVELS}"
@@ -72,4 +73,5 @@ def _linked(text: str) -> str:
     words, _, address = text.rpartition(": https://")
     if not words:
         return with_code(text)
-    return f'{with_code(words)}: <a href="https://{address}" target="_blank" rel="noopener">https://{address}</a>'
+    link = f'style="text-decoration:underline" href="https://{address}" target="_blank" rel="noopener"'
+    return f"{with_code(words)}: <a {link}>https://{address}</a>"

@@ -19,10 +19,13 @@ import pytest
 from autograder.authoring import catalogue_page, visible_page
 from autograder.diagnosis.catalogue import read_catalogue
 from tests.conftest import ROOT
+from tests.helpers.accessible import VIEWS, violations_of
 from tests.helpers.in_process import ASSIGNMENTS, judged_mistake
 
 PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")
 HEADS = ASSIGNMENTS[2]
+# Between them they have all that a page has: tables, code in several languages, pictures, docstrings.
+LOOKED_AT = ("index", "known-mistakes", "reference-authors")
 
 
 def build(source, target):
@@ -96,17 +99,32 @@ def test_a_link_that_leads_nowhere_ends_the_build(pages, tmp_path, old, new):
     assert new[2:-1] in done.stderr
 
 
-@pytest.mark.slow
-def test_the_search_field_finds_a_known_mistake_without_network(site, chromium):
+@pytest.fixture
+def served(site):
+    """The site's address, on a server of this test's own."""
     handler = functools.partial(SimpleHTTPRequestHandler, directory=str(site))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        here, page, elsewhere = f"http://127.0.0.1:{server.server_port}/", chromium.new_page(), []
-        page.on("request", lambda request: request.url.startswith(here) or elsewhere.append(request.url))
-        page.goto(f"{here}index.html")
-        page.locator("input.md-search__input").click()
-        page.locator("input.md-search__input").press_sequentially("interleaved", delay=30)
-        page.locator(".md-search-result__item", has_text="Known mistakes").first.wait_for(timeout=20_000)
-        page.close()
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("looked_at", [LOOKED_AT, pytest.param((), marks=pytest.mark.catalogue)], ids=["some", "all"])
+def test_every_page_can_be_read_by_everybody(site, served, chromium, looked_at):
+    """axe-core finds no violation of WCAG 2.1 A and AA, in either colours, on either width of a window."""
+    for page in looked_at or [path.stem for path in site.glob("*.html")]:
+        for view in VIEWS:
+            assert violations_of(chromium, f"{served}/{page}.html", view) == [], (page, view)
+
+
+@pytest.mark.slow
+def test_the_search_field_finds_a_known_mistake_without_network(served, chromium):
+    page, elsewhere = chromium.new_page(), []
+    page.on("request", lambda request: request.url.startswith(served) or elsewhere.append(request.url))
+    page.goto(f"{served}/index.html")
+    page.locator("input.md-search__input").click()
+    page.locator("input.md-search__input").press_sequentially("interleaved", delay=30)
+    page.locator(".md-search-result__item", has_text="Known mistakes").first.wait_for(timeout=20_000)
+    page.close()
     assert elsewhere == []

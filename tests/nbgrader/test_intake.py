@@ -170,10 +170,18 @@ def test_a_groups_work_counts_for_each_member_or_for_nobody(course):
     (line,) = [line for line in left if line.strip()]
     assert "Default group" in line
 
-    assert command(course, "grade", "--gradebook", "--quiet")[0] == 0
     (course.root / "sheet.csv").write_bytes(SHEET)
-    code, said = command(course, "return", NAME, "--to", "moodle", "--sheet", "sheet.csv", "--marks", "marks.csv")
+    to_moodle = ("return", NAME, "--to", "moodle", "--feedback", "pages.zip")
+    assert command(course, "grade", "--gradebook", "--quiet", "--feedback")[0] == 0
+    code, said = command(course, *to_moodle)
+    assert "Ada L: not in the worksheet" in said, "Moodle would take the group's number for a student's"
+    assert zipfile.ZipFile(course.root / "pages.zip").namelist() == []
+    code, said = command(course, *to_moodle, "--sheet", "sheet.csv", "--marks", "marks.csv")
     assert code == 1, said  # the default group's is named
+    # By `is_valid_filename_for_import` of Moodle's mod/assign/feedback/file/importziplib.php each has their own number.
+    assert sorted(zipfile.ZipFile(course.root / "pages.zip").namelist()) == [
+        f"{member}_{FILE}/first.html" for member in ("Ada L_201", "Ben O_202", "Dee F_204")
+    ]
     back = (course.root / "marks.csv").read_bytes()
     rows = {row["Full name"]: row for row in csv.DictReader(io.StringIO(back.decode("utf-8-sig"), newline=""))}
     assert {name: row["Grade"] for name, row in rows.items()} == {

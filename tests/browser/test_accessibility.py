@@ -1,0 +1,146 @@
+"""Readable by everybody: axe-core finds no violation of WCAG 2.1 A and AA on the pages that are ours.
+
+The pages of the documentation are in `test_site.py`. What is not ours, such as JupyterLab around a check's output, is
+left out; `docs/accessibility.md` says what.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import nbformat
+import pytest
+
+from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.nbgrader import api
+from autograder.submission import grade_id
+from tests.conftest import copy_course
+from tests.helpers.accessible import VIEWS, violations, violations_of
+from tests.helpers.browser import Tab
+from tests.helpers.small_course import A_POINT_FOR_LATENESS, book_of, command
+
+pytestmark = pytest.mark.slow
+A1 = "a1_scaled_dot_product"
+WORDS = """# My answer
+
+It is a **key**, see [the paper](https://arxiv.org/abs/1706.03762), and `softmax(scores / math.sqrt(d_k), axis=-1)`.
+
+| word | what it asks |
+| --- | --- |
+| belong | what can be owned, and who owns it, in a sentence of thirteen or fourteen words |
+
+- [ ] queries
+- [x] keys
+
+```python
+weights = softmax(attention_scores(query, key, and_a_name_that_is_much_too_long_for_a_line_of_a_telephone), axis=-1)
+```
+
+![](attachment:missing.png)"""
+# Every kind of word that code is coloured by, and an exception, whose text has colours of its own.
+CODE = '''# a comment
+import os.path as p
+from math import *
+@property
+class Word(Exception):
+    """A docstring, longer than a line: {}"""
+    def __init__(self): self.x, y = 0x1f + 1e3 - 0b1 @ 2j, not None is True and lambda z: f"{self!r:>4}" + r"\\d" + b"x"
+%time
+$ ?
+print("\\x1b[33myellow \\x1b[36mcyan \\x1b[37mwhite \\x1b[32mgreen \\x1b[31mred\\x1b[0m")
+'''.replace("{}", "words " * 30)
+RAISES = "def softmax(x, axis=-1):\n    print('\\x1b[33myellow\\x1b[0m')\n    raise ValueError('no')\nsoftmax(1)"
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """Three students: all right; a mistake with a picture, in words, late; nothing begun. Two wrote the same."""
+    course = copy_course(tmp_path_factory.mktemp("accessible") / "course")
+    with (course.root / "nbgrader_config.py").open("a") as config:
+        config.write(A_POINT_FOR_LATENESS)
+    assignment = course.assignment(A1)
+    assert api(course.root).generate_assignment(A1)["success"]
+    with book_of(course) as book:
+        book.update_or_create_assignment(A1, duedate=datetime(2027, 3, 1, 12))
+    released = course.root / "assignments" / A1 / assignment.notebook.name
+    right = model_answers(assignment)
+    wrong = right | mistake(assignment, "no-scaling", "attention_scores") | {"softmax": RAISES}
+    for student, answers in {"ada": right, "sam": wrong, "juno": {}}.items():
+        notebook = fill(released, answers)
+        if answers:
+            (cell,) = [one for one in notebook.cells if grade_id(one) == "written-roles"]
+            cell.source = WORDS
+            notebook.cells += [nbformat.v4.new_code_cell(text) for text in (CODE, CODE.partition("%")[0], "1 / 0")]
+        path = hand_in(notebook, course.root / "submitted", student, assignment)
+        path.with_name("timestamp.txt").write_text(f"2027-03-0{2 if student == 'sam' else 1} 11:00:00 UTC")
+    beside = ("--gradebook", "--submitted", "submitted", "--feedback", "feedback")
+    for words in (
+        ("grade", "--gradebook", "--feedback"),
+        ("written", A1, "--page", "written.html"),
+        ("grade", "submitted", "--json", "marks.json"),
+        ("report", "marks.json", "--html", "class.html", *beside),
+    ):
+        code, said = command(course, *words)
+        assert code == 0, said
+    return course.root
+
+
+@pytest.mark.parametrize(
+    ("student", "view"),
+    [
+        ("ada", "wide"),
+        ("sam", "narrow"),
+        pytest.param("ada", "narrow", marks=pytest.mark.catalogue),
+        pytest.param("sam", "wide", marks=pytest.mark.catalogue),
+        pytest.param("juno", "narrow", marks=pytest.mark.catalogue),
+    ],
+)
+def test_feedback(graded, chromium, student, view):
+    page = graded / "feedback" / student / A1 / "scaled_dot_product.html"
+    if student == "sam":
+        text = page.read_text()
+        for shown in ('<li class="late-penalty">', "ansi-yellow", "<svg", 'type="checkbox"', "not graded yet"):
+            assert shown in text, "the page has all that a page may have"
+    assert violations_of(chromium, page.as_uri(), view) == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("name", ["class", "written"])
+def test_class_report_and_written_answers(graded, chromium, name, view):
+    assert violations_of(chromium, (graded / f"{name}.html").as_uri(), view) == []
+
+
+OUTPUTS = """
+from attention_course import explore, heatmap, highlight, loss_curve
+def attention_scores(Q, K):
+    print("looking")
+    return Q @ K.swapaxes(-2, -1)
+check("softmax"); check("attention_scores"); check("scaled_dot_product_attention")
+hint("softmax"); hint("softmax"); hint("softmax")
+display(loss_curve([3.0, 0.2, 0.01], title="the loss"), highlight([[0.25, 0.75], [1.0, 0.0]], ["mira", "wins"]))
+display(heatmap([[[1.0, -1.0], [0.5, 0.0]]] * 3), explore(lambda n: heatmap([[1.0] * n]), n=(1, 2)))
+"""
+
+
+def test_what_students_see_in_jupyterlab(jupyterlab, chromium):
+    """The output of a check that fails, of one that passes and of one that has to wait, hints, pictures, a slider."""
+    course, address = jupyterlab
+    assignment = course.assignment(A1)
+    notebook = nbformat.read(assignment.notebook, as_version=4)
+    notebook.cells = [one for one in notebook.cells if one.cell_type == "code"][:4]
+    notebook.cells += [nbformat.v4.new_code_cell(model_answers(assignment)["softmax"] + OUTPUTS)]
+    nbformat.write(notebook, course.root / "accessible.ipynb")
+    tab = Tab(chromium, address, "accessible.ipynb")
+    try:
+        tab.run("import numpy as np")
+        cell, _ = tab.run("from attention_course import explore, heatmap")
+        cell.locator(".autograder-rubric").nth(5).wait_for()
+        cell.locator(".noUi-handle").wait_for()
+        for theme in ("JupyterLab Dark", "JupyterLab Light"):
+            tab.menu("Settings", "Theme", theme)
+            tab.page.locator(f'body[data-jp-theme-name="{theme}"]').wait_for(state="attached")
+            tab.page.wait_for_timeout(500)
+            assert violations(tab.page, ".jp-OutputArea-output", but=[".noUi-target"]) == []
+    finally:
+        tab.menu("Settings", "Theme", "JupyterLab Light")
+        tab.close()

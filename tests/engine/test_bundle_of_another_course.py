@@ -1,0 +1,133 @@
+"""A course of one's own, bundled for Gradescope and for Classroom 50, unpacked, and run as they run it.
+
+https://gradescope-autograders.readthedocs.io/en/latest/specs/ says what lies where in Gradescope's container, and
+https://github.com/foundation50/classroom50/wiki/Advanced-Autograding what Classroom 50's runner does in a checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.authoring.sample_class import fill
+from tests.conftest import ROOT
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, command, released, small_course
+
+pytestmark = pytest.mark.slow
+RIGHT = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """As `autograder dev new-course` begins it, in a folder that holds nothing of the kit."""
+    return small_course(tmp_path_factory.mktemp("own") / "statistics")
+
+
+@pytest.fixture(scope="module")
+def wheels(course, tmp_path_factory):
+    """The course's wheel and the kit, in a folder as pip would install them."""
+    folder = tmp_path_factory.mktemp("site")
+    copy_of_the_kit(folder)
+    words = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, course.root / "statistics_course")
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def copy_of_the_kit(site):
+    """The package alone, with no repository around it."""
+    shutil.copytree(ROOT / "autograder", site / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def bundled(course, path, kit=ROOT):
+    """The zip of the command, with the kit in a folder: its repository, or where a wheel was unpacked."""
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "bundle", NAME, "--gradescope", path],
+        cwd=course.root, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(kit)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def as_gradescope_runs_it(path, root, course, code):
+    """results.json of a submission; setup.sh's environment is this interpreter's."""
+    with zipfile.ZipFile(path) as bundle:
+        bundle.extractall(root / "source")
+    shutil.copy(root / "source" / "run_autograder", root)
+    (root / "venv").symlink_to(sys.prefix)
+    (root / "submission").mkdir()
+    nbformat.write(fill(released(course), {EXERCISE: code}), root / "submission" / "mine.ipynb")
+    environment = os.environ | {"PYTHONPATH": str(root / "source")}  # an editable install of what was unpacked
+    done = subprocess.run(
+        ["bash", "run_autograder"], cwd=root, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads((root / "results" / "results.json").read_text())
+
+
+def test_gradescope_grades_a_course_of_ones_own(course, tmp_path):
+    path = bundled(course, tmp_path / "a1.zip")
+    results = as_gradescope_runs_it(path, tmp_path / "autograder", course, WRONG)
+    assert results["score"] == 0.3
+    assert {test["status"] for test in results["tests"]} == {"passed", "failed"}
+    names = zipfile.ZipFile(path).namelist()
+    assert len(names) == len(set(names))
+    assert "statistics_course/a1_first/row_centred/hidden_tests.py" in names
+    assert not [name for name in names if name.startswith(("attention_course", "assignments", "gradebook", "tests"))]
+    setup = (tmp_path / "autograder" / "source" / "setup.sh").read_text()
+    assert "--editable '.[course]' --editable statistics_course" in setup
+
+
+def test_a_kit_that_was_installed_as_a_wheel_is_bundled_with_what_it_needs(course, tmp_path):
+    site = tmp_path / "site-packages"
+    copy_of_the_kit(site)
+    path = bundled(course, tmp_path / "a1.zip", kit=site)
+    results = as_gradescope_runs_it(path, tmp_path / "autograder", course, RIGHT)
+    assert results["score"] == 3
+    made = tomllib.loads((tmp_path / "autograder" / "source" / "pyproject.toml").read_text())["project"]
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert made["name"] == ours["name"]
+    assert plain(made["dependencies"]) == plain(ours["dependencies"])
+    # In a wheel's metadata an extra has in place of `sandboxed-autograder[lab,torch]` what these need.
+    course = made["optional-dependencies"]["course"]
+    assert set(plain(course)) >= set(plain(ours["optional-dependencies"]["course"][1:]))
+    assert any(one.startswith("torch") for one in course)
+
+
+def plain(requirements):
+    """Without the order in which a wheel's metadata names versions."""
+    return sorted("".join(sorted(one.replace(" ", ""))) for one in requirements)
+
+
+@pytest.mark.parametrize(("code", "all_pass"), [(RIGHT, True), (WRONG, False)], ids=["right", "wrong"])
+def test_classroom_50_runs_its_visible_tests(course, wheels, tmp_path, code, all_pass):
+    folder, checkout = tmp_path / "bundle", tmp_path / "checkout"
+    assert command(course, "bundle", NAME, "--classroom50", folder)[0] == 0
+    script, pip = folder / "autograder.py", "subprocess.run([*pip, *REQUIREMENTS], check=True)"
+    assert {one.name for one in folder.iterdir()} == {script.name}, "what is public holds no hidden test"
+    assert pip in script.read_text()
+    script.write_text(script.read_text().replace(pip, ""))  # both wheels are installed already
+    checkout.mkdir()
+    nbformat.write(fill(released(course), {EXERCISE: code}), checkout / NOTEBOOK)
+    environment = os.environ | {"PYTHONPATH": str(wheels)}
+    done = subprocess.run(
+        [sys.executable, script], cwd=checkout, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(Path(checkout, "result.json").read_text())
+    assert result["schema"] == "classroom50/result/v1"
+    assert (result["score"] == result["max-score"]) == all_pass
+    assert result["max-score"] % 3 == 0
+    assert all(test["test-name"].startswith(EXERCISE) for test in result["tests"])

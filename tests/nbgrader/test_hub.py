@@ -1,0 +1,141 @@
+"""A hub on which everybody has an account: the commands of `docs/containers.md`, by two students and two instructors.
+
+Each is another user of this machine, so what one cannot read of the other's is the kernel's word.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.authoring.sample_class import fill
+from tests.conftest import ROOT
+from tests.helpers.pages import commands
+from tests.helpers.places import Machine
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRITTEN, WRONG, small_course
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user"),
+]
+HEADING = "Students fetch, hand in, and get feedback"
+CENTRED = f"def {EXERCISE}(X):\n    return X - X.mean(axis=-1, keepdims=True)"
+
+
+def accounts(count):
+    """Users of this machine who have no rights beyond their own."""
+    found = [one for one in pwd.getpwall() if one.pw_uid not in (0, 65534)]
+    if len(found) < count:
+        pytest.skip(f"this machine has fewer than {count} ordinary accounts")
+    return sorted(found, key=lambda one: one.pw_uid)[:count]
+
+
+class Hub:
+    """A machine with an exchange, a course, and people: `run` does something as one of them, in their folder."""
+
+    def __init__(self, folder):
+        self.machine, self.folder = Machine(folder), folder
+        self.exchange, self.homes, self.config = folder / "exchange", folder / "home", folder / "etc"
+        templates = "share/jupyter/nbconvert"  # of the pages, which an image has beside its Python
+        shutil.copytree(Path(sys.prefix, templates), self.machine.environment / templates)
+        self.exchange.mkdir()
+        self.exchange.chmod(0o1777)
+        self.machine.scratch.chmod(0o1777)
+        self.config.mkdir()
+        shutil.copy(ROOT / "images" / "nbgrader_config.py", self.config)
+        self.teacher, self.second, self.ada, self.ben = accounts(4)
+        self.group = self.teacher.pw_gid
+        for one in (self.teacher, self.second, self.ada, self.ben):
+            home = self.homes / one.pw_name
+            home.mkdir(parents=True)
+            os.chown(home, one.pw_uid, -1)
+            home.chmod(0o700)
+        self.course = folder / "course"
+
+    def run(self, who, line, cwd=None, fails=False):
+        """One line of a shell as `who`; what it printed. Instructors share a group."""
+        program, _, words = line.partition(" ")
+        if program in ("nbgrader", "autograder"):
+            line = f"{self.machine.python} -m {program} {words}"
+        group = self.group if who in (self.teacher, self.second) else who.pw_gid
+        home = self.homes / who.pw_name
+        told = {
+            "HOME": home, "LD_LIBRARY_PATH": self.machine.base / "lib",
+            "PYTHONPATH": self.machine.kit, "JUPYTER_CONFIG_PATH": self.config,
+            "NBGRADER_EXCHANGE": self.exchange, "NBGRADER_COURSE": "small", "PYTHONWARNINGS": "ignore",
+        }  # fmt: skip
+        become = ("setpriv", f"--reuid={who.pw_uid}", f"--regid={group}", "--clear-groups")
+        variables = (shlex.quote(f"{name}={value}") for name, value in told.items())
+        words = (*become, "env", *variables, "sh", "-c", shlex.quote(f"umask 007; {line}"))
+        done = self.machine.call(cwd or home, *words)
+        said = done.stdout + done.stderr
+        assert (done.returncode != 0) == fails, f"{who.pw_name}: {line}\n{said}"
+        return said
+
+
+@pytest.fixture
+def hub(tmp_path):
+    hub = Hub(tmp_path)
+    made = small_course(hub.course, "\nc.CourseDirectory.groupshared = True\n", written=True)
+    config = made.root / "nbgrader_config.py"
+    config.write_text("".join(line for line in config.read_text().splitlines(True) if "course_id" not in line))
+    for place in (made.root, *made.root.rglob("*")):
+        os.chown(place, hub.teacher.pw_uid, hub.group)
+        place.chmod(0o2770 if place.is_dir() else 0o660)
+    return hub
+
+
+def hand_in(hub, who, code, command_line):
+    """Fill in the notebook that was fetched, and hand it in."""
+    path = hub.homes / who.pw_name / NAME / NOTEBOOK
+    nbformat.write(fill(path, {EXERCISE: code, WRITTEN: "Rows differ."}), path)
+    return hub.run(who, command_line)
+
+
+def test_a_term_with_two_students_and_two_instructors(hub):
+    course, teacher, second, ada, ben = hub.course, hub.teacher, hub.second, hub.ada, hub.ben
+    release, fetch, submit, collect, grade, *give, get = (
+        line.replace("a1_scaled_dot_product", NAME) for line in commands("containers", HEADING, level=3)
+    )
+    hub.run(teacher, release, course)
+    for student in (ada, ben):
+        hub.run(student, fetch)
+    hand_in(hub, ada, WRONG, submit)
+    hand_in(hub, ben, CENTRED, submit)
+
+    # Neither student sees what the other has handed in, or even its name.
+    inbound = hub.exchange / "small" / "inbound"
+    assert "Permission denied" in hub.run(ben, f"ls {inbound}", fails=True)
+    assert {path.name.split("+")[0] for path in inbound.iterdir()} == {ada.pw_name, ben.pw_name}
+    assert all(len(path.name.split("+")[3]) == 12 for path in inbound.iterdir()), "72 bits that cannot be guessed"
+    assert ada.pw_name not in hub.run(ben, "nbgrader list --inbound")
+    for path in (course / "gradebook.db", course / "source" / NAME / NOTEBOOK, hub.homes / ada.pw_name / NAME):
+        assert "Permission denied" in hub.run(ben, f"cat {path}", fails=True)
+    assert "not permitted" in hub.run(ben, f"mv {inbound.parent} {hub.exchange}/gone", fails=True)
+
+    hub.run(teacher, collect, course)
+    said = hub.run(teacher, grade, course)
+    assert "2 graded, 0 could not be graded" in said
+    for line in give:
+        hub.run(teacher, line, course)
+    pages = {}
+    for student in (ada, ben):
+        hub.run(student, get)
+        (page,) = (hub.homes / student.pw_name / NAME / "feedback").rglob("*.html")
+        pages[student.pw_name] = page.read_text()
+    assert f"{EXERCISE}: 0.3 of 3 points" in pages[ada.pw_name]
+    assert f"{EXERCISE}: 3 of 3 points" in pages[ben.pw_name]
+    assert "Permission denied" in hub.run(ben, f"ls {inbound.parent / 'feedback'}", fails=True)
+
+    # Another instructor of the same group goes on with the same gradebook, and the same history.
+    hand_in(hub, ada, CENTRED, submit)
+    hub.run(second, f"{collect} --update", course)
+    assert "1 graded, 1 unchanged" in hub.run(second, grade, course)
+    assert "another submission, 3 points" in hub.run(second, f"autograder why {ada.pw_name} {NAME}", course)
