@@ -10,12 +10,13 @@ import hashlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from autograder import content
+from autograder import assert_cells, content
+from autograder.assert_cells import AssertCell
 from autograder.errors import CourseError
 from autograder.reading import is_handed_in, read_toml
 from autograder.source_notebook import Cell, ModelPlan, notebook_at, settings_in
@@ -56,17 +57,39 @@ class Assignment:
     @property
     def exercises(self) -> tuple[Exercise, ...]:
         """Its exercises in order. Raises `CourseError` if a check cell is not in order."""
-        found = []
-        for cell in self._cells:
-            if not cell.nbgrader.grade or cell.cell_type != "code":
-                continue
+        found, by_cell = [], {one.grade_id for one in self.assert_cells.values()}
+        for cell in self._test_cells:
             place = f"{self.notebook}: cell '{cell.grade_id}'"
-            if not cell.grade_id.startswith(CHECK):
+            if not (cell.grade_id.startswith(CHECK) or cell.grade_id in by_cell):
                 raise CourseError(f"{place}: a graded code cell is named {CHECK}<exercise>")
             if cell.nbgrader.points is None:
                 raise CourseError(f"{place}: no points; set them in JupyterLab's Create Assignment panel")
             found.append(Exercise(cell.grade_id.removeprefix(CHECK), cell.nbgrader.points))
         return tuple(found)
+
+    @property
+    def assert_cells(self) -> dict[str, AssertCell]:
+        """Graded cells of plain asserts, by exercise; each is an exercise that no suite judges."""
+        found = {}
+        for cell in self._test_cells:
+            named = cell.grade_id.startswith(CHECK)
+            if cell.text.strip() and not assert_cells.ends_in_check(cell.text, or_a_name=named):
+                found[cell.grade_id.removeprefix(CHECK)] = AssertCell(cell.grade_id, cell.text)
+        return found
+
+    @property
+    def by_suite(self) -> tuple[Exercise, ...]:
+        """The exercises that a suite judges: all but those of `assert_cells`."""
+        cells = self.assert_cells
+        return tuple(exercise for exercise in self.exercises if exercise.name not in cells)
+
+    @property
+    def locked_cells(self) -> dict[str, str]:
+        """Code cells that no student writes in, as students get them, by grade_id; check cells are not among them."""
+        tests = [cell.grade_id for cell in self.assert_cells.values()]
+        locked = [cell for cell in self._cells if cell.cell_type == "code" and cell.nbgrader.locked]
+        read_only = [one.grade_id for one in locked if not one.nbgrader.grade and not one.nbgrader.solution]
+        return {c.grade_id: assert_cells.released(c.text) for c in self._cells if c.grade_id in (*tests, *read_only)}
 
     @property
     def prerequisites(self) -> tuple[str, ...]:
@@ -130,7 +153,7 @@ class Assignment:
 
     def files(self, name: str) -> tuple[Path, ...]:
         """What is called `name` in its exercises' folders, in order, if it is there or not."""
-        return tuple(self.content / exercise.name / name for exercise in self.exercises)
+        return tuple(self.content / exercise.name / name for exercise in self.by_suite)
 
     @property
     def suites(self) -> tuple[Path, ...]:
@@ -157,6 +180,8 @@ class Assignment:
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` if it cannot be imported."""
+        if not self.solution.is_file() and not self.by_suite:
+            return ModuleType(self.name)  # no suite asks it anything
         if not self.solution.is_file():
             raise CourseError(f"{self.solution}: no solution; `make sync` writes it from the source notebook")
         if str(self.root) not in sys.path:
@@ -164,8 +189,17 @@ class Assignment:
         return _load_at(self.solution, self.solution.stat().st_mtime_ns)
 
     @property
+    def _test_cells(self) -> list[Cell]:
+        return [cell for cell in self._cells if cell.nbgrader.is_test and cell.cell_type == "code"]
+
+    @property
     def _cells(self) -> list[Cell]:
         return notebook_at(self.notebook).cells
+
+
+def check_cell(exercise: str, cells: Container[str]) -> str:
+    """The grade_id, among `cells`, of the cell that has an exercise's points."""
+    return CHECK + exercise if CHECK + exercise in cells else exercise
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _OfNbgrader(msgspec.Struct, frozen=True):
     grade_id: str = ""
     grade: bool = False
+    solution: bool = False
+    task: bool = False
+    locked: bool = False
     points: float | None = None
+
+    @property
+    def is_test(self) -> bool:
+        """Does nbgrader grade it, and no student write in it?"""
+        return self.grade and not self.solution
 
 
 class _OfCell(msgspec.Struct, frozen=True):

@@ -27,14 +27,16 @@ from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
+from autograder.assert_cells import AssertCell
 from autograder.errors import CourseError, MachineError
+from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.judge.results import with_cell_errors
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
-from autograder.report import CellResult, Verdict
+from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation
@@ -64,6 +66,7 @@ class _Ready:
     plan: ModelPlan | None
     reference: ModuleType
     showing: Mapping[str, DisplayCell]
+    assert_cells: Mapping[str, AssertCell]
     prepared: set[str] = field(default_factory=set)
 
 
@@ -89,7 +92,8 @@ def _load(assignment: Assignment, secret: str) -> _Ready:
     others = variants(material.suite, material.reference, material.recording, secret)
     for one in others:
         assert one.plans is not None and one.right is not None  # known from now on, in every fork
-    return _Ready(assignment, replace(material, variants=others), assignment.saved_model, names, showing)
+    plan, asserts = assignment.saved_model, assignment.assert_cells
+    return _Ready(assignment, replace(material, variants=others), plan, names, showing, asserts)
 
 
 def _must_be_in_order(assignment: Assignment, recording: Recording) -> None:
@@ -107,7 +111,9 @@ def _must_be_in_order(assignment: Assignment, recording: Recording) -> None:
 
 def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, object]) -> None:
     """The notebook's exercises have tests, and what it asks students to bring has a reference."""
-    missing = [exercise.name for exercise in assignment.exercises if exercise.name not in suite.exercises()]
+    if not assignment.exercises:
+        raise CourseError(f"{assignment.notebook}: no graded cell that tests judge")
+    missing = [exercise.name for exercise in assignment.by_suite if exercise.name not in suite.exercises()]
     if missing:
         raise CourseError(
             f"{suite.folder}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
@@ -179,7 +185,7 @@ class Judge:
             gc.freeze()
             isolation.gather_pages()
         ready = self._ready[needed.assignment]
-        for exercise in set(needed.exercises) - ready.prepared:
+        for exercise in set(needed.exercises) - ready.prepared - ready.assert_cells.keys():
             ready.prepared.add(exercise)
             assert ready.material.hypotheses is not None
             ready.material.hypotheses.prepare(exercise)
@@ -208,17 +214,30 @@ class Judge:
             _must_be_in_order(ready.assignment, ready.material.recording)
         material = ready.material if order.for_page else replace(ready.material, examples={})
         material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
-        fresh, watched = _FromTheWorker(sock), material.suite.watched
-        with Notebook(
-            order.cells, order.limits, fresh, watched, self._answered, ready.showing, order.for_page
-        ) as notebook:
-            results = with_cell_errors(judge(material, notebook, order.exercises), notebook.cells, notebook.results)
-            if notebook.machine_failed:
-                raise notebook.machine_failed
-            cells = tuple(_readable(notebook.results))
+        fresh, results = _FromTheWorker(sock), dict[str, ExerciseResult]()
+        cells = tuple(CellResult() for _ in order.cells)
+        if order.for_page or len(ready.assert_cells) < len(order.exercises):
+            by_suite, cells = self._by_suite(ready, material, order, fresh)
+            results |= {one.name: one for one in by_suite}
+        if ready.assert_cells:
+            results |= judge_assert_cells(ready.assert_cells, order, fresh, self._answered)
         extra = ""
         if order.model is not None and ready.plan is not None:
             assert self._course is not None
             said = content.saved_model_policy(self._course.folder)
             extra = said(order.model, ready.plan, ready.reference)
-        return Verdict(results, cells, extra)
+        return Verdict(tuple(results[exercise.name] for exercise in order.exercises), cells, extra)
+
+    def _by_suite(
+        self, ready: _Ready, material: Material, order: Order, fresh: _FromTheWorker
+    ) -> tuple[tuple[ExerciseResult, ...], tuple[CellResult, ...]]:
+        """Results of the exercises that the suite judges, and what running each cell gave."""
+        exercises = [exercise for exercise in order.exercises if exercise.name not in ready.assert_cells]
+        shows = ready.showing, order.for_page
+        with Notebook(
+            order.cells, order.limits, fresh, material.suite.watched, self._answered, *shows
+        ) as notebook:
+            results = with_cell_errors(judge(material, notebook, exercises), notebook.cells, notebook.results)
+            if notebook.machine_failed:
+                raise notebook.machine_failed
+            return results, tuple(_readable(notebook.results))

@@ -106,9 +106,9 @@ class Suite:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         missing = [path for path in paths if not path.is_file()]
-        if missing or not paths:
-            raise CourseError(f"{missing[0]}: no such suite" if missing else "no exercise, so no suite")
-        self.folder = paths[0].parent.parent.resolve()  # the assignment's
+        if missing:
+            raise CourseError(f"{missing[0]}: no such suite")
+        self.folder = paths[0].parent.parent.resolve() if paths else Path()  # the assignment's
         self.paths = tuple(self.folder / path.parent.name / path.name for path in paths)
         self._notes = Notes()
         with self._notes.taken():
@@ -187,12 +187,14 @@ class _Items:
 
     def __init__(self, folder: Path, paths: Sequence[Path]) -> None:
         self.by_test: dict[Test, pytest.Item] = {}
-        self.problem: str | None = "pytest found no test in it"
+        self.problem: str | None = "pytest found no test in it" if paths else None
         self.missing: str | None = None
         self._last: pytest.Item | None = None
         self._student: Student | None = None
         self._reference: Student | None = None
         self._error: BaseException | None = None
+        if not paths:  # an assignment of which no exercise is judged by a suite
+            return
         arguments = [f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
         # Else it lists every folder on the way to the suite, and in a sandbox most of them cannot be.
         arguments.append(f"--confcutdir={folder}")

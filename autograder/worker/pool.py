@@ -47,8 +47,13 @@ def grade_many(
 ) -> Iterator[Report]:
     """One report for each submission, in order, by `jobs` workers here or by the Dask cluster at `scheduler`."""
     course = Course(root)
-    versions = functools.cache(lambda name: course.assignment(name).version())
-    tasks = (as_task(submission, versions(submission.assignment)) for submission in submissions)
+
+    @functools.cache
+    def known(name: str) -> tuple[str, dict[str, str]]:
+        assignment = course.assignment(name)
+        return assignment.version(), assignment.locked_cells
+
+    tasks = (as_task(submission, *known(submission.assignment)) for submission in submissions)
     with contextlib.closing(open_pool(root, jobs, kind, scheduler)) as pool:
         yield from (marked.report for _, marked in pool.mark(tasks))
 
@@ -154,7 +159,8 @@ class WorkerPool:
         self._failures = self._failures + 1 if marked.machine_failed else 0
         if self._failures < MACHINE_FAILURES:
             return
-        cells = (self._solution_of(task.assignment).read_text(encoding="utf-8"),)
+        solution = self._solution_of(task.assignment)  # where no suite judges, there need not be one
+        cells = (solution.read_text(encoding="utf-8"),) if solution.is_file() else ()
         tried = self._result(
             self._submit(_Submitted(Task("the solution", task.assignment, task.version, cells, by_author=True)))
         )

@@ -122,8 +122,10 @@ class Worker:
         raise AssertionError
 
     def _judged(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
-        ends_at = time.monotonic() + limits.submission_seconds + GRACE_SECONDS
-        order = Order(assignment.name, task.cells, exercises, limits, task.for_page, task.model, task.by_author)
+        runs = 1 + bool(assignment.assert_cells)
+        ends_at = time.monotonic() + limits.submission_seconds * runs + GRACE_SECONDS
+        how = task.for_page, task.model, task.by_author, task.locked
+        order = Order(assignment.name, task.cells, exercises, limits, *how)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
             self.judges.open(assignment, task.version, limits) as judge,

@@ -207,10 +207,14 @@ class Uses(Message, frozen=True):
 
 
 class RunCell(Message, frozen=True, tag="cell"):
-    """Run a cell, and interrupt it after so many seconds. Answered by `CellOutput`, any number of questions first."""
+    """Run a cell, and interrupt it after so many seconds. Answered by `CellOutput`, any number of questions first.
+
+    nonce: set if it is a test cell; its answer has the same
+    """
 
     source: str
     seconds: float
+    nonce: str = ""
 
 
 class Aside(Message, frozen=True, tag="aside"):
@@ -228,11 +232,19 @@ class Question(Message, frozen=True):
 
 
 class CellOutput(Message, frozen=True):
-    """What comes while a cell runs: a `Question`, or else what it printed, and how it failed, as bytes."""
+    """What comes while a cell runs: a `Question`, or else what it printed, and how it failed, as bytes.
+
+    Of a test cell nothing is printed. shown: its last value as text; line: where in it an exception was raised; warned:
+    did it write to standard error?
+    """
 
     question: bytes | UnsetType = UNSET
     printed: str = ""
     failure: bytes = b""
+    nonce: str = ""
+    shown: str = ""
+    line: int = 0
+    warned: bool = False
 
 
 class Exercise(Message, frozen=True, tag="exercise"):
