@@ -1,8 +1,8 @@
 """Exercises that cells of plain asserts judge, as nbgrader does: run among the student's names, in the sandbox.
 
 The notebook runs once more from its beginning, in a process of its own, with each test cell as its author wrote it, at
-its place. Nothing of that run comes out but how each test cell ended, so what it prints, or what later cells find of it,
-stands on no page. A cell that ends its process, or must be ended, is left out, and the others run again without it.
+its place. Nothing of that run comes out but how each test cell ended: what it prints, and what later cells find of it,
+stand on no page. A cell that ends its process, or must be ended, is left out, and the others run again without it.
 
 The student's code runs in the same process as the asserts: it can read them while they run, and change what they see.
 What it cannot do is answer beforehand: an answer counts if it has the number that came with the test cell.

@@ -23,11 +23,11 @@ import msgspec
 from msgspec import structs
 
 from autograder import content
+from autograder.assert_cells import AssertCell
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.assert_cells import AssertCell
 from autograder.errors import CourseError, MachineError
 from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.display_cells import DisplayCell, display_cells
@@ -234,9 +234,7 @@ class Judge:
         """Results of the exercises that the suite judges, and what running each cell gave."""
         exercises = [exercise for exercise in order.exercises if exercise.name not in ready.assert_cells]
         shows = ready.showing, order.for_page
-        with Notebook(
-            order.cells, order.limits, fresh, material.suite.watched, self._answered, *shows
-        ) as notebook:
+        with Notebook(order.cells, order.limits, fresh, material.suite.watched, self._answered, *shows) as notebook:
             results = with_cell_errors(judge(material, notebook, exercises), notebook.cells, notebook.results)
             if notebook.machine_failed:
                 raise notebook.machine_failed

@@ -16,7 +16,7 @@ from autograder.errors import MachineError
 from autograder.nbgrader.course_changes import KEPT
 from autograder.nbgrader.resources import given
 from autograder.report import CellResult
-from autograder.reports import plain_text, rubric
+from autograder.reports import rubric
 from autograder.submission import MODEL, NotebookFile, code_cells, grade_id
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool

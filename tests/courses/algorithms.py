@@ -1,6 +1,6 @@
 """A course on algorithms with plain assert cells: numbers, text, plots, files, and what a person grades."""
 
-SORTING = """
+SORTING = r'''
 #% text
 # Sorting
 
@@ -15,7 +15,7 @@ WORDS = ["pear", "fig", "apple", "kiwi"]
 
 #% solution middle
 def middle(numbers):
-    \"\"\"The median of a list of numbers.\"\"\"
+    """The median of a list of numbers."""
     ### BEGIN SOLUTION
     ordered, half = sorted(numbers), len(numbers) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
@@ -59,7 +59,7 @@ assert longest(WORDS) == "APPLE"
 #% solution keep
 def keep(path, words):
     ### BEGIN SOLUTION
-    Path(path).write_text("\\n".join(sorted(words)))
+    Path(path).write_text("\n".join(sorted(words)))
     ### END SOLUTION
 
 #% tests files 2
@@ -68,20 +68,18 @@ assert Path("kept.txt").read_text().splitlines() == ["apple", "fig", "kiwi", "pe
 
 #% solution growth
 def growth(sizes):
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-    figure, axes = plt.subplots()
+    """A plot of n log n as SVG, with a title."""
+    from IPython.display import SVG
     ### BEGIN SOLUTION
-    axes.plot(sizes, [n * math.log2(n) for n in sizes])
-    axes.set_xlabel("n")
+    points = " ".join(f"{n},{n * math.log2(n):g}" for n in sizes)
+    return SVG(f'<svg xmlns="http://www.w3.org/2000/svg"><title>n log n</title><polyline points="{points}"/></svg>')
     ### END SOLUTION
-    return axes
 
 #% tests plot 2
-axes = growth([1, 2, 4])
-assert axes.get_xlabel() == "n"
-assert_allclose(axes.lines[0].get_ydata(), [0, 2, 8])
+import re
+drawn = growth([1, 2, 4]).data
+assert "<title>" in drawn, "Has it a title?"
+assert re.findall(r"[\d.]+,[\d.]+", drawn) == ["1,0", "2,2", "4,8"]
 
 #% manual by-hand 5
 ### BEGIN SOLUTION
@@ -96,17 +94,18 @@ Plan an experiment in cells below.
 ### BEGIN MARK SCHEME
 One point for the sizes.
 ### END MARK SCHEME
-"""
+'''
 
 RIGHT = {
     "middle": "def middle(numbers):\n    return float(np.median(numbers))",
     "binary_search": "def binary_search(o, item):\n    return o.index(item) if item in o else -1",
     "longest": "def longest(words):\n    return sorted(words, key=len)[-1].upper()",
-    "keep": "def keep(path, words):\n    with open(path, 'w') as file:\n        print(*sorted(words), sep='\\n', file=file)",
+    "keep": "def keep(path, words):\n    Path(path).write_text(chr(10).join(sorted(words)))",
     "growth": (
-        "def growth(sizes):\n    import matplotlib\n    matplotlib.use('Agg')\n    from matplotlib import pyplot as plt\n"
-        "    _, axes = plt.subplots()\n    axes.plot(sizes, np.log2(sizes) * sizes)\n    axes.set_xlabel('n')\n"
-        "    return axes"
+        "def growth(sizes):\n    from IPython.display import SVG\n"
+        "    points = [f'{n},{round(n * np.log2(n))}' for n in sizes]\n"
+        '    return SVG(\'<svg xmlns="http://www.w3.org/2000/svg"><title>t</title><polyline points="\'\n'
+        "        + ' '.join(points) + '\"/></svg>')"
     ),
     "by-hand": "print(sorted(WORDS))",
     "why": "It halves the list.",

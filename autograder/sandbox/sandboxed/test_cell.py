@@ -50,5 +50,3 @@ def line_of(error: BaseException | None) -> int:
             return entry.tb_lineno
         entry = entry.tb_next
     return 0
-
-
