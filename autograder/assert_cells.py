@@ -13,6 +13,7 @@ from dataclasses import dataclass
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"  # nbgrader's markers
 _ENDS_IN_CHECK = re.compile(r"""check\(\s*(['"])\w+\1\s*\)\s*;?\s*(#.*)?\Z""")
 _NAMED_CHECK = re.compile(r"check\(\s*\w+\s*\)\s*\Z")
+AUTOTEST = re.compile(r"^\s*### (HASHED )?AUTOTEST\b", re.MULTILINE)  # a comment here, tests in nbgrader's release
 SHORTEST = 6  # characters of a hidden line that is looked for in what a test says: `x = 1` may be anybody's
 HIDDEN = "(hidden)"
 
@@ -50,6 +51,11 @@ class AssertCell:
     source: str
 
     @functools.cached_property
+    def hidden(self) -> frozenset[int]:
+        """Numbers of its hidden lines."""
+        return hidden_lines(self.source)
+
+    @functools.cached_property
     def _lines(self) -> list[str]:
         return [line.strip() for line in self.source.splitlines()]
 
@@ -59,7 +65,7 @@ class AssertCell:
         Of a hidden line only the message is told that its author has written there.
         """
         is_assert = kind == "AssertionError"
-        if line in hidden_lines(self.source):
+        if line in self.hidden:
             own = self._message_at(line) if is_assert else None
             said = (own or self.redacted(text)) if own is not None else ""
             return said or f"A hidden test does not hold{'' if is_assert else f' ({kind})'}."
@@ -71,7 +77,7 @@ class AssertCell:
 
     def redacted(self, text: str) -> str:
         """A text without the cell's hidden lines."""
-        for number in sorted(hidden_lines(self.source)):
+        for number in sorted(self.hidden):
             line = self._lines[number - 1]
             if len(line) >= SHORTEST:
                 text = text.replace(line, HIDDEN)

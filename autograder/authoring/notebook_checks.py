@@ -11,7 +11,8 @@ from typing import Any
 
 from autograder.authoring import new_exercise, paired_scripts
 from autograder.content import Hint
-from autograder.course import CHECK, RUBRIC, Assignment, rubrics_in
+from autograder.course import CHECK, Assignment, rubrics_in
+from autograder.course_version import RUBRIC
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import MODEL, grade_id
@@ -85,7 +86,7 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
     """Each exercise has its cell with a marked solution, a check cell after it that asks for it, and points."""
     path = assignment.notebook
     places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
-    for exercise in assignment.exercises:
+    for exercise in assignment.by_suite:
         index, check = places[CHECK + exercise.name]
         if exercise.points <= 0:
             yield Finding(path, CHECK + exercise.name, f"it is worth {exercise.points:g} points", "Give it some.")
@@ -144,7 +145,7 @@ def _lines(text: str) -> list[str]:
 
 def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
     """Each folder with an exercise's files is that of an exercise."""
-    names = {exercise.name for exercise in assignment.exercises}
+    names = {exercise.name for exercise in assignment.by_suite}
     for folder in sorted({path.parent for name in new_exercise.FILES for path in assignment.content.glob(f"*/{name}")}):
         if folder.name not in names:
             yield Finding(folder, "", "the notebook has no exercise of that name", "Is it a name's typo?")

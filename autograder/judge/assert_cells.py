@@ -39,7 +39,8 @@ def judge_assert_cells(
 ) -> dict[str, ExerciseResult]:
     """Results by exercise. Raises `MachineError`."""
     cells, tests = _with_tests(known, order)
-    with _Tested(cells, tests, order.limits, fresh, answered) as notebook:
+    notebook = _Tested(cells, tests, order.limits, fresh, answered)
+    with notebook:
         found = {name: notebook.ending_of(number) for number, name in tests.items()}
     exercises = [one for one in order.exercises if one.name in known]
     return {one.name: _result(one, known[one.name], *found[one.name]) for one in exercises}

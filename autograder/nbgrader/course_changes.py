@@ -17,7 +17,8 @@ from typing import Any
 
 from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 
-from autograder.course import CHECK, Assignment, check_cell, is_stamped
+from autograder.course import CHECK, Assignment, check_cell
+from autograder.course_version import is_stamped
 from autograder.nbgrader.gradebook_rows import grades_of
 from autograder.report import Report
 from autograder.reports.plain_text import points

@@ -120,6 +120,7 @@ class Suite:
         items = self._items.by_test
         self.tests: tuple[Test, ...] = tuple(items)
         self.path_of = {test: item.path for test, item in items.items()}
+        self.marks = {test: {mark.name for mark in item.iter_markers()} for test, item in items.items()}
         # Parts of names of functions that are not to be called, see `perform`.
         markers = [item.get_closest_marker("watched") for item in items.values()]
         self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))

@@ -95,6 +95,8 @@ class Worker:
 
     def mark(self, task: Task) -> Marked:
         """The report on a submission. Raises `CourseError`; whatever else goes wrong stands in the report."""
+        if task.problem and task.assignment not in self.course.assignments():
+            return Marked(failed(task, task.problem))
         assignment = self.course.assignment(task.assignment)
         exercises = assignment.exercises if task.exercises is None else task.exercises
         points = sum(exercise.points for exercise in exercises)
