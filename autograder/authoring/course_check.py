@@ -23,7 +23,7 @@ from autograder.authoring.notebook_checks import Finding
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.report import ExerciseResult, Picture, Report
@@ -70,7 +70,7 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
         for name in names:
             try:
                 assignment = course.assignment(name)
-                findings = tuple(_all(assignment, worker))
+                findings = tuple(dict.fromkeys(_all(assignment, worker)))
                 about = _about(assignment, findings)
             except CourseError as error:
                 findings, about = (Finding(course.root / "source" / name, "", _said(error), FIRST),), "1 to mend"
@@ -102,11 +102,11 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         yield from notebook_checks.hints(assignment, source)
         yield from known_mistakes(assignment)
         yield from stubs_and_solutions(assignment, source, release, worker)
-    except CourseError as error:
+    except (CourseError, MachineError) as error:
         yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {_said(error)}", FIRST)
 
 
-def _said(error: CourseError) -> str:
+def _said(error: Exception) -> str:
     """What stops a run, without what a run would say of it."""
     return str(error).partition(" Nothing was graded")[0].rstrip(".")
 
@@ -116,7 +116,7 @@ def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]])
     try:
         with Suite(paths) as suite:
             found = list(check(suite))
-    except CourseError as error:
+    except (CourseError, MachineError) as error:
         if len(paths) == 1:
             found = [Finding(paths[0], paths[0].parent.name, f"it cannot be used: {_said(error)}", FIRST)]
         else:
@@ -160,7 +160,10 @@ def visible_checks(assignment: Assignment) -> Iterator[Finding]:
                 (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercises[name]])
                 yield from _lost(path, result, "the solution fails this visible test")
 
-    yield from _in_each(assignment.visible, check)
+    for path in [path for path in assignment.visible if not path.is_file()]:
+        what = "students have no visible test of it, and `check` knows it not"
+        yield Finding(path, path.parent.name, what, "Write one, or mark hidden cases as visible.", blocks=False)
+    yield from _in_each([path for path in assignment.visible if path.is_file()], check)
 
 
 def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
@@ -196,7 +199,7 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
     catalogue = read_catalogue([path])
     found = len(catalogue.of(exercise))
     if found < MISTAKES:
-        yield Finding(path, exercise, f"{found} known mistakes", f"Enter {MISTAKES - found} more.")
+        yield Finding(path, exercise, f"{found} known mistakes", f"Enter {MISTAKES - found} more.", blocks=False)
     for mistake in catalogue:
         if not mistake.hint.strip():
             yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.authoring import new_exercise, paired_scripts
+from autograder.authoring.visible_cases import visible_files
 from autograder.content import Hint
 from autograder.course import CHECK, Assignment, rubrics_in
 from autograder.course_version import RUBRIC
@@ -121,6 +122,7 @@ def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
     """The paired script and the release are what the source notebook gives."""
     released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
     wanted = {assignment.solution: paired_scripts.paired_script(assignment), released: release}
+    wanted |= dict(visible_files(assignment))
     for path, text in wanted.items():
         if not path.is_file():
             yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
@@ -164,7 +166,7 @@ def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
             continue
         if not path.is_file():
             what = f'it is missing, so `hint("{name}")` has nothing to say'
-            yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.")
+            yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.", blocks=False)
             continue
         for key in sorted(table.keys() - set(Hint.__struct_fields__)):
             yield Finding(path, name, f"there is no {key!r} in a hint", "Is it a name's typo?")

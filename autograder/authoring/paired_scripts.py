@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.authoring.visible_cases import visible_files
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 
@@ -26,6 +27,7 @@ def generated(course: Course) -> Iterator[tuple[Path, str]]:
     """Every generated file with the text it should have."""
     for assignment in course.assignments().values():
         yield assignment.solution, paired_script(assignment)
+        yield from visible_files(assignment)
     with tempfile.TemporaryDirectory() as folder:
         for assignment in course.assignments().values():
             path = course.root / "assignments" / assignment.name / assignment.notebook.name

@@ -98,6 +98,7 @@ def new_assignment(
 def new(
     assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
     exercise: Annotated[str, typer.Argument(help="The function's name.")],
+    minimal: Annotated[bool, typer.Option("--minimal", help="Cells, and one file with a table of examples.")] = False,
 ) -> None:
     """The skeleton of an exercise of your own: cells, hidden tests, visible test, known mistakes, hints.
 
@@ -105,7 +106,7 @@ def new(
     """
     from autograder.authoring.new_exercise import add_exercise
 
-    for path in add_exercise(find_course(), assignment, exercise):
+    for path in add_exercise(find_course(), assignment, exercise, minimal):
         print(f"wrote {path}")
     print("Now: autograder dev sync, then autograder dev check")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,7 +207,8 @@ class _Items:
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
         content.forget(folder)
-        with _without_settings():
+        with _without_settings(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
             pytest.main([*arguments, *map(str, paths)], plugins=[self])
 
     def run(self, test: Test, student: Student, reference: Student | None) -> BaseException | None:
