@@ -19,7 +19,7 @@ from autograder.assert_cells import AssertCell
 from autograder.course_version import RUBRIC, digest_of
 from autograder.errors import CourseError
 from autograder.reading import is_handed_in, read_toml
-from autograder.source_notebook import Cell, ModelPlan, notebook_at, settings_in
+from autograder.source_notebook import Cell, ModelPlan, files_beside, notebook_at, settings_in
 
 CONFIG = "nbgrader_config.py"
 KIT = Path(__file__).resolve().parents[1]
@@ -171,10 +171,16 @@ class Assignment:
         """The catalogues of known mistakes."""
         return self.files("mistakes.py")
 
+    @property
+    def beside(self) -> dict[str, bytes]:
+        """The files beside the notebook, by name, which notebooks find when they are graded. Raises `CourseError`."""
+        return files_beside(self.notebook)
+
     def version(self) -> str:
         """A word that changes with everything a mark depends on: notebook, solution, content, and the kit's code."""
         others = Course(self.root, self.course_folder).assignments().keys() - {self.name}
-        return digest_of([self.notebook, self.solution], self.content, others)
+        files = [self.notebook.parent / name for name in self.beside]
+        return digest_of([self.notebook, self.solution, *files], self.content, others)
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""

@@ -18,7 +18,6 @@ from autograder.source_notebook import Notebook, notebook_at
 from autograder.submission import read_notebook
 from autograder.worker.worker import Judges, Worker
 
-ASIDE = (".ipynb_checkpoints",)
 GAINED = (
     "a crash, a loop or too much memory costs its own test cell, in a sandbox without a network",
     "students' edits of cells that are not theirs are undone; hidden lines stand in no message and on no page",
@@ -59,12 +58,14 @@ def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
     notebook, tests = notebook_at(assignment.notebook), assignment.assert_cells
     asked = [assignment.graded_cells[one.grade_id] for one in tests.values()]
     hidden = sum(bool(one.hidden) for one in tests.values())
-    found.works.append(f"{len(tests)} cells of tests, {hidden} of them with hidden ones, {sum(asked):g} points")
+    found.works.append(f"cells of tests: {len(tests)}, with hidden ones: {hidden}, points: {sum(asked):g}")
     if by_suite := assignment.by_suite:
-        found.works.append(f"{len(by_suite)} exercises judged by a suite: {', '.join(one.name for one in by_suite)}")
+        found.works.append(f"judged by a suite: {', '.join(one.name for one in by_suite)}")
     if by_hand := _by_hand(notebook):
-        found.works.append(f"{len(by_hand)} cells that a person grades: {', '.join(by_hand)}")
-    found.lost += _lost(assignment, notebook)
+        found.works.append(f"graded by a person: {', '.join(by_hand)}")
+    if files := list(assignment.beside):
+        found.works.append(f"files beside the notebook are there when it is graded: {', '.join(files[:5])}")
+    found.lost += _lost(notebook)
     report = mark(worker, assignment, read_notebook(assignment.notebook))
     if report.reason:
         found.lost.append(f"the source notebook cannot be graded: {report.reason}")
@@ -87,12 +88,8 @@ def _by_hand(notebook: Notebook) -> list[str]:
     return [one.grade_id for one in graded if one.task or (one.grade and one.solution)]
 
 
-def _lost(assignment: Assignment, notebook: Notebook) -> Iterator[str]:
-    """What is beside the notebook, or in it, and is not there when it is graded."""
-    folder = assignment.notebook.parent
-    beside = [path for path in sorted(folder.rglob("*")) if path.is_file() and path != assignment.notebook]
-    if others := [str(path.relative_to(folder)) for path in beside if not set(ASIDE) & set(path.parts)]:
-        yield f"files beside the notebook are not there when it is graded: {', '.join(others[:5])}"
+def _lost(notebook: Notebook) -> Iterator[str]:
+    """What cells do that cannot be done when they are graded."""
     code = "\n".join(cell.text for cell in notebook.cells if cell.cell_type == "code")
     if "input(" in code:
         yield "input() has nobody who types: it raises EOFError"

@@ -235,7 +235,7 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worke
     """As they are handed in: the release is not started anywhere, the source notebook has full marks everywhere."""
     stub, solved = (mark(worker, assignment, NotebookFile.of(one.cells)) for one in (release, source))
     for reason in filter(None, (stub.reason, solved.reason)):
-        yield Finding(assignment.notebook, "", f"it cannot be graded: {reason}", FIRST)
+        yield Finding(assignment.notebook, "", f"it cannot be graded: {reason.rstrip('.')}", FIRST)
     by_cell, found = assignment.assert_cells, False
     for result in stub.exercises:
         if result.name in by_cell and result.score == result.max_score > 0:

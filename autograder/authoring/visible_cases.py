@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder import content
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.testing.session import Suite
 
 FLAG = "visible=True"
 HEAD = '"""Visible tests, written by `autograder dev sync` from the cases that the hidden tests mark as visible."""'
@@ -25,17 +25,14 @@ def visible_files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
     for hidden, path in zip(assignment.suites, assignment.visible, strict=True):
         by_hand = path.is_file() and not path.read_text(encoding="utf-8").startswith(HEAD)
         if hidden.is_file() and FLAG in hidden.read_text(encoding="utf-8") and not by_hand:
-            content.forget(assignment.content)
             yield path, _text(hidden, assignment)
 
 
 def _text(hidden: Path, assignment: Assignment) -> str:
     name = hidden.parent.name
-    try:
-        found = [one for one in vars(content.load(hidden)).values() if isinstance(one, type)]
-    except Exception as error:
-        raise CourseError(f"{hidden}: it cannot be loaded ({type(error).__name__}: {error})") from error
-    tests = {key: test for one in found for key, test in vars(one).items() if getattr(test, "visible", False)}
+    with Suite([hidden]) as suite:
+        tests = {test.name: suite.code_of[test] for test in suite.tests}
+    tests = {key: test for key, test in tests.items() if getattr(test, "visible", False)}
     right = getattr(assignment.reference(), name, None)
     lines = [HEAD, "", IMPORTS, "from autograder.testing import expect", "", ""]
     lines += [f'@pytest.mark.exercise("{name}")', "class TestVisible:"]

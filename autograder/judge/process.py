@@ -9,10 +9,12 @@ What the worker and a judge say to each other is in `autograder.messages`.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,7 +44,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import Preparation
+from autograder.sandbox.protocol.messages import Files, Preparation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
@@ -54,6 +56,7 @@ from autograder.text import one_line
 
 PRINTED = 1_000_000  # characters of all cells together; four bytes each, they are half of what a verdict may have
 CUT = "... (the output was cut: the notebook's cells printed too much)"
+FILES_SECONDS = 60.0  # until a notebook has read its files; it may still begin
 WORDS = 200  # characters of what went wrong in the kit itself
 
 
@@ -67,6 +70,7 @@ class _Ready:
     reference: ModuleType
     showing: Mapping[str, DisplayCell]
     assert_cells: Mapping[str, AssertCell]
+    files: Mapping[str, bytes]
     prepared: set[str] = field(default_factory=set)
 
 
@@ -93,7 +97,7 @@ def _load(assignment: Assignment, secret: str) -> _Ready:
     for one in others:
         assert one.plans is not None and one.right is not None  # known from now on, in every fork
     plan, asserts = assignment.saved_model, assignment.assert_cells
-    return _Ready(assignment, replace(material, variants=others), plan, names, showing, asserts)
+    return _Ready(assignment, replace(material, variants=others), plan, names, showing, asserts, assignment.beside)
 
 
 def _must_be_in_order(assignment: Assignment, recording: Recording) -> None:
@@ -129,16 +133,20 @@ def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, objec
 class _FromTheWorker:
     """Fresh notebooks' processes, which the worker opens."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
+    def __init__(self, sock: socket.socket, files: Mapping[str, bytes]) -> None:
+        self._sock, self._files = sock, dict(files)
 
     def open(self) -> socket.socket:
-        """The socket of a fresh one. Raises `MachineError`."""
+        """The socket of a fresh one, which finds the course's files. Raises `MachineError`."""
         frames.send(self._sock, FromJudge(open=True))
         opened, descriptors = frames.receive_with_descriptors(self._sock, Opened)
         if not descriptors:
             raise MachineError(opened.failed or "no sandbox could be opened")
-        return socket.socket(fileno=descriptors[0])
+        notebook = socket.socket(fileno=descriptors[0])
+        if self._files:
+            with contextlib.suppress(frames.Closed, frames.Deadline):  # whoever uses it meets that again
+                frames.send(notebook, Files(self._files), time.monotonic() + FILES_SECONDS)
+        return notebook
 
     def ending(self, ends: bool = True) -> Ending:
         """How the last one ended."""
@@ -214,7 +222,7 @@ class Judge:
             _must_be_in_order(ready.assignment, ready.material.recording)
         material = ready.material if order.for_page else replace(ready.material, examples={})
         material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
-        fresh, results = _FromTheWorker(sock), dict[str, ExerciseResult]()
+        fresh, results = _FromTheWorker(sock, ready.files), dict[str, ExerciseResult]()
         cells = tuple(CellResult() for _ in order.cells)
         if order.for_page or len(ready.assert_cells) < len(order.exercises):
             by_suite, cells = self._by_suite(ready, material, order, fresh)

@@ -88,10 +88,15 @@ def _where(got: Any, right: Any) -> str:
         if len(got) != len(right):
             return f"the result has {len(got)} items, which is not right."
         place = next(n for n, pair in enumerate(zip(got, right, strict=True)) if not alike(*pair))
-        return f"the result at [{place}] is not right."
+        return f"the result at [{place}] {_number(got[place])}is not right."
     if isinstance(got, dict) and got.keys() != right.keys():
         return "the result has not the keys that are asked for."
-    return NOT_RIGHT
+    return f"the result {_number(got)}is not right." if _number(got) else NOT_RIGHT
+
+
+def _number(value: Any) -> str:
+    """A number as part of a sentence; of anything else nothing."""
+    return f"is {np.asarray(value).item() + 0:.4g}, which " if _kind(value) == "number" else ""
 
 
 def alike(got: Any, right: Any) -> bool:

@@ -121,6 +121,7 @@ class Suite:
         items = self._items.by_test
         self.tests: tuple[Test, ...] = tuple(items)
         self.path_of = {test: item.path for test, item in items.items()}
+        self.code_of: dict[Test, Any] = {test: getattr(item, "function", None) for test, item in items.items()}
         self.marks = {test: {mark.name for mark in item.iter_markers()} for test, item in items.items()}
         # Parts of names of functions that are not to be called, see `perform`.
         markers = [item.get_closest_marker("watched") for item in items.values()]

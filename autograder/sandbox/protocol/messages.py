@@ -181,6 +181,12 @@ class Without(Message, frozen=True, tag="without"):
     watched: tuple[str, ...]
 
 
+class Files(Message, frozen=True, tag="files"):
+    """Write files of the course's into the notebook's folder, before the first cell. Nothing is answered."""
+
+    files: dict[str, bytes]
+
+
 class LookUp(Message, frozen=True, tag="names"):
     """Which names may these cells look up? Answered by `Names`."""
 
@@ -286,4 +292,4 @@ class Answer(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = Without | LookUp | LookUses | RunCell | Aside | Back | Exercise | HowExerciseEnded
+ToNotebook = Without | Files | LookUp | LookUses | RunCell | Aside | Back | Exercise | HowExerciseEnded

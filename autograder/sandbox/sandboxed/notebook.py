@@ -35,7 +35,7 @@ from autograder.sandbox.sandboxed import removal
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
-from autograder.sandbox.sandboxed.shell import Bounded, run_cell, student_package, warm_shell
+from autograder.sandbox.sandboxed.shell import Bounded, run_cell, student_package, warm_shell, write_files
 from autograder.sandbox.sandboxed.test_cell import Tested, line_of, run_test
 
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
@@ -99,6 +99,8 @@ class _State:
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
                 for name in set(message.watched) & set(self.kept.where_watched):
                     removal.take_away(self.kept.where_watched[name])
+            case messages.Files():
+                write_files(message.files)
             case messages.LookUp():
                 frames.send(self.sock, messages.Names(tuple(looked_up(message.sources))))
             case messages.LookUses():
