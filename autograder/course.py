@@ -56,8 +56,8 @@ class Assignment:
     @property
     def exercises(self) -> tuple[Exercise, ...]:
         """Its exercises in order. Raises `CourseError` if a check cell is not in order."""
-        found, by_cell = [], {one.grade_id for one in self.assert_cells.values()}
-        for cell in self._test_cells:
+        found, cells, by_cell = [], self._test_cells, {one.grade_id for one in self.assert_cells.values()}
+        for cell in cells:
             place = f"{self.notebook}: cell '{cell.grade_id}'"
             if not (cell.grade_id.startswith(CHECK) or cell.grade_id in by_cell):
                 raise CourseError(f"{place}: a graded code cell is named {CHECK}<exercise>")
@@ -65,6 +65,8 @@ class Assignment:
                 raise CourseError(f"{place}: no points; set them in JupyterLab's Create Assignment panel")
             if cell.grade_id in by_cell and assert_cells.AUTOTEST.search(cell.text):
                 raise CourseError(f"{place}: nbgrader writes tests in place of AUTOTEST lines; write them as asserts")
+            if any(other.grade_id == CHECK + cell.grade_id for other in cells):
+                raise CourseError(f"{place}: there is '{CHECK}{cell.grade_id}', too; name one of them anew")
             found.append(Exercise(cell.grade_id.removeprefix(CHECK), cell.nbgrader.points))
         return tuple(found)
 
@@ -87,10 +89,9 @@ class Assignment:
     @property
     def locked_cells(self) -> dict[str, str]:
         """Code cells that no student writes in, as students get them, by grade_id; check cells are not among them."""
-        tests = [cell.grade_id for cell in self.assert_cells.values()]
-        locked = [cell for cell in self._cells if cell.cell_type == "code" and cell.nbgrader.locked]
-        read_only = [one.grade_id for one in locked if not one.nbgrader.grade and not one.nbgrader.solution]
-        return {c.grade_id: assert_cells.released(c.text) for c in self._cells if c.grade_id in (*tests, *read_only)}
+        tests = {cell.grade_id: cell.source for cell in self.assert_cells.values()}
+        given = {c.grade_id: c.text for c in self._cells if c.cell_type == "code" and c.nbgrader.read_only}
+        return {name: assert_cells.released(text) for name, text in (tests | given).items()}
 
     @property
     def prerequisites(self) -> tuple[str, ...]:
@@ -242,19 +243,13 @@ class Course:
             raise CourseError(f"no assignment {name!r} in {source}; there are {', '.join(names)}")
         found = _in_folder(self.root, name, self.folder)
         if found is None:
-            number = len(_notebooks(source / name))
-            raise CourseError(f"{source / name}: an assignment has one notebook, this folder has {number}")
+            raise CourseError(_not_one(source / name))
         return found
 
     def broken(self) -> dict[str, str]:
         """What is wrong with the folders that are no assignments, by name."""
-        found = {}
-        for name in self.names():
-            try:
-                self.assignment(name)
-            except CourseError as error:
-                found[name] = str(error)
-        return found
+        source, whole = self.root / "source", self.assignments()
+        return {name: _not_one(source / name) for name in self.names() if name not in whole}
 
     def of_notebook(self, name: str) -> Assignment | None:
         """The assignment whose notebook has this file name."""
@@ -325,6 +320,10 @@ def _in_folder(root: Path, name: str, course: Path) -> Assignment | None:
     """None if the folder has not one notebook."""
     notebooks = _notebooks(root / "source" / name)
     return Assignment(name, notebooks[0], root, course) if len(notebooks) == 1 else None
+
+
+def _not_one(folder: Path) -> str:
+    return f"{folder}: an assignment has one notebook, this folder has {len(_notebooks(folder))}"
 
 
 def _notebooks(folder: Path) -> list[Path]:

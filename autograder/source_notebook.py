@@ -45,6 +45,11 @@ class _OfNbgrader(msgspec.Struct, frozen=True):
         """Does nbgrader grade it, and no student write in it?"""
         return self.grade and not self.solution
 
+    @property
+    def read_only(self) -> bool:
+        """Does nbgrader only keep it as it is?"""
+        return self.locked and not self.grade and not self.solution
+
 
 class _OfCell(msgspec.Struct, frozen=True):
     nbgrader: _OfNbgrader | None = None
