@@ -107,9 +107,16 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def course_folder(root: Path | None = None) -> Path:
-    """The folder of the course at `root`, else of the first that is installed; it need not be there."""
-    own = sorted(root.glob(f"*/{COURSE}")) if root is not None else []
-    return own[0].parent if own else next(iter(installed()), NOWHERE)
+    """The folder of the course at `root`, else of the first that is installed; it need not be there.
+
+    An installed course serves a course without a folder if it has something for one of its assignments.
+    """
+    if root is None:
+        return next(iter(installed()), NOWHERE)
+    own = sorted(root.glob(f"*/{COURSE}"))
+    names = [path.name for path in (root / "source").glob("*")]
+    others = (one for one in installed() if not names or any((one / name).is_dir() for name in names))
+    return own[0].parent if own else next(others, NOWHERE)
 
 
 @functools.cache

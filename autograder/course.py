@@ -6,24 +6,24 @@ Points are read from the source notebooks' nbgrader metadata and stand nowhere e
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from autograder import content
+from autograder import assert_cells, content
+from autograder.assert_cells import AssertCell
+from autograder.course_version import RUBRIC, digest_of
 from autograder.errors import CourseError
 from autograder.reading import is_handed_in, read_toml
-from autograder.source_notebook import Cell, ModelPlan, notebook_at, settings_in
+from autograder.source_notebook import Cell, ModelPlan, files_beside, notebook_at, settings_in
 
 CONFIG = "nbgrader_config.py"
+KIT = Path(__file__).resolve().parents[1]
 PREREQUISITE = "bring-"  # a cell for what students bring from an earlier assignment: `bring-Stack`
-STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # all that the kit's code and content are written in
-RUBRIC = "rubric.toml"  # for people who grade; no mark of a test's depends on it
 ONLY_SHOWS = "active-ipynb"  # the tag that keeps a cell out of the paired script: nothing is built on it
 CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 
@@ -56,17 +56,42 @@ class Assignment:
     @property
     def exercises(self) -> tuple[Exercise, ...]:
         """Its exercises in order. Raises `CourseError` if a check cell is not in order."""
-        found = []
-        for cell in self._cells:
-            if not cell.nbgrader.grade or cell.cell_type != "code":
-                continue
+        found, cells, by_cell = [], self._test_cells, {one.grade_id for one in self.assert_cells.values()}
+        for cell in cells:
             place = f"{self.notebook}: cell '{cell.grade_id}'"
-            if not cell.grade_id.startswith(CHECK):
+            if not (cell.grade_id.startswith(CHECK) or cell.grade_id in by_cell):
                 raise CourseError(f"{place}: a graded code cell is named {CHECK}<exercise>")
             if cell.nbgrader.points is None:
                 raise CourseError(f"{place}: no points; set them in JupyterLab's Create Assignment panel")
+            if cell.grade_id in by_cell and assert_cells.AUTOTEST.search(cell.text):
+                raise CourseError(f"{place}: nbgrader writes tests in place of AUTOTEST lines; write them as asserts")
+            if any(other.grade_id == CHECK + cell.grade_id for other in cells):
+                raise CourseError(f"{place}: there is '{CHECK}{cell.grade_id}', too; name one of them anew")
             found.append(Exercise(cell.grade_id.removeprefix(CHECK), cell.nbgrader.points))
         return tuple(found)
+
+    @property
+    def assert_cells(self) -> dict[str, AssertCell]:
+        """Graded cells of plain asserts, by exercise; each is an exercise that no suite judges."""
+        found = {}
+        for cell in self._test_cells:
+            named = cell.grade_id.startswith(CHECK)
+            if cell.text.strip() and not assert_cells.ends_in_check(cell.text, or_a_name=named):
+                found[cell.grade_id.removeprefix(CHECK)] = AssertCell(cell.grade_id, cell.text)
+        return found
+
+    @property
+    def by_suite(self) -> tuple[Exercise, ...]:
+        """The exercises that a suite judges: all but those of `assert_cells`."""
+        cells = self.assert_cells
+        return tuple(exercise for exercise in self.exercises if exercise.name not in cells)
+
+    @property
+    def locked_cells(self) -> dict[str, str]:
+        """Code cells that no student writes in, as students get them, by grade_id; check cells are not among them."""
+        tests = {cell.grade_id: cell.source for cell in self.assert_cells.values()}
+        given = {c.grade_id: c.text for c in self._cells if c.cell_type == "code" and c.nbgrader.read_only}
+        return {name: assert_cells.released(text) for name, text in (tests | given).items()}
 
     @property
     def prerequisites(self) -> tuple[str, ...]:
@@ -130,7 +155,7 @@ class Assignment:
 
     def files(self, name: str) -> tuple[Path, ...]:
         """What is called `name` in its exercises' folders, in order, if it is there or not."""
-        return tuple(self.content / exercise.name / name for exercise in self.exercises)
+        return tuple(self.content / exercise.name / name for exercise in self.by_suite)
 
     @property
     def suites(self) -> tuple[Path, ...]:
@@ -147,9 +172,16 @@ class Assignment:
         """The catalogues of known mistakes."""
         return self.files("mistakes.py")
 
+    @property
+    def beside(self) -> dict[str, bytes]:
+        """The files beside the notebook, by name, which notebooks find when they are graded. Raises `CourseError`."""
+        return files_beside(self.notebook)
+
     def version(self) -> str:
         """A word that changes with everything a mark depends on: notebook, solution, content, and the kit's code."""
-        return stamp(self, [self.notebook, self.solution])
+        others = Course(self.root, self.course_folder).assignments().keys() - {self.name}
+        files = [self.notebook.parent / name for name in self.beside]
+        return digest_of([self.notebook, self.solution, *files], self.content, others)
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells, as students get them."""
@@ -157,15 +189,26 @@ class Assignment:
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` if it cannot be imported."""
+        if not self.solution.is_file() and not self.by_suite:
+            return ModuleType(self.name)  # no suite asks it anything
         if not self.solution.is_file():
-            raise CourseError(f"{self.solution}: no solution; `make sync` writes it from the source notebook")
+            raise CourseError(f"{self.solution}: no solution; `autograder dev sync` writes it from the source notebook")
         if str(self.root) not in sys.path:
             sys.path.append(str(self.root))  # it may import what its students import from the course's package
         return _load_at(self.solution, self.solution.stat().st_mtime_ns)
 
     @property
+    def _test_cells(self) -> list[Cell]:
+        return [cell for cell in self._cells if cell.nbgrader.is_test and cell.cell_type == "code"]
+
+    @property
     def _cells(self) -> list[Cell]:
         return notebook_at(self.notebook).cells
+
+
+def check_cell(exercise: str, cells: Container[str]) -> str:
+    """The grade_id, among `cells`, of the cell that has an exercise's points."""
+    return CHECK + exercise if CHECK + exercise in cells else exercise
 
 
 @dataclass(frozen=True)
@@ -183,18 +226,30 @@ class Course:
         """The course's own folder, see `content.course_folder`."""
         return self.given or content.course_folder(self.root)
 
+    def names(self) -> list[str]:
+        """The names of its assignments, in order, also of those that cannot be read."""
+        folders = (self.root / "source").iterdir()
+        return sorted(folder.name for folder in folders if folder.is_dir() and not folder.name.startswith("."))
+
     def assignments(self) -> dict[str, Assignment]:
-        """All assignments by name, in order."""
-        folders = sorted(p for p in (self.root / "source").iterdir() if p.is_dir() and not p.name.startswith("."))
+        """All assignments with one notebook by name, in order; `assignment` says what is wrong with another."""
         own = self.folder
-        return {folder.name: _read_assignment(self.root, folder, own) for folder in folders}
+        return {name: one for name in self.names() if (one := _in_folder(self.root, name, own)) is not None}
 
     def assignment(self, name: str) -> Assignment:
-        """One assignment; raises `CourseError` with the names there are."""
-        found = self.assignments()
-        if name not in found:
-            raise CourseError(f"no assignment {name!r} in {self.root / 'source'}; there are {', '.join(found)}")
-        return found[name]
+        """One assignment; raises `CourseError` with what is wrong with it, or with the names there are."""
+        source, names = self.root / "source", self.names()
+        if name not in names:
+            raise CourseError(f"no assignment {name!r} in {source}; there are {', '.join(names)}")
+        found = _in_folder(self.root, name, self.folder)
+        if found is None:
+            raise CourseError(_not_one(source / name))
+        return found
+
+    def broken(self) -> dict[str, str]:
+        """What is wrong with the folders that are no assignments, by name."""
+        source, whole = self.root / "source", self.assignments()
+        return {name: _not_one(source / name) for name in self.names() if name not in whole}
 
     def of_notebook(self, name: str) -> Assignment | None:
         """The assignment whose notebook has this file name."""
@@ -225,7 +280,12 @@ def find_course(start: Path | None = None, handed_in: Iterable[Path] = ()) -> Co
     found = next(courses_around(start, handed_in), None)
     if found is not None:
         return found
-    raise CourseError(
+    raise no_course(start)
+
+
+def no_course(start: Path) -> CourseError:
+    """Says that there is none around `start`, and what to do."""
+    return CourseError(
         f"no course here: {start} and the folders above hold no {CONFIG} beside a source/ folder. "
         "What was handed in is not looked into; name your course with --course, or call this in its folder"
     )
@@ -237,9 +297,14 @@ def courses_around(start: Path, handed_in: Iterable[Path] = ()) -> Iterator[Cour
     for folder in (start, *start.parents):
         if _is_course(folder) and not is_handed_in(folder, untrusted):
             yield Course(folder)
-    kit = Path(__file__).resolve().parents[1]
-    if _is_course(kit):
-        yield Course(kit)
+    if _is_course(KIT):
+        yield Course(KIT)
+
+
+def is_around(course: Course, start: Path | None = None) -> bool:
+    """Was a course found around `start`, and is not only the one that this kit came with?"""
+    start = (start or Path.cwd()).resolve()
+    return course.root in (start, *start.parents)
 
 
 def _is_course(folder: Path) -> bool:
@@ -251,45 +316,23 @@ def _folder(path: Path) -> Path:
     return path.resolve() if path.is_dir() else Path(os.path.abspath(path)).parent.resolve()
 
 
-def _read_assignment(root: Path, folder: Path, course: Path) -> Assignment:
-    notebooks = sorted(folder.glob("*.ipynb"))
-    if len(notebooks) != 1:
-        raise CourseError(f"{folder}: an assignment has one notebook, this folder has {len(notebooks)}")
-    path = notebooks[0]
-    return Assignment(folder.name, path, root, course)
+def _in_folder(root: Path, name: str, course: Path) -> Assignment | None:
+    """None if the folder has not one notebook."""
+    notebooks = _notebooks(root / "source" / name)
+    return Assignment(name, notebooks[0], root, course) if len(notebooks) == 1 else None
+
+
+def _not_one(folder: Path) -> str:
+    return f"{folder}: an assignment has one notebook, this folder has {len(_notebooks(folder))}"
+
+
+def _notebooks(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.ipynb"))
 
 
 def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
     """What written questions give points for: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
     return read_toml(path, dict[str, tuple[tuple[float, str], ...]])
-
-
-def stamp(assignment: Assignment, files: Sequence[Path]) -> str:
-    """A digest of `files`, of what the course has for the assignment and for all, and of the engine's code."""
-    digest = hashlib.sha256(_kit_version().encode())
-    folder = assignment.content
-    others = Course(assignment.root, assignment.course_folder).assignments().keys() - {assignment.name}
-    of_others = {folder.parent / name for name in others}
-    shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
-    for path in sorted([*files, *filter(is_stamped, shared)]):
-        name = f"{path.parent.name}/{path.name}"
-        digest.update(name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b""))
-    return digest.hexdigest()
-
-
-def is_stamped(path: Path) -> bool:
-    """Can a mark depend on this file of a course or of the engine?"""
-    return path.suffix in STAMPED and path.name != RUBRIC
-
-
-@functools.cache
-def _kit_version() -> str:
-    """A word that changes with the engine's code; read once, as the running code is."""
-    digest = hashlib.sha256()
-    kit = Path(__file__).parent
-    for path in sorted(filter(is_stamped, kit.rglob("*"))):
-        digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
 
 
 @functools.lru_cache

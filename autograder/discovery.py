@@ -61,6 +61,7 @@ def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submi
             if child.name in names:
                 yield from of_assignment(folder.name, child, names[child.name], only)
         return
+    broken = course.broken()
     handed_in, closed = dict[str, Assignment](), dict[Path, str]()
     for student in children:
         try:
@@ -72,6 +73,8 @@ def _in_folder(folder: Path, course: Course, only: str | None) -> Iterator[Submi
             if child.name in names and child.is_dir():
                 handed_in[child.name] = names[child.name]
                 yield from of_assignment(student.name, child, names[child.name], only)
+            elif child.name in broken and child.is_dir() and only in (None, child.name):
+                yield Submission(_id(student.name), child.name, child, broken[child.name])
     # What is in a folder that cannot be read, nobody knows: it counts as all that the others have handed in.
     for student, reason in closed.items():
         for assignment in handed_in.values():

@@ -33,6 +33,7 @@ class Order(Struct, frozen=True):
     for_page: bool = False
     model: ModelFile | None = None
     by_author: bool = False
+    locked: tuple[tuple[int, str], ...] = ()
 
 
 class FromJudge(Struct, frozen=True, omit_defaults=True):

@@ -124,6 +124,8 @@ class ExerciseResult(Struct, frozen=True):
         """Points earned; all of them when every test passed."""
         if self.withdrawn or all(test.state == "passed" for test in self.tests):
             return self.max_score
+        if len(self.tests) == 1:  # a test cell of nbgrader's may give a third
+            return self.tests[0].score
         return min(self.max_score, round(sum(test.score for test in self.tests), 2))
 
     def to_dict(self) -> dict[str, object]:

@@ -11,6 +11,8 @@ import msgspec
 from autograder.errors import CourseError
 from autograder.reading import checked
 
+MAX_BESIDE = 16 * 2**20  # bytes of files beside a notebook; each submission gets its own
+
 
 class ModelPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a saved model is put into: a class of the solution, and the sizes that it is made with."""
@@ -33,7 +35,20 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _OfNbgrader(msgspec.Struct, frozen=True):
     grade_id: str = ""
     grade: bool = False
+    solution: bool = False
+    task: bool = False
+    locked: bool = False
     points: float | None = None
+
+    @property
+    def is_test(self) -> bool:
+        """Does nbgrader grade it, and no student write in it?"""
+        return self.grade and not self.solution
+
+    @property
+    def read_only(self) -> bool:
+        """Does nbgrader only keep it as it is?"""
+        return self.locked and not self.grade and not self.solution
 
 
 class _OfCell(msgspec.Struct, frozen=True):
@@ -102,3 +117,13 @@ def _parsed(path: Path, changed: int) -> Notebook:
 def settings_in(path: Path) -> Settings:
     """What the metadata of a notebook asks for. Raises `CourseError` that names the key."""
     return checked(notebook_at(path).metadata.autograder, Settings, f"{path}: the metadata's autograder")
+
+
+def files_beside(notebook: Path) -> dict[str, bytes]:
+    """The files in a notebook's folder, by name, but for notebooks and what begins with a dot. Raises `CourseError`."""
+    folder = notebook.parent
+    paths = [path for path in sorted(folder.rglob("*")) if path.suffix not in (".ipynb", ".pyc") and path.is_file()]
+    kept = [path for path in paths if not any(part[0] == "." for part in path.relative_to(folder).parts)]
+    if sum(path.stat().st_size for path in kept) > MAX_BESIDE:
+        raise CourseError(f"{folder}: the files beside the notebook have more than {MAX_BESIDE >> 20} MB")
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}

@@ -56,10 +56,14 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell that will be run; `index` is its place in the notebook, counted from 0."""
+    """A code cell that will be run; `index` is its place in the notebook, counted from 0.
+
+    locked: the grade_id of a cell that students do not write in; empty if it is theirs
+    """
 
     index: int
     source: str
+    locked: str = ""
 
 
 class NotebookCell(Struct, frozen=True):
@@ -192,13 +196,21 @@ def stamp(submission: Submission, *words: str) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def code_cells(notebook: NotebookFile) -> list[Cell]:
-    """The cells to run: all code cells but checks, which are for the student's screen."""
-    return [
-        Cell(index, cell.source)
-        for index, cell in enumerate(notebook.cells)
-        if cell.cell_type == "code" and cell.source.strip() and not is_plain_check(cell.source)
-    ]
+def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) -> list[Cell]:
+    """The cells to run: all code cells but checks, which are for the student's screen.
+
+    locked: texts that students do not write, by grade_id; each is put back where it is met first
+    """
+    left, found = dict(locked or {}), []
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type != "code":
+            continue
+        own = left.pop(cell.grade_id, None)
+        if own is not None:
+            found.append(Cell(index, own, cell.grade_id))
+        elif cell.source.strip() and not is_plain_check(cell.source):
+            found.append(Cell(index, cell.source))
+    return found
 
 
 def is_plain_check(source: str) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 
 from autograder.authoring import notebook_checks, paired_scripts
 from autograder.authoring.catalogue_page import result_of
@@ -22,10 +23,11 @@ from autograder.authoring.notebook_checks import Finding
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineError
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.report import ExerciseResult, Report
+from autograder.report import ExerciseResult, Picture, Report
+from autograder.reports.side_by_side import beside, differing
 from autograder.sandbox.supervisor.fork_server import isolates
 from autograder.submission import NotebookFile, code_cells
 from autograder.testing.callbacks import parameter_names
@@ -36,6 +38,8 @@ from autograder.testing.student import Student
 from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
 
+FIRST = "Mend this first."
+KNOWN_MARKS = {"exercise", "weight", "watched", "parametrize", "skip", "skipif", "xfail", "usefixtures"}
 MISTAKES = 3  # known mistakes an exercise has at least: fewer, and nobody knows what its tests let through
 
 
@@ -55,20 +59,26 @@ class Checked:
 
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
     """Check the assignments named in `only`, or all. Raises `CourseError` if one of them is not there."""
-    names = only or list(course.assignments())
+    names = only or course.names()
+    if unknown := [name for name in names if name not in course.names()]:
+        course.assignment(unknown[0])
     with contextlib.ExitStack() as ends:
         judges = Judges(course.root, isolates("auto")[0])
         worker = Worker(course, judges)
         ends.callback(judges.end)
         ends.callback(worker.end)
         for name in names:
-            assignment = course.assignment(name)
-            findings = tuple(_all(assignment, worker))
-            yield Checked(name, _about(assignment, findings), findings)
+            try:
+                assignment = course.assignment(name)
+                findings = tuple(dict.fromkeys(_all(assignment, worker)))
+                about = _about(assignment, findings)
+            except CourseError as error:
+                findings, about = (Finding(course.root / "source" / name, "", _said(error), FIRST),), "1 to mend"
+            yield Checked(name, about, findings)
 
 
 def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
-    """Every finding; if the files cannot even be read, that one alone."""
+    """Every finding; if the notebook cannot even be read, that one alone."""
     try:
         _ = assignment.exercises  # says in a sentence what keeps the notebook from being read
         source = nbformat.read(assignment.notebook, as_version=4)
@@ -82,7 +92,8 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         yield from notebook_checks.left_from_the_skeleton(assignment, source)
         with tempfile.TemporaryDirectory() as folder:
             text = paired_scripts.release_text(assignment, Path(folder))
-        yield from notebook_checks.in_step(assignment, text)
+        if assignment.by_suite:
+            yield from notebook_checks.in_step(assignment, text)
         release = nbformat.reads(text, as_version=4)
         yield from notebook_checks.no_secret(assignment, source, release)
         yield from notebook_checks.no_other_folder(assignment)
@@ -91,8 +102,26 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         yield from notebook_checks.hints(assignment, source)
         yield from known_mistakes(assignment)
         yield from stubs_and_solutions(assignment, source, release, worker)
-    except CourseError as error:
-        yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {error}", "Mend this first.")
+    except (CourseError, MachineError) as error:
+        yield Finding(assignment.notebook.parent, "", f"the rest could not be checked: {_said(error)}", FIRST)
+
+
+def _said(error: Exception) -> str:
+    """What stops a run, without what a run would say of it."""
+    return str(error).partition(" Nothing was graded")[0].rstrip(".")
+
+
+def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]]) -> Iterator[Finding]:
+    """What `check` finds in a suite of all files; if one of them is no good, in each that is, and that one."""
+    try:
+        with Suite(paths) as suite:
+            found = list(check(suite))
+    except (CourseError, MachineError) as error:
+        if len(paths) == 1:
+            found = [Finding(paths[0], paths[0].parent.name, f"it cannot be used: {_said(error)}", FIRST)]
+        else:
+            found = [finding for path in paths for finding in _in_each([path], check)]
+    yield from found
 
 
 def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
@@ -106,19 +135,35 @@ def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
 
 
 def suite_covers(assignment: Assignment) -> Iterator[Finding]:
-    """Each exercise has hidden tests, in its folder."""
-    with Suite(assignment.suites) as suite:
+    """Each exercise has hidden tests, in its folder, and no mark is misspelt."""
+
+    def check(suite: Suite) -> Iterator[Finding]:
         yield from _in_their_folders(suite, "hidden tests")
+        for test, path in suite.path_of.items():
+            for mark in sorted(suite.marks[test] - KNOWN_MARKS):
+                yield Finding(path, test.name, f"there is no mark {mark!r}", "Is it a typo?")
+            if test.weight <= 0:
+                yield Finding(path, test.name, f"its weight is {test.weight:g}", "Give it some, or delete the test.")
+
+    yield from _in_each(assignment.suites, check)
 
 
 def visible_checks(assignment: Assignment) -> Iterator[Finding]:
     """Each exercise has checks that students can run, in its folder, and the solution passes them."""
-    with Suite(assignment.visible) as suite:
+    exercises = {exercise.name: exercise for exercise in assignment.by_suite}
+
+    def check(suite: Suite) -> Iterator[Finding]:
         yield from _in_their_folders(suite, "visible test")
-        for exercise, path in zip(assignment.exercises, suite.paths, strict=True):
-            if exercise.name in suite.exercises():
-                (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercise])
+        for path in suite.paths:
+            name = path.parent.name
+            if name in suite.exercises():
+                (result,) = judge(Material(suite), Here(dict(vars(assignment.reference()))), [exercises[name]])
                 yield from _lost(path, result, "the solution fails this visible test")
+
+    for path in [path for path in assignment.visible if not path.is_file()]:
+        what = "students have no visible test of it, and `check` knows it not"
+        yield Finding(path, path.parent.name, what, "Write one, or mark hidden cases as visible.", blocks=False)
+    yield from _in_each([path for path in assignment.visible if path.is_file()], check)
 
 
 def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
@@ -134,9 +179,12 @@ def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
 
 def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
     """Each exercise has known mistakes with hints, and its tests accept none of them."""
-    with Suite(assignment.suites) as suite:
-        for path in assignment.mistakes:
+
+    def check(suite: Suite) -> Iterator[Finding]:
+        for path in (one.with_name("mistakes.py") for one in suite.paths):
             yield from _mistakes_of(path.parent.name, path, assignment, suite)
+
+    yield from _in_each(assignment.suites, check)
     kept = assignment.content / fingerprints.FILE
     if kept.exists() and not fingerprints.read(assignment.content):
         what = "is of other catalogues than those beside it, so a mistake's name is looked for and not looked up"
@@ -151,7 +199,7 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
     catalogue = read_catalogue([path])
     found = len(catalogue.of(exercise))
     if found < MISTAKES:
-        yield Finding(path, exercise, f"{found} known mistakes", f"Enter {MISTAKES - found} more.")
+        yield Finding(path, exercise, f"{found} known mistakes", f"Enter {MISTAKES - found} more.", blocks=False)
     for mistake in catalogue:
         if not mistake.hint.strip():
             yield Finding(path, mistake.name, "it has no hint", "Ask what to look at, and do not tell the fix.")
@@ -185,18 +233,49 @@ def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
 
 def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worker: Worker) -> Iterator[Finding]:
     """As they are handed in: the release is not started anywhere, the source notebook has full marks everywhere."""
-    stub, solved = _mark(worker, assignment, release), _mark(worker, assignment, source)
+    stub, solved = (mark(worker, assignment, NotebookFile.of(one.cells)) for one in (release, source))
+    for reason in filter(None, (stub.reason, solved.reason)):
+        yield Finding(assignment.notebook, "", f"it cannot be graded: {reason.rstrip('.')}", FIRST)
+    by_cell, found = assignment.assert_cells, False
     for result in stub.exercises:
-        if result.started:
+        if result.name in by_cell and result.score == result.max_score > 0:
+            yield Finding(assignment.notebook, result.name, "untouched, it has all its points", "Let it ask for more.")
+        elif result.started and result.name not in by_cell:
             remedy = "Its cell should end in the stub: is there code outside the solution's markers?"
             yield Finding(assignment.notebook, result.name, "untouched, it does not count as not started", remedy)
     for result in solved.exercises:
         path = assignment.content / result.name / "hidden_tests.py"
-        yield from _with_lines(assignment, _lost(path, result, "the solution fails this hidden test"))
+        if result.name in by_cell:
+            yield from _lost(assignment.notebook, result, "the solution does not get all points")
+            continue
+        lost = list(_with_lines(assignment, _lost(path, result, "the solution fails this hidden test")))
+        found = found or bool(lost)
+        yield from lost
+        yield from _picture(assignment, result)
         total = sum(test.max_score for test in result.tests)
         if abs(total - result.max_score) > 0.01:
             what = f"its tests add up to {total:g} points, its cell says {result.max_score:g}"
             yield Finding(path, result.name, what, "Are all its weights positive?")
+
+    if not found:
+        # As in a run, in which the solution's own failure ends all.
+        mark(worker, assignment, NotebookFile.of(source.cells), by_author=False)
+
+
+def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding]:
+    """The solution draws what its picture asks for."""
+    path, drawn = assignment.content / result.name / "picture.toml", result.picture
+    if not path.is_file():
+        return
+    if drawn is None:
+        yield Finding(path, result.name, "the solution gives no such picture", "Are arguments, rows and columns right?")
+    elif drawn.wanted and differing(beside(*_as_arrays(drawn), drawn.rows, drawn.columns)):
+        yield Finding(path, result.name, "its wanted numbers are not what the solution gives", "Correct them.")
+
+
+def _as_arrays(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+    kind = bool if picture.boolean else float
+    return np.array(picture.matrices, dtype=kind), np.array(picture.wanted, dtype=kind)
 
 
 def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator[Finding]:
@@ -212,9 +291,10 @@ def _with_lines(assignment: Assignment, findings: Iterator[Finding]) -> Iterator
         yield replace(one, what=f"{one.what[:-1]}; {where})") if where else one
 
 
-def _mark(worker: Worker, assignment: Assignment, notebook: Any) -> Report:
-    cells = tuple(cell.source for cell in code_cells(NotebookFile.of(notebook.cells)))
-    return worker.mark(Task("check", assignment.name, assignment.version(), cells, by_author=True)).report
+def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_author: bool = True) -> Report:
+    """A notebook of the course's own, graded in the sandbox as a submission is, with its pictures."""
+    task = Task("check", assignment.name, assignment.version(), for_page=True, by_author=by_author)
+    return worker.mark(task.of(code_cells(notebook, assignment.locked_cells))).report
 
 
 def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:

@@ -22,13 +22,16 @@ from autograder.submission import grade_id
 
 TEMPLATES = Path(__file__).parent / "templates" / "exercise"
 FILES = ("hidden_tests.py", "mistakes.py", "visible_tests.py", "hint.toml")
+MINIMAL = {"hidden_tests.py": "minimal.txt"}
 POINTS = 3
 NUMBERED = re.compile(r"^## (\d+)\. ", re.MULTILINE)  # an exercise's heading
 IMPORTS = "import math\n\nimport numpy as np\n\nfrom autograder import check, heatmap"
 
 
-def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Path]:
+def add_exercise(course: Course, assignment: str, exercise: str, minimal: bool = False) -> Iterator[Path]:
     """Add `exercise` to `assignment`, which is begun if there is none; yields each file written.
+
+    minimal: with one file of tests beside its cells, and nothing else
 
     Raises `CourseError` if a name is no good or taken, or the course does not hold its own suites.
     """
@@ -38,15 +41,15 @@ def add_exercise(course: Course, assignment: str, exercise: str) -> Iterator[Pat
     path = found[0] if found else folder / f"{re.sub('^a[0-9]+_', '', assignment)}.ipynb"
     notebook = nbformat.read(path, as_version=4) if found else _begin(assignment)
     fill = _filler(assignment, exercise, f"{_make_room(notebook)}. `{exercise}`")
-    notebook.cells[_place(notebook) : _place(notebook)] = _cells(exercise, fill)
+    notebook.cells[_place(notebook) : _place(notebook)] = _cells(exercise, fill, "minimal_" if minimal else "")
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)
     yield path
     folder = _home(course) / assignment / exercise
     folder.mkdir(parents=True, exist_ok=True)
-    for name in FILES:
+    for name, template in (MINIMAL if minimal else {name: f"{Path(name).stem}.txt" for name in FILES}).items():
         file = folder / name
-        file.write_text(fill(f"{file.stem}.txt"), encoding="utf-8")
+        file.write_text(fill(template), encoding="utf-8")
         yield file
 
 
@@ -116,14 +119,14 @@ def _place(notebook: Any) -> int:
     return checks[-1] + 1 if checks else len(notebook.cells)
 
 
-def _cells(exercise: str, fill: Any) -> list[Any]:
+def _cells(exercise: str, fill: Any, kind: str) -> list[Any]:
     slug = re.sub("[^a-z0-9]+", "-", exercise.lower())
     data = {"schema_version": 3, "task": False}
     solution = data | {"grade": False, "solution": True, "locked": False, "grade_id": exercise}
     check = data | {"grade": True, "solution": False, "locked": True, "grade_id": CHECK + exercise, "points": POINTS}
     return [
-        new_markdown_cell(fill("text.md").rstrip(), id=f"{slug}-text"),
-        new_code_cell(fill("solution.txt").rstrip(), id=f"{slug}-cell", metadata={"nbgrader": solution}),
+        new_markdown_cell(fill(f"{kind}text.md").rstrip(), id=f"{slug}-text"),
+        new_code_cell(fill(f"{kind}solution.txt").rstrip(), id=f"{slug}-cell", metadata={"nbgrader": solution}),
         new_code_cell(
             fill("check.txt").rstrip(), id=f"{slug}-check", metadata={"nbgrader": check, "tags": ["active-ipynb"]}
         ),

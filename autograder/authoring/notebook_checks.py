@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.authoring import new_exercise, paired_scripts
+from autograder.authoring.visible_cases import visible_files
 from autograder.content import Hint
-from autograder.course import CHECK, RUBRIC, Assignment, rubrics_in
+from autograder.course import CHECK, Assignment, rubrics_in
+from autograder.course_version import RUBRIC
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import MODEL, grade_id
@@ -85,7 +87,7 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
     """Each exercise has its cell with a marked solution, a check cell after it that asks for it, and points."""
     path = assignment.notebook
     places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
-    for exercise in assignment.exercises:
+    for exercise in assignment.by_suite:
         index, check = places[CHECK + exercise.name]
         if exercise.points <= 0:
             yield Finding(path, CHECK + exercise.name, f"it is worth {exercise.points:g} points", "Give it some.")
@@ -120,6 +122,7 @@ def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
     """The paired script and the release are what the source notebook gives."""
     released = assignment.root / "assignments" / assignment.name / assignment.notebook.name
     wanted = {assignment.solution: paired_scripts.paired_script(assignment), released: release}
+    wanted |= dict(visible_files(assignment))
     for path, text in wanted.items():
         if not path.is_file():
             yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
@@ -144,7 +147,7 @@ def _lines(text: str) -> list[str]:
 
 def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
     """Each folder with an exercise's files is that of an exercise."""
-    names = {exercise.name for exercise in assignment.exercises}
+    names = {exercise.name for exercise in assignment.by_suite}
     for folder in sorted({path.parent for name in new_exercise.FILES for path in assignment.content.glob(f"*/{name}")}):
         if folder.name not in names:
             yield Finding(folder, "", "the notebook has no exercise of that name", "Is it a name's typo?")
@@ -163,7 +166,7 @@ def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
             continue
         if not path.is_file():
             what = f'it is missing, so `hint("{name}")` has nothing to say'
-            yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.")
+            yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.", blocks=False)
             continue
         for key in sorted(table.keys() - set(Hint.__struct_fields__)):
             yield Finding(path, name, f"there is no {key!r} in a hint", "Is it a name's typo?")

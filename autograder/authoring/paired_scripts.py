@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.authoring.visible_cases import visible_files
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 
@@ -26,6 +27,7 @@ def generated(course: Course) -> Iterator[tuple[Path, str]]:
     """Every generated file with the text it should have."""
     for assignment in course.assignments().values():
         yield assignment.solution, paired_script(assignment)
+        yield from visible_files(assignment)
     with tempfile.TemporaryDirectory() as folder:
         for assignment in course.assignments().values():
             path = course.root / "assignments" / assignment.name / assignment.notebook.name
@@ -44,13 +46,11 @@ def paired_script(assignment: Assignment) -> str:
 
 def release_text(assignment: Assignment, folder: Path) -> str:
     """What nbgrader releases to students, generated below `folder`, with no gradebook touched."""
-    from autograder.nbgrader import api
+    from autograder.nbgrader import api, last_words
 
     shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)
     result = api(folder).generate_assignment(assignment.name)
     if not result["success"]:
-        raise CourseError(
-            f"{assignment.notebook}: nbgrader cannot release it:\n{result.get('error') or result.get('log')}"
-        )
+        raise CourseError(f"{assignment.notebook}: nbgrader cannot release it: {last_words(result)}")
     released = folder / "assignments" / assignment.name / assignment.notebook.name
     return released.read_text(encoding="utf-8")

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from autograder.course import find_course
+from autograder.course import course_at, find_course
+from autograder.text import printable
 
 dev = typer.Typer(no_args_is_help=True, help="For those who edit the course.")
 
@@ -33,6 +34,22 @@ def dev_check(
             console.print(Text(f"  {finding}"), soft_wrap=True)
         found += not checked.in_order
     raise typer.Exit(1 if found else 0)
+
+
+@dev.command(epilog="Example: autograder dev adopt ~/algorithms")
+def adopt(
+    folder: Annotated[Path, typer.Argument(help="A folder with nbgrader_config.py and source/.")],
+) -> None:
+    """An existing nbgrader course: what works as it is, what is lost, and what is gained. Nothing is changed.
+
+    Each source notebook is graded in the sandbox for a trial, and ought to have all points.
+    """
+    from autograder.authoring.adopt import adopt as look_at
+    from autograder.authoring.adopt import as_lines
+
+    for found in look_at(course_at(folder)):
+        for line in as_lines(found):
+            Console().print(Text(printable(line)), soft_wrap=True)
 
 
 @dev.command(epilog="Example: autograder dev dist dist --address https://example.edu/kit.whl")
@@ -81,6 +98,7 @@ def new_assignment(
 def new(
     assignment: Annotated[str, typer.Argument(help="Where it goes; begun if there is no such assignment.")],
     exercise: Annotated[str, typer.Argument(help="The function's name.")],
+    minimal: Annotated[bool, typer.Option("--minimal", help="Cells, and one file with a table of examples.")] = False,
 ) -> None:
     """The skeleton of an exercise of your own: cells, hidden tests, visible test, known mistakes, hints.
 
@@ -88,7 +106,7 @@ def new(
     """
     from autograder.authoring.new_exercise import add_exercise
 
-    for path in add_exercise(find_course(), assignment, exercise):
+    for path in add_exercise(find_course(), assignment, exercise, minimal):
         print(f"wrote {path}")
     print("Now: autograder dev sync, then autograder dev check")
 

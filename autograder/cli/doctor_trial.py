@@ -122,8 +122,8 @@ def _model_answer(worker: Worker) -> Condition:
         assignment = next(iter(worker.course.assignments().values()), None)
         if assignment is None:
             return Condition("model answer", GOOD, "no assignment yet", "there is nothing to grade")
-        cells = tuple(cell.source for cell in code_cells(read_notebook(assignment.notebook)))
-        report = worker.mark(Task("doctor", assignment.name, assignment.version(), cells)).report
+        cells = code_cells(read_notebook(assignment.notebook), assignment.locked_cells)
+        report = worker.mark(Task("doctor", assignment.name, assignment.version()).of(cells)).report
     except CourseError as error:
         return _failed("model answer", str(error), means, "autograder dev check")
     marks = f"{points(report.score)} of {points(report.max_score)} points in {assignment.name}"

@@ -46,7 +46,7 @@ def grade_files(
     found: list[Submission], course: Course, how: How, console: Console, report: Path | None
 ) -> list[Report]:
     """Grade submissions in order and write the `report` file; a run log beside it lets an interrupted run go on."""
-    versions = functools.cache(lambda name: course.assignment(name).version())
+    versions = functools.cache(lambda name: "" if name in course.broken() else course.assignment(name).version())
     with contextlib.ExitStack() as stack:
         grade = functools.partial(_grade, course=course, how=how)
         if report is None or report == Path("-") or (report.exists() and not report.is_file()):

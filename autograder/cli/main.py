@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -19,7 +20,7 @@ from autograder.cli.dev import dev
 from autograder.cli.grading import How, grade_class, grade_files, show
 from autograder.cli.options import Group, SandboxKind, must_be_writable, warn
 from autograder.cli.signals import ended_in_order, interrupted_in_order
-from autograder.course import course_at, find_course
+from autograder.course import Course, course_at, find_course, is_around, no_course
 from autograder.discovery import find_submissions
 from autograder.errors import AutograderError, CourseError, in_words
 from autograder.text import printable_lines
@@ -93,6 +94,8 @@ def grade(
     """
     console = Console(stderr=json_file == Path("-"))
     course = course_at(folder) if folder else find_course(handed_in=paths or ())
+    if folder is None and not is_around(course) and not _is_known(course, paths or [], assignment):
+        raise no_course(Path.cwd())
     if assignment is not None:
         course.assignment(assignment)
     how = How(jobs, sandbox.value, scheduler, quiet)
@@ -111,6 +114,24 @@ def grade(
     reports = grade_files(found, course, how, console, json_file)
     show(reports, console, quiet)
     raise typer.Exit(1 if any(report.status == "failed" for report in reports) else 0)
+
+
+def _is_known(course: Course, paths: list[Path], assignment: str | None) -> bool:
+    """Is what was handed in, by its names, of a course that was not asked for, such as the one beside the engine?"""
+    names = course.assignments()
+    if assignment is not None:
+        return assignment in names
+    notebooks = {one.notebook.name for one in names.values()}
+    found = (word in names or word in notebooks for path in paths for word in _names_in(path.absolute()))
+    return any(found)
+
+
+def _names_in(path: Path) -> Iterator[str]:
+    """Names of a path, and of folders and notebooks up to two levels below it."""
+    yield from path.parts
+    with contextlib.suppress(OSError):
+        for pattern in ("*", "*/*"):
+            yield from (one.name for one in path.glob(pattern))
 
 
 @app.command(

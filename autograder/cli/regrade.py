@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course import CHECK, Assignment, Course
+from autograder.course import CHECK, Assignment, Course, check_cell
 from autograder.discovery import of_assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import api, gradebook_backup, history, must
@@ -129,7 +129,7 @@ def _comparison(student: str, before: dict[str, CellMark], report: Report, worth
     """worth: today's points of every graded cell, of those that a person grades, too"""
     if report.reason:
         return Comparison(student, before, before, report.reason)
-    new = {CHECK + exercise.name: exercise for exercise in report.exercises}
+    new = {check_cell(exercise.name, worth): exercise for exercise in report.exercises}
     before = before | {name: CellMark(None, None, 0.0, 0.0) for name in new if name not in before}
     after = {
         name: CellMark(new[name].score, mark.manual, mark.extra, new[name].max_score)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.cli.options import SandboxKind, warn
-from autograder.course import CHECK, Assignment, find_course
+from autograder.course import Assignment, check_cell, find_course
 from autograder.discovery import find_submissions
 from autograder.errors import AutograderError
 from autograder.submission import grade_id
@@ -64,7 +64,8 @@ def _withdrawn(assignment: Assignment, exercise: str, out_of_total: bool, back: 
     notebook = json.loads(before)
     wishes = notebook["metadata"].setdefault(OF_NOTEBOOK, {})
     known = wishes.setdefault("withdrawn", {})
-    (cell,) = [cell for cell in notebook["cells"] if grade_id(cell) == CHECK + exercise]
+    graded = check_cell(exercise, assignment.graded_cells)
+    (cell,) = [cell for cell in notebook["cells"] if grade_id(cell) == graded]
     of_cell = cell["metadata"]["nbgrader"]
     worth = known.pop(exercise, of_cell["points"])
     if back:

@@ -270,7 +270,7 @@ class Notebook:
             if time.monotonic() > self._ends_at:
                 self._skip.setdefault(number, CellResult(stopped=OUT_OF_TIME, ran_out_of_time=True))
             if number not in self._skip:
-                result = self._run_cell(self.cells[number], self._seconds(number, ran_out), cells_end)
+                result = self._run_cell(number, self._seconds(number, ran_out), cells_end)
                 if isinstance(result, Exception):
                     self._leave_out(number, result)
                     return False
@@ -305,22 +305,25 @@ class Notebook:
             return min(limits.call_seconds_again, limits.cell_seconds_again)
         return limits.cell_seconds_again if ran_out or (before and before.ran_out_of_time) else limits.cell_seconds
 
-    def _run_cell(self, source: str, seconds: float, cells_end: float) -> CellResult | Exception:
+    def _run_cell(self, number: int, seconds: float, cells_end: float) -> CellResult | Exception:
         """Run one cell; the exception if it took its process along, or could not be interrupted."""
         assert self._sock is not None
         # One second more than the inner timer, which interrupts an honest loop and keeps what the cell had defined.
         deadline = min(cells_end, time.monotonic() + seconds + 1)
         try:
-            frames.send(self._sock, messages.RunCell(source, seconds), deadline)
+            frames.send(self._sock, self._order(number, seconds), deadline)
             while True:
                 said = frames.receive(self._sock, deadline, self._allowance, form=messages.CellOutput)
                 if isinstance(said.question, UnsetType):
-                    return self._cell_result(said)
+                    return self._cell_result(number, said)
                 frames.send(self._sock, messages.Answer(self._self_checks.answer(said.question)), deadline)
         except (frames.Closed, frames.Deadline, frames.WireError) as stop:
             return stop
 
-    def _cell_result(self, said: messages.CellOutput) -> CellResult:
+    def _order(self, number: int, seconds: float) -> messages.RunCell:
+        return messages.RunCell(self.cells[number], seconds)
+
+    def _cell_result(self, number: int, said: messages.CellOutput) -> CellResult:
         text = said.printed[: int(self.limits.printed_characters) + CUT]
         if not said.failure:
             return CellResult(text)

@@ -9,10 +9,12 @@ What the worker and a judge say to each other is in `autograder.messages`.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,24 +25,26 @@ import msgspec
 from msgspec import structs
 
 from autograder import content
+from autograder.assert_cells import AssertCell
 from autograder.course import Assignment, Course
 from autograder.diagnosis import fingerprints
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.errors import CourseError, MachineError
+from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.display_cells import DisplayCell, display_cells
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.notebook import Notebook
 from autograder.judge.results import with_cell_errors
 from autograder.messages import Ended, FromJudge, Grown, Opened, Order, Setting
-from autograder.report import CellResult, Verdict
+from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.sandbox.backends import Judges, Students
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.linux import isolation
 from autograder.sandbox.protocol import frames
 from autograder.sandbox.protocol.ending import Ending
-from autograder.sandbox.protocol.messages import Preparation
+from autograder.sandbox.protocol.messages import Files, Preparation
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.source_notebook import ModelPlan
 from autograder.testing import forbidden
@@ -52,6 +56,7 @@ from autograder.text import one_line
 
 PRINTED = 1_000_000  # characters of all cells together; four bytes each, they are half of what a verdict may have
 CUT = "... (the output was cut: the notebook's cells printed too much)"
+FILES_SECONDS = 60.0  # until a notebook has read its files; it may still begin
 WORDS = 200  # characters of what went wrong in the kit itself
 
 
@@ -64,6 +69,8 @@ class _Ready:
     plan: ModelPlan | None
     reference: ModuleType
     showing: Mapping[str, DisplayCell]
+    assert_cells: Mapping[str, AssertCell]
+    files: Mapping[str, bytes]
     prepared: set[str] = field(default_factory=set)
 
 
@@ -89,7 +96,8 @@ def _load(assignment: Assignment, secret: str) -> _Ready:
     others = variants(material.suite, material.reference, material.recording, secret)
     for one in others:
         assert one.plans is not None and one.right is not None  # known from now on, in every fork
-    return _Ready(assignment, replace(material, variants=others), assignment.saved_model, names, showing)
+    plan, asserts = assignment.saved_model, assignment.assert_cells
+    return _Ready(assignment, replace(material, variants=others), plan, names, showing, asserts, assignment.beside)
 
 
 def _must_be_in_order(assignment: Assignment, recording: Recording) -> None:
@@ -107,7 +115,9 @@ def _must_be_in_order(assignment: Assignment, recording: Recording) -> None:
 
 def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, object]) -> None:
     """The notebook's exercises have tests, and what it asks students to bring has a reference."""
-    missing = [exercise.name for exercise in assignment.exercises if exercise.name not in suite.exercises()]
+    if not assignment.exercises:
+        raise CourseError(f"{assignment.notebook}: no graded cell that tests judge")
+    missing = [exercise.name for exercise in assignment.by_suite if exercise.name not in suite.exercises()]
     if missing:
         raise CourseError(
             f"{suite.folder}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
@@ -123,16 +133,20 @@ def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, objec
 class _FromTheWorker:
     """Fresh notebooks' processes, which the worker opens."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
+    def __init__(self, sock: socket.socket, files: Mapping[str, bytes]) -> None:
+        self._sock, self._files = sock, dict(files)
 
     def open(self) -> socket.socket:
-        """The socket of a fresh one. Raises `MachineError`."""
+        """The socket of a fresh one, which finds the course's files. Raises `MachineError`."""
         frames.send(self._sock, FromJudge(open=True))
         opened, descriptors = frames.receive_with_descriptors(self._sock, Opened)
         if not descriptors:
             raise MachineError(opened.failed or "no sandbox could be opened")
-        return socket.socket(fileno=descriptors[0])
+        notebook = socket.socket(fileno=descriptors[0])
+        if self._files:
+            with contextlib.suppress(frames.Closed, frames.Deadline):  # whoever uses it meets that again
+                frames.send(notebook, Files(self._files), time.monotonic() + FILES_SECONDS)
+        return notebook
 
     def ending(self, ends: bool = True) -> Ending:
         """How the last one ended."""
@@ -179,7 +193,7 @@ class Judge:
             gc.freeze()
             isolation.gather_pages()
         ready = self._ready[needed.assignment]
-        for exercise in set(needed.exercises) - ready.prepared:
+        for exercise in set(needed.exercises) - ready.prepared - ready.assert_cells.keys():
             ready.prepared.add(exercise)
             assert ready.material.hypotheses is not None
             ready.material.hypotheses.prepare(exercise)
@@ -208,17 +222,28 @@ class Judge:
             _must_be_in_order(ready.assignment, ready.material.recording)
         material = ready.material if order.for_page else replace(ready.material, examples={})
         material = replace(material, recording=material.variants[variant_of(order.cells, self._secret)])
-        fresh, watched = _FromTheWorker(sock), material.suite.watched
-        with Notebook(
-            order.cells, order.limits, fresh, watched, self._answered, ready.showing, order.for_page
-        ) as notebook:
-            results = with_cell_errors(judge(material, notebook, order.exercises), notebook.cells, notebook.results)
-            if notebook.machine_failed:
-                raise notebook.machine_failed
-            cells = tuple(_readable(notebook.results))
+        fresh, results = _FromTheWorker(sock, ready.files), dict[str, ExerciseResult]()
+        cells = tuple(CellResult() for _ in order.cells)
+        if order.for_page or len(ready.assert_cells) < len(order.exercises):
+            by_suite, cells = self._by_suite(ready, material, order, fresh)
+            results |= {one.name: one for one in by_suite}
+        if ready.assert_cells:
+            results |= judge_assert_cells(ready.assert_cells, order, fresh, self._answered)
         extra = ""
         if order.model is not None and ready.plan is not None:
             assert self._course is not None
             said = content.saved_model_policy(self._course.folder)
             extra = said(order.model, ready.plan, ready.reference)
-        return Verdict(results, cells, extra)
+        return Verdict(tuple(results[exercise.name] for exercise in order.exercises), cells, extra)
+
+    def _by_suite(
+        self, ready: _Ready, material: Material, order: Order, fresh: _FromTheWorker
+    ) -> tuple[tuple[ExerciseResult, ...], tuple[CellResult, ...]]:
+        """Results of the exercises that the suite judges, and what running each cell gave."""
+        exercises = [exercise for exercise in order.exercises if exercise.name not in ready.assert_cells]
+        shows = ready.showing, order.for_page
+        with Notebook(order.cells, order.limits, fresh, material.suite.watched, self._answered, *shows) as notebook:
+            results = with_cell_errors(judge(material, notebook, exercises), notebook.cells, notebook.results)
+            if notebook.machine_failed:
+                raise notebook.machine_failed
+            return results, tuple(_readable(notebook.results))

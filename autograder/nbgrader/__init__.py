@@ -86,6 +86,12 @@ def api(root: Path) -> Any:
     return NbGraderAPI(config=config, log_level="ERROR")
 
 
+def last_words(result: Mapping[str, object]) -> str:
+    """The last line of what nbgrader says of a failure: an exception's own words, without its traceback."""
+    lines = [line for line in str(result.get("error") or result.get("log") or "").splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it does not say why"
+
+
 def must(result: Mapping[str, object], what: str) -> None:
     """Raises `CourseError` if what was asked of nbgrader did not succeed."""
     if not result["success"]:

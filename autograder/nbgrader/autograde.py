@@ -116,6 +116,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         for notice in [*self.notices, *([unsafe] if unsafe else [])]:
             self.log.warning("%s", notice)
         self.version = self.course_assignment.version() + repr(self.points)
+        self.locked = self.course_assignment.locked_cells
         self.suite = suite_digest(self.course_assignment, self.points)
         self.graded_by = cell_digests(self.course_assignment, {n: c.points or 0.0 for n, c in self.cells.items()})
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
@@ -320,7 +321,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def _as_task(self, folder: str) -> Task:
         """What `Mark` will ask for when it is this student's turn."""
-        task = as_task(self._submission(folder), self.course_assignment.version())
+        task = as_task(self._submission(folder), self.course_assignment.version(), self.locked)
         return replace(task, exercises=exercises_with_points(self.points, self.course_assignment), for_page=True)
 
     def _cells(self) -> dict[str, CourseCell]:

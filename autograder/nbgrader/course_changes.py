@@ -17,7 +17,8 @@ from typing import Any
 
 from nbgrader.api import BaseCell, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 
-from autograder.course import CHECK, Assignment, is_stamped
+from autograder.course import CHECK, Assignment, check_cell
+from autograder.course_version import is_stamped
 from autograder.nbgrader.gradebook_rows import grades_of
 from autograder.report import Report
 from autograder.reports.plain_text import points
@@ -44,7 +45,7 @@ def cell_digests(assignment: Assignment, worth: Mapping[str, float]) -> dict[str
 
     worth: the gradebook's points by grade_id
     """
-    answers = assignment.model_answers
+    answers = assignment.model_answers | {c.grade_id: c.source for c in assignment.assert_cells.values()}
     return {
         name: [worth[name], _digest(answers[name] if name in answers else _tests_of(assignment, name))]
         for name in assignment.graded_cells
@@ -108,7 +109,7 @@ def moves(before: Mapping[str, tuple[float | None, float | None]], report: Repor
     """The marks that a report would change; one that a person has given stays."""
     found = []
     for one in report.exercises:
-        auto, manual = before.get(CHECK + one.name, (None, None))
+        auto, manual = before.get(check_cell(one.name, before), (None, None))
         if auto is not None and manual is None and abs(auto - one.score) > SMALL:
             found.append(Move(one.name, auto, one.score))
     return tuple(found)

@@ -26,6 +26,7 @@ from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 from pygments.token import STANDARD_TYPES
 from traitlets import Bool, Unicode, default
 
+from autograder.assert_cells import released
 from autograder.course import Written, course_at
 from autograder.discovery import ACTS
 from autograder.errors import CourseError
@@ -52,8 +53,6 @@ _ACTIVE_FORMULA = re.compile(r"\\(href|class|cssId|style|require|data|bbox|mmlTo
 
 
 _UNDESCRIBED = re.compile(r"<img(?=\s)(?![^>]*\salt=)")  # what code has drawn, say
-# What a check cell needs where nbgrader runs it is no business of a reader's.
-_HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS\n.*?### END HIDDEN TESTS\n?", re.DOTALL)
 # What nbgrader's template calls a "Test cell" has the name of an exercise.
 _NAMES = (
     (re.compile(r'(<a href="#test-(\w+)">)Test cell</a>'), r"\1<code>\2</code></a>"),
@@ -129,7 +128,7 @@ class Page(HTMLExporter):
         shown = copy.deepcopy(nb)
         for cell in shown.cells:
             if cell.get("metadata", {}).get("nbgrader", {}).get("grade") and cell.cell_type == "code":
-                cell.source = _HIDDEN.sub("", cell.source)
+                cell.source = released(cell.source)  # hidden lines are no business of a reader's
         info = (resources or {}).get("nbgrader", {})
         if "assignment_id" in (resources or {}):
             self._for_graders(shown, resources["assignment_id"])

@@ -11,12 +11,12 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
-from autograder.course import CHECK, Assignment, Exercise
+from autograder.course import Assignment, Exercise, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader.course_changes import KEPT
 from autograder.nbgrader.resources import given
 from autograder.report import CellResult
-from autograder.reports import plain_text, rubric
+from autograder.reports import rubric
 from autograder.submission import MODEL, NotebookFile, code_cells, grade_id
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
@@ -39,23 +39,22 @@ class Mark(NbGraderPreprocessor):
         """Grade one notebook in place. Raises `MachineError` if it could not be graded."""
         own = given(resources)
         assignment = own.assignment
-        cells = code_cells(NotebookFile.of(nb.cells))
-        sources = tuple(cell.source for cell in cells)
+        cells = code_cells(NotebookFile.of(nb.cells), assignment.locked_cells)
         exercises = exercises_with_points(
             {grade_id(c): c.metadata.nbgrader.get("points") for c in nb.cells if grade_id(c)}, assignment
         )
         student, version = resources["nbgrader"]["student"], assignment.version()
-        task = Task(student, assignment.name, version, sources, None, exercises, for_page=True, model=own.model)
+        task = Task(student, assignment.name, version, (), None, exercises, for_page=True, model=own.model).of(cells)
         marked = own.ahead(task) or self._marked_now(task, assignment)
         if marked.report.reason:
             raise MachineError(marked.report.reason)
         for cell, result in zip(cells, marked.cells, strict=True):
             nb.cells[cell.index].outputs = _cell_outputs(result)
-        graded = {CHECK + exercise.name: exercise for exercise in marked.report.exercises}
+        graded = {check_cell(one.name, own.cells): one for one in marked.report.exercises}
         for cell in nb.cells:
             if grade_id(cell) in graded and cell.cell_type == "code":
                 exercise = graded[grade_id(cell)]
-                data = {"text/plain": plain_text.points(exercise.score), "text/html": rubric.as_html(exercise)}
+                data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
                 cell.outputs = [new_output("execute_result", data=data, metadata={}, execution_count=None)]
         if marked.report.extra:
             _show_extra(nb, marked.report.extra)
@@ -81,7 +80,7 @@ def _show_extra(nb: NotebookNode, extra: str) -> None:
 
 def exercises_with_points(points: Mapping[str, Any], assignment: Assignment) -> tuple[Exercise, ...]:
     """The course's exercises with the gradebook's points, by name of their check cell."""
-    found = ((exercise, points.get(CHECK + exercise.name)) for exercise in assignment.exercises)
+    found = ((exercise, points.get(check_cell(exercise.name, points))) for exercise in assignment.exercises)
     return tuple(Exercise(e.name, e.points if worth is None else worth) for e, worth in found)
 
 

@@ -69,14 +69,17 @@ def _answer(own: CourseCell, words: Sequence[NotebookNode]) -> NotebookNode:
 
 
 def _restored(cell: NotebookNode, wanted: Mapping[str, CourseCell], seen: set[str]) -> list[NotebookNode]:
-    """The cell with the course's metadata. If a check cell was overwritten, what was written comes before it."""
+    """The cell with the course's metadata, and its text if no student writes in it.
+
+    If a check cell was overwritten, what was written comes before it.
+    """
     name = grade_id(cell)
     cell.metadata.pop("nbgrader", None)
     own = wanted.get(name)
     if own is None or name in seen or cell.cell_type != own.cell_type:
         return [cell]
     seen.add(name)
-    if own.locked and cell.cell_type == "code" and not is_plain_check(cell.source):
+    if own.locked and cell.cell_type == "code" and is_plain_check(own.source) and not is_plain_check(cell.source):
         return [cell, _new_cell(own)]
     cell.metadata["nbgrader"] = own.metadata()
     if own.locked:  # else nbgrader warns of each check cell, whose hidden lines students lack

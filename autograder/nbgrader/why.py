@@ -79,7 +79,7 @@ def _report(assignment: Assignment, coursedir: Any, student: str, now: Entry) ->
     notebook = history.kept_submission(root, student, assignment.name, digests)
     worth = _worth(assignment, coursedir)
     if notebook.is_file() and now.suite == suite_digest(assignment, worth):
-        task = as_task(Submission(student, assignment.name, notebook), assignment.version())
+        task = as_task(Submission(student, assignment.name, notebook), assignment.version(), assignment.locked_cells)
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:
             ((_, marked),) = workers.mark([replace(task, exercises=exercises_with_points(worth, assignment))])
         if marked.report.reason:

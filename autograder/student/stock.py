@@ -43,8 +43,8 @@ def check(exercise: Any) -> Points:
     names = frame.f_back.f_globals
     assignment = find_course().of_exercise(name)
     # Earlier exercises are judged, too: whether they lost marks decides what stands behind their names here.
-    index = [e.name for e in assignment.exercises].index(name)
-    exercises = assignment.exercises[: index + 1]
+    index = [e.name for e in assignment.by_suite].index(name)
+    exercises = assignment.by_suite[: index + 1]
     material = _material(assignment)
     watched = (*content.settings_of(assignment.course_folder).forbidden.watched, *material.suite.watched)
     results = judge(material, Here(names, watched), exercises)

@@ -47,7 +47,7 @@ def same_value(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same_value, one, other))
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same_value(one[key], other[key]) for key in one)
-    return bool(one == other)
+    return bool(one == other or (one != one and other != other))  # NaN is NaN, in a list, too
 
 
 def _equal_arrays(one: Any, other: Any) -> bool:

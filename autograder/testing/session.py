@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,9 +107,9 @@ class Suite:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         missing = [path for path in paths if not path.is_file()]
-        if missing or not paths:
-            raise CourseError(f"{missing[0]}: no such suite" if missing else "no exercise, so no suite")
-        self.folder = paths[0].parent.parent.resolve()  # the assignment's
+        if missing:
+            raise CourseError(f"{missing[0]}: no such suite")
+        self.folder = paths[0].parent.parent.resolve() if paths else Path()  # the assignment's
         self.paths = tuple(self.folder / path.parent.name / path.name for path in paths)
         self._notes = Notes()
         with self._notes.taken():
@@ -120,6 +121,8 @@ class Suite:
         items = self._items.by_test
         self.tests: tuple[Test, ...] = tuple(items)
         self.path_of = {test: item.path for test, item in items.items()}
+        self.code_of: dict[Test, Any] = {test: getattr(item, "function", None) for test, item in items.items()}
+        self.marks = {test: {mark.name for mark in item.iter_markers()} for test, item in items.items()}
         # Parts of names of functions that are not to be called, see `perform`.
         markers = [item.get_closest_marker("watched") for item in items.values()]
         self.watched = tuple(sorted({str(part) for marker in markers if marker for part in marker.args}))
@@ -187,12 +190,14 @@ class _Items:
 
     def __init__(self, folder: Path, paths: Sequence[Path]) -> None:
         self.by_test: dict[Test, pytest.Item] = {}
-        self.problem: str | None = "pytest found no test in it"
+        self.problem: str | None = "pytest found no test in it" if paths else None
         self.missing: str | None = None
         self._last: pytest.Item | None = None
         self._student: Student | None = None
         self._reference: Student | None = None
         self._error: BaseException | None = None
+        if not paths:  # an assignment of which no exercise is judged by a suite
+            return
         arguments = [f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
         # Else it lists every folder on the way to the suite, and in a sandbox most of them cannot be.
         arguments.append(f"--confcutdir={folder}")
@@ -203,7 +208,8 @@ class _Items:
         for name in OFF:
             arguments += ["-p", f"no:{name}"]
         content.forget(folder)
-        with _without_settings():
+        with _without_settings(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
             pytest.main([*arguments, *map(str, paths)], plugins=[self])
 
     def run(self, test: Test, student: Student, reference: Student | None) -> BaseException | None:

@@ -14,7 +14,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.course import Course
@@ -47,9 +47,18 @@ def grade_many(
 ) -> Iterator[Report]:
     """One report for each submission, in order, by `jobs` workers here or by the Dask cluster at `scheduler`."""
     course = Course(root)
-    versions = functools.cache(lambda name: course.assignment(name).version())
-    tasks = (as_task(submission, versions(submission.assignment)) for submission in submissions)
+
+    @functools.cache
+    def known(name: str) -> tuple[str, dict[str, str]]:
+        try:
+            assignment = course.assignment(name)
+            return assignment.version(), assignment.locked_cells
+        except CourseError:  # which is said when it is marked
+            return "", {}
+
+    tasks = (as_task(submission, *known(submission.assignment)) for submission in submissions)
     with contextlib.closing(open_pool(root, jobs, kind, scheduler)) as pool:
+        pool.goes_on = len({submission.assignment for submission in submissions}) > 1
         yield from (marked.report for _, marked in pool.mark(tasks))
 
 
@@ -80,6 +89,8 @@ class WorkerPool:
         self._executor = executor
         self._solution_of = functools.cache(lambda name: Course(root).assignment(name).solution)
         self._failures = 0  # of the machine's, in a row
+        self.goes_on = False  # if an assignment is not in order: then its submissions alone are not graded
+        self._broken = dict[str, str]()  # assignments that are not in order, and why
 
     def close(self) -> None:
         """End the workers; what they are doing is dropped."""
@@ -107,6 +118,8 @@ class WorkerPool:
             yield self._next(waiting)
 
     def _submit(self, one: _Submitted) -> _Submitted:
+        if one.task.assignment in self._broken:
+            one.task = replace(one.task, problem=self._broken[one.task.assignment])
         with contextlib.suppress(BrokenExecutor):  # noticed when its result is asked for
             one.future = self._executor.submit(one.task)
         return one
@@ -132,8 +145,11 @@ class WorkerPool:
                 return one.future.result()
         except self._executor.losses:
             pass
-        except CourseError:
-            raise
+        except CourseError as error:
+            if not self.goes_on:
+                raise
+            self._broken[one.task.assignment] = str(error)
+            return Marked(failed(one.task, str(error)))
         except Exception as error:  # a worker's fault, such as a version of the kit that is not ours
             return Marked(failed(one.task, f"no worker could grade it: {error}"), machine_failed=True)
         self._executor.check()
@@ -154,7 +170,8 @@ class WorkerPool:
         self._failures = self._failures + 1 if marked.machine_failed else 0
         if self._failures < MACHINE_FAILURES:
             return
-        cells = (self._solution_of(task.assignment).read_text(encoding="utf-8"),)
+        solution = self._solution_of(task.assignment)  # where no suite judges, there need not be one
+        cells = (solution.read_text(encoding="utf-8"),) if solution.is_file() else ()
         tried = self._result(
             self._submit(_Submitted(Task("the solution", task.assignment, task.version, cells, by_author=True)))
         )

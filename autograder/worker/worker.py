@@ -95,6 +95,8 @@ class Worker:
 
     def mark(self, task: Task) -> Marked:
         """The report on a submission. Raises `CourseError`; whatever else goes wrong stands in the report."""
+        if task.problem and task.assignment not in self.course.assignments():
+            return Marked(failed(task, task.problem))
         assignment = self.course.assignment(task.assignment)
         exercises = assignment.exercises if task.exercises is None else task.exercises
         points = sum(exercise.points for exercise in exercises)
@@ -122,8 +124,10 @@ class Worker:
         raise AssertionError
 
     def _judged(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits) -> Verdict:
-        ends_at = time.monotonic() + limits.submission_seconds + GRACE_SECONDS
-        order = Order(assignment.name, task.cells, exercises, limits, task.for_page, task.model, task.by_author)
+        runs = 1 + bool(assignment.assert_cells)
+        ends_at = time.monotonic() + limits.submission_seconds * runs + GRACE_SECONDS
+        how = task.for_page, task.model, task.by_author, task.locked
+        order = Order(assignment.name, task.cells, exercises, limits, *how)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
             self.judges.open(assignment, task.version, limits) as judge,

@@ -159,7 +159,9 @@ def test_a_folder_without_a_course_or_with_two_notebooks(assignment, tmp_path):
         Course(tmp_path).assignment("b2")
     shutil.copy(assignment.notebook, assignment.notebook.with_name("c.ipynb"))
     with pytest.raises(CourseError, match="an assignment has one notebook, this folder has 2"):
-        Course(tmp_path).assignments()
+        Course(tmp_path).assignment("b1")
+    assert Course(tmp_path).assignments() == {}
+    assert Course(tmp_path).names() == ["b1"]
 
 
 def test_a_solution_that_is_not_there_or_does_not_run(assignment):
@@ -167,7 +169,7 @@ def test_a_solution_that_is_not_there_or_does_not_run(assignment):
     with pytest.raises(CourseError, match=r"b\.py: the solution does not run \(ZeroDivisionError: division by zero\)"):
         assignment.reference()
     assignment.solution.unlink()
-    with pytest.raises(CourseError, match=r"b\.py: no solution; `make sync` writes it from the source notebook"):
+    with pytest.raises(CourseError, match=r"b\.py: no solution; `autograder dev sync` writes it from the source notebook"):
         assignment.reference()
 
 

@@ -10,6 +10,8 @@ from attention_course.hidden.inputs import normal, tensor
 from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.sandbox.protocol.objects import Form, Other
 from autograder.testing import expect
+from autograder.testing.cases import alike
+from autograder.testing.comparing import same_value
 from autograder.testing.local import answering
 from autograder.testing.student import (
     Gradients,
@@ -452,3 +454,30 @@ def test_inputs_are_the_same_for_the_same_seed():
 def test_tensors_keep_dtype_shape_and_layout():
     turned = tensor(normal(1, 2, 3, dtype=np.float32).T)
     assert (turned.dtype, tuple(turned.shape), turned.is_contiguous()) == (torch.float32, (3, 2), False)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "equal"),
+    [
+        (2, 2.0, True),
+        (0.1 + 0.2, 0.3, True),
+        (True, 1, False),
+        ([1, NAN], [1, NAN], True),
+        ({"a": (NAN,)}, {"a": (NAN,)}, True),
+        ([1, NAN], [1, 2], False),
+        ([1], (1,), False),
+        (np.array([1.0, NAN]), np.array([1.0, NAN]), True),
+        (np.array([1, 2]), np.array([1, 3]), False),
+        ("a", "a", True),
+    ],
+)
+def test_examples_are_compared_as_values_and_nan_is_nan(got, right, equal):
+    assert alike(got, right) is equal
+
+
+def test_an_answer_with_nan_in_a_list_is_the_same_answer_twice():
+    assert same_value({"a": [NAN, 1]}, {"a": [NAN, 1]})
+    assert not same_value([NAN], [1.0])

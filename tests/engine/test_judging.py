@@ -197,9 +197,9 @@ def test_a_cell_that_shows_what_is_known_to_loop_is_hardly_waited_for(sandbox, m
     """Each picture of a looping function waited ten seconds for it; the first one tells that it loops."""
     waited, run_cell = {}, Notebook._run_cell
 
-    def noted(self, source, seconds, end):
-        waited[source] = seconds
-        return run_cell(self, source, seconds, end)
+    def noted(self, number, seconds, end):
+        waited[self.cells[number]] = seconds
+        return run_cell(self, number, seconds, end)
 
     monkeypatch.setattr(Notebook, "_run_cell", noted)
     loop, show, again = f"def endless():\n    {LOOP}", "endless()", "endless() "

@@ -181,6 +181,12 @@ class Without(Message, frozen=True, tag="without"):
     watched: tuple[str, ...]
 
 
+class Files(Message, frozen=True, tag="files"):
+    """Write files of the course's into the notebook's folder, before the first cell. Nothing is answered."""
+
+    files: dict[str, bytes]
+
+
 class LookUp(Message, frozen=True, tag="names"):
     """Which names may these cells look up? Answered by `Names`."""
 
@@ -207,10 +213,14 @@ class Uses(Message, frozen=True):
 
 
 class RunCell(Message, frozen=True, tag="cell"):
-    """Run a cell, and interrupt it after so many seconds. Answered by `CellOutput`, any number of questions first."""
+    """Run a cell, and interrupt it after so many seconds. Answered by `CellOutput`, any number of questions first.
+
+    nonce: set if it is a test cell; its answer has the same
+    """
 
     source: str
     seconds: float
+    nonce: str = ""
 
 
 class Aside(Message, frozen=True, tag="aside"):
@@ -228,11 +238,19 @@ class Question(Message, frozen=True):
 
 
 class CellOutput(Message, frozen=True):
-    """What comes while a cell runs: a `Question`, or else what it printed, and how it failed, as bytes."""
+    """What comes while a cell runs: a `Question`, or else what it printed, and how it failed, as bytes.
+
+    Of a test cell nothing is printed. shown: its last value as text; line: where in it an exception was raised; warned:
+    did it write to standard error?
+    """
 
     question: bytes | UnsetType = UNSET
     printed: str = ""
     failure: bytes = b""
+    nonce: str = ""
+    shown: str = ""
+    line: int = 0
+    warned: bool = False
 
 
 class Exercise(Message, frozen=True, tag="exercise"):
@@ -274,4 +292,4 @@ class Answer(Message, frozen=True):
     answer: bytes
 
 
-ToNotebook = Without | LookUp | LookUses | RunCell | Aside | Back | Exercise | HowExerciseEnded
+ToNotebook = Without | Files | LookUp | LookUses | RunCell | Aside | Back | Exercise | HowExerciseEnded

@@ -35,7 +35,8 @@ from autograder.sandbox.sandboxed import removal
 from autograder.sandbox.sandboxed.fork_server import silence
 from autograder.sandbox.sandboxed.lookups import MAX_USES, looked_up, names_used
 from autograder.sandbox.sandboxed.perform import describe, perform
-from autograder.sandbox.sandboxed.shell import Bounded, run_cell, student_package, warm_shell
+from autograder.sandbox.sandboxed.shell import Bounded, run_cell, student_package, warm_shell, write_files
+from autograder.sandbox.sandboxed.test_cell import Tested, line_of, run_test
 
 FORK_SECONDS = 3.0  # as long as a call may take by which another submission's processes come to be too many
 COLLECT = 20_000, 10, 10  # objects made before the collector looks at them, which copies their pages; Python says 700
@@ -98,6 +99,8 @@ class _State:
                 # Comes before the first cell, or not at all: this process then has run nobody's code yet.
                 for name in set(message.watched) & set(self.kept.where_watched):
                     removal.take_away(self.kept.where_watched[name])
+            case messages.Files():
+                write_files(message.files)
             case messages.LookUp():
                 frames.send(self.sock, messages.Names(tuple(looked_up(message.sources))))
             case messages.LookUses():
@@ -105,7 +108,7 @@ class _State:
                 found = names_used(self.shell.user_ns, message.name, message.known)
                 frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
             case messages.RunCell():
-                frames.send(self.sock, self._run_cell(message.source, message.seconds))
+                frames.send(self.sock, self._run_cell(message))
             case messages.Aside():
                 self._aside()
             case messages.Back():
@@ -131,18 +134,23 @@ class _State:
         self.exercises.in_child()
         seccomp.keep_from_ending_itself()
 
-    def _run_cell(self, source: str, seconds: float) -> messages.CellOutput:
+    def _run_cell(self, cell: messages.RunCell) -> messages.CellOutput:
         """Run one cell as a notebook would; an endless pure Python loop is interrupted."""
         self.printed.clear()
+        tested = Tested()
         signal.signal(signal.SIGALRM, _interrupt)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, cell.seconds)
         try:
-            error = run_cell(self.shell, source)
+            error = run_test(self.shell, cell.source, tested) if cell.nonce else run_cell(self.shell, cell.source)
         except BaseException as escaped:
             error = escaped
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         failure = b"" if error is None else answer_bytes(describe(error, self.shell.user_ns))
+        if cell.nonce:
+            return messages.CellOutput(
+                failure=failure, nonce=cell.nonce, shown=tested.shown, line=line_of(error), warned=tested.warned
+            )
         return messages.CellOutput(printed=self.printed.getvalue(), failure=failure)
 
     def _fork_exercise(self, descriptor: int, message: messages.Exercise) -> None:

@@ -9,6 +9,8 @@ import importlib
 import io
 import random
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -70,6 +72,16 @@ def run_cell(shell: Any, source: str) -> BaseException | None:
             if body:
                 exec(code, shell.user_ns)  # noqa: S102
     return None
+
+
+def write_files(files: Mapping[str, bytes]) -> None:
+    """Write files into the folder that cells begin in; modules among them can be imported."""
+    for name, data in files.items():
+        path = Path.cwd() / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    if any(name.endswith(".py") for name in files):
+        sys.path.insert(0, str(Path.cwd()))
 
 
 def _is_shown(node: ast.stmt, source: str) -> bool:

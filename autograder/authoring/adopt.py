@@ -1,0 +1,116 @@
+"""`autograder dev adopt`: an nbgrader course as it lies there, notebook by notebook. It changes nothing.
+
+What works is tried: the source notebook is graded in the sandbox, and ought to have all points.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from autograder.authoring.course_check import mark
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError, SubmissionError
+from autograder.sandbox.supervisor.fork_server import isolates
+from autograder.source_notebook import Notebook, notebook_at
+from autograder.submission import read_notebook
+from autograder.worker.worker import Judges, Worker
+
+GAINED = (
+    "a crash, a loop or too much memory costs its own test cell, in a sandbox without a network",
+    "students' edits of cells that are not theirs are undone; hidden lines stand in no message and on no page",
+)
+LIMIT = (
+    "still as with nbgrader alone: tests of plain asserts run beside the student's code, so a student who means to can "
+    "read or cheat them"
+)
+
+
+@dataclass
+class Adopted:
+    """What is to be said of a notebook, each a sentence."""
+
+    place: str
+    works: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    gained: list[str] = field(default_factory=list)
+
+
+def adopt(course: Course) -> Iterator[Adopted]:
+    """What works, what is lost and what is gained, for each folder in source/."""
+    with contextlib.ExitStack() as ends:
+        judges = Judges(course.root, isolates("auto")[0])
+        worker = Worker(course, judges)
+        ends.callback(judges.end)
+        ends.callback(worker.end)
+        for name in course.names():
+            try:
+                assignment = course.assignment(name)
+                yield _adopted(assignment, worker)
+            except (CourseError, SubmissionError) as error:
+                yield Adopted(name, lost=[str(error)])
+
+
+def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
+    found = Adopted(f"{assignment.name}/{assignment.notebook.name}")
+    notebook, tests = notebook_at(assignment.notebook), assignment.assert_cells
+    asked = [assignment.graded_cells[one.grade_id] for one in tests.values()]
+    hidden = sum(bool(one.hidden) for one in tests.values())
+    found.works.append(f"cells of tests: {len(tests)}, with hidden ones: {hidden}, points: {sum(asked):g}")
+    if by_suite := assignment.by_suite:
+        found.works.append(f"judged by a suite: {', '.join(one.name for one in by_suite)}")
+    if by_hand := _by_hand(notebook):
+        found.works.append(f"graded by a person: {', '.join(by_hand)}")
+    if files := list(assignment.beside):
+        found.works.append(f"files beside the notebook are there when it is graded: {', '.join(files[:5])}")
+    found.lost += _lost(notebook)
+    report = mark(worker, assignment, read_notebook(assignment.notebook))
+    if report.reason:
+        found.lost.append(f"the source notebook cannot be graded: {report.reason}")
+    wrong = [one for one in report.exercises if one.score < one.max_score]
+    for one in wrong:
+        message = next(test.message for test in one.tests if test.state != "passed") or "part of its points"
+        found.lost.append(f"'{one.name}' does not give the source notebook its points: {message}")
+    if not wrong and not report.reason:
+        found.works.append(f"the source notebook has all {report.max_score:g} points")
+    found.gained += GAINED if tests else []
+    if names := _functions(notebook):
+        found.gained.append(f"could be judged by a suite, one at a time, with partial credit: {', '.join(names)}")
+    if tests:
+        found.lost.append(LIMIT)
+    return found
+
+
+def _by_hand(notebook: Notebook) -> list[str]:
+    graded = [cell.nbgrader for cell in notebook.cells if cell.grade_id]
+    return [one.grade_id for one in graded if one.task or (one.grade and one.solution)]
+
+
+def _lost(notebook: Notebook) -> Iterator[str]:
+    """What cells do that cannot be done when they are graded."""
+    code = "\n".join(cell.text for cell in notebook.cells if cell.cell_type == "code")
+    if "input(" in code:
+        yield "input() has nobody who types: it raises EOFError"
+    if any(word in code for word in ("requests.", "urllib.request", "!pip", "%pip")):
+        yield "there is no network: what is downloaded or installed in a cell is not there"
+
+
+def _functions(notebook: Notebook) -> list[str]:
+    """Functions and classes that students write and that a suite could call."""
+    found = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.nbgrader.solution and not cell.nbgrader.grade:
+            with contextlib.suppress(SyntaxError):
+                body = ast.parse(cell.text).body
+                found += [one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+    return found
+
+
+def as_lines(found: Adopted) -> Iterator[str]:
+    """The same for a terminal."""
+    yield found.place
+    for word in ("works", "lost", "gained"):
+        for number, sentence in enumerate(getattr(found, word)):
+            yield f"  {word if number == 0 else '':<7} {sentence}"

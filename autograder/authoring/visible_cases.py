@@ -1,0 +1,58 @@
+"""Visible tests that are the same table as a hidden test, by a flag (`expect.cases(..., visible=True)`)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.testing.session import Suite
+
+FLAG = "visible=True"
+HEAD = '"""Visible tests, written by `autograder dev sync` from the cases that the hidden tests mark as visible."""'
+IMPORTS = "import numpy as np\nimport pytest\nfrom numpy import array, inf, nan\n"
+ALLOWED = {"np", "array", "inf", "nan"}
+
+
+def visible_files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
+    """Each file with the text that it should have; one that was written by hand is left alone.
+
+    Raises `CourseError` if something in a table cannot be written down.
+    """
+    for hidden, path in zip(assignment.suites, assignment.visible, strict=True):
+        by_hand = path.is_file() and not path.read_text(encoding="utf-8").startswith(HEAD)
+        if hidden.is_file() and FLAG in hidden.read_text(encoding="utf-8") and not by_hand:
+            yield path, _text(hidden, assignment)
+
+
+def _text(hidden: Path, assignment: Assignment) -> str:
+    name = hidden.parent.name
+    with Suite([hidden]) as suite:
+        tests = {test.name: suite.code_of[test] for test in suite.tests}
+    tests = {key: test for key, test in tests.items() if getattr(test, "visible", False)}
+    right = getattr(assignment.reference(), name, None)
+    lines = [HEAD, "", IMPORTS, "from autograder.testing import expect", "", ""]
+    lines += [f'@pytest.mark.exercise("{name}")', "class TestVisible:"]
+    for key, test in tests.items():
+        cases = [_written(case, right, hidden) for case in test.table]
+        lines += [f"    {key} = expect.cases(", f"        {test.__doc__!r},", "        ["]
+        lines += [*(f"            {case}," for case in cases), "        ],", f"        {test.hint!r},", "    )"]
+    return "\n".join(lines) + "\n"
+
+
+def _written(case: tuple[Any, ...], right: Any, hidden: Path) -> str:
+    given, *wanted = case
+    if not wanted:
+        wanted = [right(*given) if isinstance(given, tuple) else right(given)]
+    error = wanted[0] if isinstance(wanted[0], type) else None
+    text = f"({given!r}, {error.__name__ if error else repr(wanted[0])})"
+    try:
+        names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    except SyntaxError:
+        names = {""}
+    if names - ALLOWED - {error.__name__ if error else ""}:
+        raise CourseError(f"{hidden}: a visible case holds what cannot be written down: {text}")
+    return text

@@ -1,0 +1,125 @@
+"""An assertion by example: a table of arguments and of what they should give. `expect.cases` makes a test of it.
+
+@pytest.mark.exercise("median")
+class TestMedian:
+    test_odd = expect.cases("The middle one.", [([3, 1, 2], 2), (([5],), 5)], visible=True)
+    test_even = expect.cases("The mean of two.", [([1, 2, 3, 4],)], "Which two?", weight=2)
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.sandbox.protocol.calls import Failure
+from autograder.sandbox.protocol.objects import Other
+from autograder.testing import visible as shows
+from autograder.testing.comparing import allclose, same_value
+from autograder.testing.expect import fail, kind_of
+from autograder.testing.student import Raised, Student
+
+WITHIN = 1e-6  # of numbers, as `expect.TOLERANCE` has it
+NOT_RIGHT = "what came back is not what is asked for here."
+Case = tuple[Any, ...]
+
+
+def cases(
+    sentence: str, table: Sequence[Case], hint: str = "", *, weight: float = 1.0, visible: bool = False
+) -> Callable[..., None]:
+    """A test of all cases, each `(arguments, wanted)`, or `(arguments,)` for what the reference gives.
+
+    sentence: what a student reads
+    arguments: a tuple; anything else is one argument
+    wanted: a value, or a type of exceptions
+    visible: do students get the table, too? `autograder dev sync` then writes it into `visible_tests.py`
+    """
+
+    def test(self: Any, student: Student, reference: Student | None) -> None:
+        (exercise,) = next(mark.args for mark in type(self).pytestmark if mark.name == "exercise")
+        for given, *wanted in table:
+            arguments = given if isinstance(given, tuple) else (given,)
+            right = wanted[0] if wanted else _answer(reference, exercise, arguments)
+            if reference is None:
+                asked = hint or "What should come out, worked through by hand?"
+                with shows.shown(asked, **{f"argument_{n}": one for n, one in enumerate(arguments, 1)}):
+                    _judge(student, exercise, arguments, right, "", tells=True)
+            else:
+                _judge(student, exercise, arguments, right, hint, tells=False)
+
+    test.__doc__ = sentence
+    test.table, test.hint, test.visible = table, hint, visible  # type: ignore[attr-defined]
+    made: Callable[..., None] = pytest.mark.weight(weight)(test)
+    return made
+
+
+def _answer(reference: Student | None, exercise: str, arguments: tuple[Any, ...]) -> Any:
+    if reference is None:
+        raise TypeError("a visible test says what is wanted")
+    return getattr(reference, exercise)(*copy.deepcopy(arguments))
+
+
+def _judge(student: Student, exercise: str, arguments: tuple[Any, ...], right: Any, hint: str, tells: bool) -> None:
+    is_error = isinstance(right, type) and issubclass(right, Exception)
+    try:
+        got = getattr(student, exercise)(*copy.deepcopy(arguments))
+    except Raised:
+        answer = student.calls[-1].answer
+        if is_error and isinstance(answer, Failure) and answer.error == right.__name__:
+            return
+        raise
+    if is_error:
+        fail(f"gave back {kind_of(got)}; it should raise {right.__name__}.", hint, got=got)
+    if alike(got, right):
+        return
+    if _kind(got) != _kind(right):
+        fail(f"gave back {kind_of(got)}{f', wanted `{right!r}`' if tells else ', which is not asked for'}.",
+             hint, got=got, symptom="kind")  # fmt: skip
+    fail(f"came out as `{shows.as_text(got)}`, wanted `{shows.as_text(right)}`." if tells else _where(got, right), hint,
+         got=got)  # fmt: skip
+
+
+def _where(got: Any, right: Any) -> str:
+    """Where an answer goes wrong, and not what is right there."""
+    if isinstance(got, list | tuple):
+        if len(got) != len(right):
+            return f"the result has {len(got)} items, which is not right."
+        place = next(n for n, pair in enumerate(zip(got, right, strict=True)) if not alike(*pair))
+        return f"the result at [{place}] {_number(got[place])}is not right."
+    if isinstance(got, dict) and got.keys() != right.keys():
+        return "the result has not the keys that are asked for."
+    return f"the result {_number(got)}is not right." if _number(got) else NOT_RIGHT
+
+
+def _number(value: Any) -> str:
+    """A number as part of a sentence; of anything else nothing."""
+    return f"is {np.asarray(value).item() + 0:.4g}, which " if _kind(value) == "number" else ""
+
+
+def alike(got: Any, right: Any) -> bool:
+    """Are two values equal, numbers to rounding? 2 equals 2.0, and NaN equals NaN; True equals no number."""
+    if isinstance(got, Other):
+        return False
+    if _kind(got) != _kind(right):
+        return False
+    if isinstance(right, list | tuple):
+        return len(got) == len(right) and all(map(alike, got, right))
+    if isinstance(right, dict):
+        return got.keys() == right.keys() and all(alike(got[key], right[key]) for key in right)
+    if _kind(right) in ("number", "array"):
+        one, other = np.asarray(got), np.asarray(right)
+        if "f" not in one.dtype.kind + other.dtype.kind:
+            return bool(np.array_equal(one, other))
+        return one.shape == other.shape and allclose(one.astype(float), other.astype(float), WITHIN, WITHIN)
+    return same_value(got, right)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "bool"
+    if isinstance(value, int | float | np.number):
+        return "number"
+    return "array" if isinstance(value, np.ndarray) else type(value).__name__

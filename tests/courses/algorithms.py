@@ -1,0 +1,113 @@
+"""A course on algorithms with plain assert cells: numbers, text, plots, files, and what a person grades."""
+
+SORTING = r'''
+#% text
+# Sorting
+
+#% code
+import math
+from pathlib import Path
+
+import numpy as np
+
+#% given data
+WORDS = ["pear", "fig", "apple", "kiwi"]
+
+#% solution middle
+def middle(numbers):
+    """The median of a list of numbers."""
+    ### BEGIN SOLUTION
+    ordered, half = sorted(numbers), len(numbers) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+    ### END SOLUTION
+
+#% tests middle-odd 2
+from numpy.testing import assert_allclose
+assert middle([3, 1, 2]) == 2, "The middle one of 1, 2, 3 is 2."
+
+#% tests middle-even 3
+assert_allclose(middle([1, 2]), 1.5)
+### BEGIN HIDDEN TESTS
+SECRET_NUMBERS = [40, 10, 20, 30]
+assert middle(SECRET_NUMBERS) == 25, "What if there are two in the middle?"
+assert SECRET_NUMBERS == [40, 10, 20, 30]
+### END HIDDEN TESTS
+
+#% solution binary_search
+def binary_search(ordered, item):
+    ### BEGIN SOLUTION
+    low, high = 0, len(ordered)
+    while low < high:
+        at = (low + high) // 2
+        low, high = (at + 1, high) if ordered[at] < item else (low, at)
+    return low if low < len(ordered) and ordered[low] == item else -1
+    ### END SOLUTION
+
+#% tests search 4
+right = sum(binary_search(list(range(0, 20, 2)), n) == (n // 2 if n % 2 == 0 else -1) for n in range(20))
+right / 5
+
+#% solution longest
+def longest(words):
+    ### BEGIN SOLUTION
+    return max(words, key=len).upper()
+    ### END SOLUTION
+
+#% tests test-longest 1
+assert longest(WORDS) == "APPLE"
+
+#% solution keep
+def keep(path, words):
+    ### BEGIN SOLUTION
+    Path(path).write_text("\n".join(sorted(words)))
+    ### END SOLUTION
+
+#% tests files 2
+keep("kept.txt", WORDS)
+assert Path("kept.txt").read_text().splitlines() == ["apple", "fig", "kiwi", "pear"]
+
+#% solution growth
+def growth(sizes):
+    """A plot of n log n as SVG, with a title."""
+    from IPython.display import SVG
+    ### BEGIN SOLUTION
+    points = " ".join(f"{n},{n * math.log2(n):g}" for n in sizes)
+    return SVG(f'<svg xmlns="http://www.w3.org/2000/svg"><title>n log n</title><polyline points="{points}"/></svg>')
+    ### END SOLUTION
+
+#% tests plot 2
+import re
+drawn = growth([1, 2, 4]).data
+assert "<title>" in drawn, "Has it a title?"
+assert re.findall(r"[\d.]+,[\d.]+", drawn) == ["1,0", "2,2", "4,8"]
+
+#% manual by-hand 5
+### BEGIN SOLUTION
+sorted(WORDS)
+### END SOLUTION
+
+#% written why 3
+Since it halves what is left.
+
+#% task plan 2
+Plan an experiment in cells below.
+### BEGIN MARK SCHEME
+One point for the sizes.
+### END MARK SCHEME
+'''
+
+RIGHT = {
+    "middle": "def middle(numbers):\n    return float(np.median(numbers))",
+    "binary_search": "def binary_search(o, item):\n    return o.index(item) if item in o else -1",
+    "longest": "def longest(words):\n    return sorted(words, key=len)[-1].upper()",
+    "keep": "def keep(path, words):\n    Path(path).write_text(chr(10).join(sorted(words)))",
+    "growth": (
+        "def growth(sizes):\n    from IPython.display import SVG\n"
+        "    points = [f'{n},{round(n * np.log2(n))}' for n in sizes]\n"
+        '    return SVG(\'<svg xmlns="http://www.w3.org/2000/svg"><title>t</title><polyline points="\'\n'
+        "        + ' '.join(points) + '\"/></svg>')"
+    ),
+    "by-hand": "print(sorted(WORDS))",
+    "why": "It halves the list.",
+}
+FULL = {"middle-odd": 2, "middle-even": 3, "search": 4, "test-longest": 1, "files": 2, "plot": 2}

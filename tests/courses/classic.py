@@ -1,0 +1,77 @@
+"""A course as nbgrader's own documentation has it, written from text: `#% KIND GRADE_ID POINTS` begins each cell.
+
+Kinds: text, code (the course's own, not graded), given (locked, not graded), solution, tests, and what a person grades:
+manual (code), written (text), task.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from autograder.course import CONFIG, Course
+from autograder.submission import grade_id
+
+KINDS = {
+    "given": {"locked": True},
+    "solution": {"solution": True},
+    "tests": {"grade": True, "locked": True},
+    "manual": {"grade": True, "solution": True},
+    "written": {"grade": True, "solution": True},
+    "task": {"task": True, "locked": True},
+}
+TEXT = ("text", "written", "task")
+_CELL = re.compile(r"^#% *(\w+) *([\w-]*) *([\d.]*)\n", re.MULTILINE)
+KERNEL = {"name": "python3", "language": "python", "display_name": "Python 3"}
+
+
+def notebook_of(text: str):
+    """A notebook of cells as above."""
+    _, *parts = _CELL.split(text)
+    cells = []
+    for number in range(0, len(parts), 4):
+        kind, name, points, source = parts[number : number + 4]
+        data = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
+        data |= {"grade_id": name} | KINDS.get(kind, {}) | ({"points": float(points)} if points else {})
+        make = new_markdown_cell if kind in TEXT else new_code_cell
+        metadata = {"nbgrader": data} if kind in KINDS else {}
+        cells.append(make(source.strip("\n"), id=f"cell-{number}", metadata=metadata))
+    return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+
+
+def classic_course(root: Path, **assignments: str) -> Course:
+    """A course of these assignments, released by nbgrader's own command into `release/`, with nothing of ours in it."""
+    (root / CONFIG).parent.mkdir(parents=True, exist_ok=True)
+    (root / CONFIG).write_text('c = get_config()\nc.CourseDirectory.course_id = "algorithms"\n')
+    for name, text in assignments.items():
+        path = root / "source" / name / f"{name}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook_of(text), path)
+        done = stock(root).generate_assignment(name)
+        assert done["success"], done
+    return Course(root)
+
+
+def stock(root: Path) -> NbGraderAPI:
+    """nbgrader as it comes."""
+    config = Config()
+    config.CourseDirectory.root = str(root)
+    return NbGraderAPI(config=config, log_level="ERROR")
+
+
+def submit(course: Course, name: str, student: str, change=lambda cells: None, **answers: str) -> Path:
+    """Hand in the release with `answers` in cells, by grade_id; `change` gets the cells, too."""
+    notebook = nbformat.read(course.root / "release" / name / f"{name}.ipynb", as_version=4)
+    named = {grade_id(cell): cell for cell in notebook.cells}
+    for cell, text in answers.items():
+        named[cell].source = text
+    change(notebook.cells)
+    path = course.root / "submitted" / student / name / f"{name}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)
+    return path

@@ -1,0 +1,203 @@
+"""A course of somebody else's is brought here: what is said of it, exercise by exercise, and what it costs to write."""
+
+from __future__ import annotations
+
+import shutil
+
+import nbformat
+import pytest
+
+from autograder.authoring.new_course import begin_course
+from autograder.authoring.new_exercise import add_exercise
+from autograder.authoring.paired_scripts import sync
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.submission import grade_id
+from tests.courses.algorithms import SORTING
+from tests.courses.classic import classic_course, notebook_of
+from tests.helpers.small_course import EXERCISE, NAME, command
+
+BROKEN = """
+#% solution half
+def half(n):
+    ### BEGIN SOLUTION
+    from helper import THREE
+    return n / THREE + float(open("data/numbers.csv").read())
+    ### END SOLUTION
+
+#% tests by-half 1
+assert half(2) == 1, "What is half of two?"
+"""
+
+
+def contents(root):
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.slow
+def test_adopt_says_what_works_and_what_is_lost_and_changes_nothing(tmp_path):
+    course = classic_course(tmp_path / "course", sorting=SORTING, halves=BROKEN)
+    shutil.copytree(course.root / "source" / "halves", course.root / "source" / "twice")
+    shutil.copy(course.root / "source" / "twice" / "halves.ipynb", course.root / "source" / "twice" / "other.ipynb")
+    (course.root / "source" / "halves" / "data").mkdir()
+    (course.root / "source" / "halves" / "data" / "numbers.csv").write_text("1")
+    (course.root / "source" / "halves" / "helper.py").write_text("THREE = 3")
+    before = contents(course.root)
+    code, said = command(Course(tmp_path), "dev", "adopt", "course")
+    assert code == 0, said
+    for words in (
+        "works   cells of tests: 6, with hidden ones: 1, points: 14",
+        "graded by a person: by-hand, why, plan",
+        "the source notebook has all 14 points",
+        "could be judged by a suite, one at a time, with partial credit: middle, binary_search",
+        "tests of plain asserts run beside the student's code, so a student who means to can read or cheat them",
+        "files beside the notebook are there when it is graded: data/numbers.csv, helper.py",
+        "'by-half' does not give the source notebook its points: What is half of two?",
+        "twice: an assignment has one notebook, this folder has 2",
+    ):
+        assert words in said, said
+    assert contents(course.root) == before
+
+
+# ---------------------------------------------------------------- both kinds in one notebook
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    root = tmp_path_factory.mktemp("own") / "course"
+    list(begin_course(root, NAME, EXERCISE))
+    return root
+
+
+@pytest.fixture
+def course(fresh, tmp_path):
+    return Course(shutil.copytree(fresh, tmp_path / "course"))
+
+
+ALSO = """
+#% solution double
+def double(x):
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+
+#% tests by-double 2
+assert double(2) == 4
+### BEGIN HIDDEN TESTS
+assert double(-1) == -2
+### END HIDDEN TESTS
+"""
+
+
+def add_cells(course, text):
+    path = course.assignment(NAME).notebook
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells += notebook_of(text).cells
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"n-{number}"
+    nbformat.write(notebook, path)
+
+
+def test_a_suite_and_cells_of_asserts_judge_in_one_notebook_and_in_one_file_with_a_table(course):
+    """`dev new --minimal` writes one file of tests; what is visible of it is written into another by `dev sync`."""
+    written = list(add_exercise(course, NAME, "median", minimal=True))
+    assert [path.name for path in written] == ["first.ipynb", "hidden_tests.py"]
+    assert len(written[1].read_text().splitlines()) <= 20
+    add_cells(course, ALSO)
+    assert {path.name for path in sync(course)} == {"first.py", "visible_tests.py", "first.ipynb"}
+    assert list(sync(course)) == []
+    assignment = course.assignment(NAME)
+    assert [e.name for e in assignment.exercises] == [EXERCISE, "median", "by-double"]
+    assert [e.name for e in assignment.by_suite] == [EXERCISE, "median"]
+
+    code, said = command(course, "dev", "check")
+    assert (code, "in order: 3 exercises, 8 points by tests" in said) == (0, True), said
+    assert "cell 'median': 0 known mistakes. Enter 3 more." in said  # advice
+
+    release = nbformat.read(course.root / "assignments" / NAME / "first.ipynb", as_version=4)
+    for cell in release.cells:
+        if grade_id(cell) == "median":
+            cell.source = "def median(numbers):\n    return sorted(numbers)[len(numbers) // 2]"
+        if grade_id(cell) == "double":
+            cell.source = "def double(x):\n    return abs(2 * x)"
+    path = course.root / "submitted" / "ada" / NAME / "first.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(release, path)
+    code, said = command(course, "grade", "submitted")
+    assert (code, f"ada, {NAME}: 0.75 / 8" in said) == (0, True), said
+    assert "median(numbers=[1, 2, 4, 8]): the result is 4, which is not right." in said
+    assert "median(numbers=[]): raised IndexError" in said
+    assert "A hidden test does not hold." in said
+
+
+# ---------------------------------------------------------------- checked as graded
+
+PICTURE = (
+    'args = [[[1.0, 3.0], [0.0, 6.0]]]\nwanted = [[-1.0, 1.0], [-3.0, 3.0]]\nrows = ["a", "b"]\ncolumns = ["c", "d"]'
+)
+
+
+def spoil(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("picture.toml", "wanted", "wantd", "picture.toml: object contains unknown field wantd"),
+        ("picture.toml", "-3.0", "-2.0", f"cell '{EXERCISE}': its wanted numbers are not what the solution gives"),
+        ("hidden_tests.py", "weight(0.5)", "weight(0)", "cell 'test_shape': its weight is 0."),
+        ("hidden_tests.py", "mark.weight(0.5)", "mark.wieght(0.5)", "cell 'test_shape': there is no mark 'wieght'"),
+        ("hidden_tests.py", "import pytest", "import pytest, nothing", "it cannot be used: nothing is not installed"),
+    ],
+)
+def test_what_would_stop_a_run_or_mislead_it_is_found(course, file, old, new, said):
+    folder = course.assignment(NAME).content / EXERCISE
+    (folder / "picture.toml").write_text(PICTURE)
+    spoil(folder / file, old, new)
+    code, found = command(course, "dev", "check")
+    assert (code, said in found) == (1, True), found
+    assert "Traceback" not in found
+
+
+@pytest.mark.slow
+def test_a_solution_that_writes_a_file_is_found_and_a_broken_assignment_stops_no_other(course):
+    for name in ("a2_second", "a3_third"):
+        shutil.copytree(course.root / "source" / NAME, course.root / "source" / name)
+    shutil.copytree(course.assignment(NAME).content, course.assignment(NAME).content.parent / "a3_third")
+    (course.root / "source" / "a2_second" / "copy.ipynb").write_text("{}")
+    notebook = course.assignment("a3_third").notebook
+    spoil(notebook, '"    ### BEGIN SOLUTION\\n"', "\"    ### BEGIN SOLUTION\\n\", \"    open('x.txt', 'w')\\n\"")
+    list(sync(course))
+    code, said = command(course, "dev", "check")
+    assert code == 1
+    assert f"{NAME}: in order" in said
+    assert "a2_second: an assignment has one notebook, this folder has 2. Mend this first." in said
+    assert "test_values': the solution fails this hidden test (" in said and "Read-only file system: 'x.txt'" in said
+
+    for name in (NAME, "a2_second", "a3_third"):
+        shutil.copytree(course.root / "source" / name, course.root / "submitted" / "ada" / name)
+    code, said = command(course, "grade", "submitted", "--quiet")
+    assert (code, "1 graded, 2 could not be graded" in said) == (1, True), said
+    assert "ada, a2_second: " in said and "ada, a3_third: " in said and "the solution itself fails" in said
+
+
+def test_where_no_course_is_found_nothing_of_ours_is_named(tmp_path, course):
+    path = tmp_path / "nowhere" / "ps1" / "x.ipynb"
+    path.parent.mkdir(parents=True)
+    shutil.copy(course.assignment(NAME).notebook, path)
+    for words in (["ps1/x.ipynb"], ["."], ["ps1/x.ipynb", "--assignment", "ps1"]):
+        code, said = command(Course(tmp_path / "nowhere"), "grade", *words)
+        assert (code, said.startswith("autograder: no course here: ")) == (2, True), said
+        assert "a1_" not in said
+
+
+def test_lines_that_nbgrader_makes_tests_of_are_refused(tmp_path):
+    (tmp_path / "source" / "one").mkdir(parents=True)
+    text = "#% tests auto 1\n### AUTOTEST f(3)\n"
+    nbformat.write(notebook_of(text), tmp_path / "source" / "one" / "one.ipynb")
+    with pytest.raises(CourseError, match="cell 'auto': nbgrader writes tests in place of AUTOTEST lines"):
+        _ = Course(tmp_path).assignment("one").exercises

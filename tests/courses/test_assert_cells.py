@@ -1,0 +1,224 @@
+"""A notebook with nbgrader's own graded test cells is graded as it is, with the marks that nbgrader gives."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+from nbgrader.api import Gradebook
+
+from autograder.assert_cells import AssertCell, released
+from autograder.course import Course
+from autograder.discovery import find_submissions
+from autograder.judge.assert_cells import credit
+from autograder.nbgrader.gradebook import grade_into_gradebook
+from autograder.submission import grade_id
+from autograder.worker.task import as_task
+from tests.courses.algorithms import FULL, RIGHT, SORTING
+from tests.courses.classic import classic_course, stock, submit
+
+NAME = "sorting"
+MIXED = RIGHT | {
+    "middle": "import sys\ndef middle(numbers):\n    return sorted(numbers)[len(numbers) // 2]",
+    "binary_search": "def binary_search(ordered, item):\n    return item // 2",
+    "longest": "def longest(words):\n    import sys\n    print('it warns', file=sys.stderr)\n    return 'APPLE'",
+}
+OF_MIXED = FULL | {"middle-even": 0, "search": 2, "test-longest": 0, "by-hand": None, "why": None, "plan": None}
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    return classic_course(tmp_path_factory.mktemp("classic") / "course", **{NAME: SORTING})
+
+
+@pytest.fixture
+def course(fresh, tmp_path):
+    return Course(shutil.copytree(fresh.root, tmp_path / "course"))
+
+
+def cheat_where_it_is_locked(cells):
+    """Answers are written into cells that are not theirs, and one cell is gone."""
+    named = {grade_id(cell): cell for cell in cells}
+    named["data"].source = 'WORDS = ["A", "APPLE"]'
+    named["search"].source = "4"
+    named["middle-odd"].source += "\nmiddle = None"
+    cells.remove(named["files"])
+
+
+def auto_scores(course, student):
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        grades = book.find_submission_notebook(NAME, NAME, student).grades
+        return {grade.name: grade.auto_score for grade in grades}
+
+
+@pytest.mark.slow
+def test_stock_nbgrader_and_ours_give_the_same_marks(course):
+    """Numbers, text, plots, files; partial credit, a warning, an exception; what a person grades, or left undone."""
+    edited = RIGHT | {"longest": "def longest(words):\n    return max(words).upper()", "by-hand": MIXED["by-hand"]}
+    del edited["why"]
+    submit(course, NAME, "mixed", **MIXED)
+    submit(course, NAME, "edited", cheat_where_it_is_locked, **edited)
+    ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
+    for student in ("mixed", "edited"):
+        done = stock(course.root).autograde(NAME, student)
+        assert done["success"], done
+    outcomes = grade_into_gradebook(ours, [ours.assignment(NAME)], {"jobs": 1}, "auto", lambda one: None, True)
+    assert [(one.reason, one.no_feedback) for one in outcomes] == [(None, None)] * 2
+    assert auto_scores(ours, "mixed") == auto_scores(course, "mixed") == OF_MIXED
+    by_nbgrader = auto_scores(course, "edited")
+    assert by_nbgrader["files"] is None  # which nbgrader leaves out, and we put back
+    assert auto_scores(ours, "edited") == by_nbgrader | {"files": 2}
+    assert by_nbgrader["test-longest"] == 0
+
+    page = (ours.root / "feedback" / "edited" / NAME / f"{NAME}.html").read_text()
+    text = re.sub(r"<[^>]+>", "", page)
+    assert text.count("WORDS =") == 1  # put back, and shown once
+    assert "APPLE&quot;]" not in text and "SECRET" not in page
+
+
+# ---------------------------------------------------------------- in the sandbox
+
+
+@pytest.fixture(scope="module")
+def mark(fresh, sandbox):
+    """What a submission gets, by exercise: points and message; and all that its cells have printed."""
+    worker, assignment = sandbox.worker(fresh), fresh.assignment(NAME)
+    worker.limits = replace(worker.limits, cell_seconds=2.0, memory=300 * 2**20)
+
+    def marked(student, change=lambda cells: None, **answers):
+        path = submit(fresh, NAME, student, change, **RIGHT | answers)
+        (one,) = find_submissions([path], fresh)
+        task = as_task(one, assignment.version(), assignment.locked_cells)
+        found = worker.mark(replace(task, for_page=student.startswith("page")))
+        assert not found.report.reason
+        results = {e.name: (e.score, e.tests[0].message) for e in found.report.exercises}
+        return results, "".join(cell.printed + cell.text for cell in found.cells)
+
+    return marked
+
+
+def test_right_work_gets_all_and_each_disaster_costs_its_own_cell(mark):
+    results, _ = mark("right")
+    assert {name: score for name, (score, _) in results.items()} == {
+        n.removeprefix("test-"): s for n, s in FULL.items()
+    }
+    results, _ = mark(
+        "disasters",
+        middle="def middle(numbers):\n    import os\n    if len(numbers) % 2 == 0: os.abort()\n    return 2",
+        longest="def longest(words):\n    while True: pass",
+        keep="def keep(path, words):\n    return [0] * 10**10",
+    )
+    assert {name: score for name, (score, _) in results.items() if score} == {"middle-odd": 2, "search": 4, "plot": 2}
+    assert results["middle-even"] == (0, "it ended the Python process")
+    assert results["longest"] == (0, "it ran out of time")
+    assert results["files"][1].startswith("MemoryError")
+
+
+def test_what_a_test_prints_and_hides_is_told_nowhere(mark):
+    """Also if a later cell looks for it: what cells print comes from a run with the tests that students have."""
+
+    def look(cells):
+        cells.append(
+            new_code_cell(
+                "import linecache, gc\nname = 'SECRET' + '_NUMBERS'\nprint('looked', globals().get(name))\n"
+                "print([k for k in gc.get_objects() if isinstance(k, dict) and name in k])\n"
+                "print([line for _, _, lines, _ in filter(lambda e: len(e) == 4, linecache.cache.values())"
+                " for line in lines if name in line])"
+            )
+        )
+
+    results, printed = mark("page-looks", look, middle="def middle(numbers):\n    return len(numbers) / 2 + 0.5")
+    assert results["middle-even"] == (0, "What if there are two in the middle?")
+    assert "looked None\n[]\n[]" in printed
+    results, _ = mark("raises", middle="def middle(numbers):\n    raise ValueError(f'{sum(numbers)} words')")
+    assert results["middle-odd"][1].startswith("ValueError: 6 words (in `assert middle([3, 1, 2]) == 2")
+
+
+def test_no_answer_can_be_given_beforehand(mark):
+    """Answers that were sent before a test, a notebook that drops asserts, a process that ends as if all was well."""
+    wrong = "def middle(numbers):\n    return 0\n"
+    sends = (
+        "import os, struct\nfrom autograder.sandbox.protocol import frames, messages\n"
+        "for fd in range(3, 40):\n    for _ in range(8):\n        try:\n"
+        "            os.write(fd, frames.framed(frames.body(messages.CellOutput())))\n        except Exception: pass\n"
+    )
+    drops = (
+        "import ast\nclass Drop(ast.NodeTransformer):\n    def visit_Assert(self, node): return ast.Pass()\n"
+        "get_ipython().ast_transformers.append(Drop())\n"
+    )
+    for name, more in {"sends": sends, "drops": drops, "leaves": "import os\nos._exit(0)\n"}.items():
+        results, _ = mark(
+            name, middle=f"{wrong}try:\n" + "".join(f"    {x}\n" for x in more.splitlines()) + "except Exception: pass"
+        )
+        assert results["middle-odd"][0] == results["middle-even"][0] == 0, name
+
+
+# ---------------------------------------------------------------- words
+
+CELL = AssertCell(
+    "odd",
+    """\
+value = 3
+### BEGIN HIDDEN TESTS
+secret = [40, 10]
+assert middle(secret) == 25
+assert middle(secret) == 25, f"not {secret}"
+assert middle(secret) == 25, "What of two?"
+check(secret)
+### END HIDDEN TESTS
+assert value == 4
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "line", "said"),
+    [
+        ("AssertionError", "", 9, "`assert value == 4` does not hold."),
+        ("AssertionError", "too small", 9, "too small"),
+        ("ValueError", "no secret = [40, 10] here", 1, "ValueError: no (hidden) here (in `value = 3`)"),
+        ("AssertionError", "", 4, "A hidden test does not hold."),
+        ("AssertionError", "what a student's own assert says", 4, "A hidden test does not hold."),
+        ("AssertionError", "not [40, 10]", 5, "not [40, 10]"),
+        ("AssertionError", "what a student's own assert says", 6, "What of two?"),
+        ("KeyError", "40", 7, "A hidden test does not hold (KeyError)."),
+        ("AssertionError", "", 0, "A test does not hold."),
+    ],
+)
+def test_a_message_tells_of_a_hidden_line_what_its_author_has_written_there(kind, text, line, said):
+    assert CELL.says(kind, text, line) == said
+
+
+def test_students_get_a_cell_without_its_hidden_lines():
+    assert released(CELL.source) == "value = 3\nassert value == 4"
+
+
+@pytest.mark.parametrize(
+    ("shown", "points"),
+    [
+        ("", 4),
+        ("2.5", 2.5),
+        ("0", 0),
+        ("7", 4),
+        ("-1", 4),
+        ("nan", 4),
+        ("True", 4),
+        ("'1'", 4),
+        ("1 / 3", 4),
+        ("1e0", 1),
+    ],
+)
+def test_a_value_counts_as_nbgrader_counts_it(shown, points):
+    """Its own words on more than all points end the run; here that is all points."""
+    from nbgrader.utils import determine_grade
+
+    assert credit(shown, 4.0) == points
+    if shown and shown != "7":
+        output = {"output_type": "execute_result", "data": {"text/plain": shown}, "metadata": {}, "execution_count": 1}
+        data = {"grade": True, "solution": False, "points": 4, "grade_id": "a"}
+        cell = new_code_cell("", metadata={"nbgrader": data}, outputs=[nbformat.from_dict(output)])
+        assert determine_grade(cell) == (points, 4.0)
