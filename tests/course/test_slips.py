@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 
 from autograder.diagnosis.catalogue import read_catalogue
-from autograder.report import BY_MISTAKE
 from autograder.student.check import examine
 from tests.helpers.in_process import ASSIGNMENTS, judged_mistake, marks_of
 from tests.helpers.slips import BY_NAME, cells, checked, first_line, judged, names_of, slips
@@ -48,7 +47,7 @@ def test_the_first_line_names_the_slip_or_its_place(half):
 def test_the_check_names_a_mistake_as_grading_does_or_says_less(assignment, mistake):
     names = names_of(assignment) | {mistake.exercise: mistake.code}
     result = examine(mistake.exercise, names).result
-    if BY_MISTAKE in result.evidence and result.diagnosis:
+    if result.known_mistake:
         graded = judged_mistake(assignment, mistake).diagnosis or ""
         assert mistake.name in result.diagnosis
         assert graded in result.diagnosis or result.diagnosis in graded
