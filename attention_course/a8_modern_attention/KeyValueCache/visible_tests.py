@@ -64,8 +64,11 @@ class TestKeyValueCache:
         self.judge(student, question, [0, 3, 4], KEYS, VALUES, 2, 1)
 
     def test_two_sinks(self, student):
-        """Four words, a window of 1, two sinks."""
-        self.judge(student, "How many of the first words are kept?", [0, 1, 3], KEYS[:, :4], VALUES[:, :4], 1, 2)
+        """A window of 1 and two sinks, after each of four words."""
+        question = "How many of the first words are kept, and from which word on is one forgotten?"
+        for left in ([0], [0, 1], [0, 1, 2], [0, 1, 3]):
+            words = left[-1] + 1
+            self.judge(student, question, left, KEYS[:, :words], VALUES[:, :words], 1, 2)
 
     def test_two_texts(self, student):
         """Two texts at once, each with keys and values of its own."""
