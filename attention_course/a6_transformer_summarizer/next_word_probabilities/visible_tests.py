@@ -35,12 +35,15 @@ class TestNextWordProbabilities:
         self.judge(student, [0.0, 1.0, 0.0, 0.0], "Which word is left, and how likely is it now?", 1.0, 1)
 
     def test_top_p(self, student):
-        """top_p 0.6: 0.4 is not enough, 0.4 + 0.3 is. With 0.75 it takes three words, with 0.3 and 0.1 one."""
+        """top_p 0.6: 0.4 is not enough, 0.4 + 0.3 is. With 0.75 it takes three words, with 0.3 one."""
         question = "Add up from the likeliest word on: with which word is top_p reached?"
         self.judge(student, [0.0, 0.5714, 0.0, 0.4286], question, 1.0, None, 0.6)
         self.judge(student, [0.2222, 0.4444, 0.0, 0.3333], question, 1.0, None, 0.75)
         self.judge(student, [0.0, 1.0, 0.0, 0.0], question, 1.0, None, 0.3)
-        self.judge(student, [0.0, 1.0, 0.0, 0.0], question, 1.0, None, 0.1)
+
+    def test_small_top_p(self, student):
+        """top_p 0.1: the likeliest word alone has more."""
+        self.judge(student, [0.0, 1.0, 0.0, 0.0], "How many words have to stay at least?", 1.0, None, 0.1)
 
     def test_together(self, student):
         """top_k 3 leaves 0.44, 0.33 and 0.22. For top_p 0.75 two of them will do."""
