@@ -10,7 +10,6 @@ from msgspec import Struct, structs
 Numbers = tuple[tuple[float, ...], ...]
 State = Literal["passed", "failed", "not known"]
 # Between the parts of a visible test's message.
-BY_MISTAKE = "This mistake"  # begins what is said of answers that a known mistake gives, too
 ASKS, WENT_IN = " → ", " What went in: "
 
 
@@ -95,8 +94,9 @@ class ExerciseResult(Struct, frozen=True):
 
     `with_reference` names earlier exercises whose reference stood behind the student's code here, so that an
     early mistake is paid for once. `causes` are what is wrong: mistakes whose answers the student's equal, or
-    relations to the right ones. `evidence` says by what that is known. `withdrawn` is set if the course has withdrawn
-    it: then everybody gets its points, whatever the tests say.
+    relations to the right ones. `evidence` says by what that is known. `known_mistake` is set if a mistake is among the
+    causes, and not relations alone. `withdrawn` is set if the course has withdrawn it: then everybody gets its points,
+    whatever the tests say.
     """
 
     name: str
@@ -108,6 +108,7 @@ class ExerciseResult(Struct, frozen=True):
     picture: Picture | None = None
     evidence: str = ""
     withdrawn: bool = False
+    known_mistake: bool = False
 
     @property
     def diagnosis(self) -> str | None:
@@ -137,6 +138,7 @@ class ExerciseResult(Struct, frozen=True):
             "started": self.started,
             "diagnosis": self.diagnosis,
             "evidence": self.evidence,
+            "known_mistake": self.known_mistake,
             "hint": self.hint,
             "with_reference": list(self.with_reference),
             "tests": [test.to_dict() for test in self.tests],

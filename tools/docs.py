@@ -45,6 +45,7 @@ KEYS = {
         "diagnosis": "what is wrong: a mistake whose answers the student's are, or a relation to the right ones, such "
         "as `a-constant-factor`; two joined by `+`; two of which it is one, joined by `-or-`; or null",
         "evidence": "by what that is known, in one sentence; empty without a diagnosis",
+        "known_mistake": "true if a mistake is in the diagnosis, and not relations alone",
         "hint": "the question that goes with the diagnosis; empty without one",
         "causes": "if the diagnosis is of two: the `name` and the `hint` of each",
         "with_reference": "earlier exercises that lost marks, and had the right one in their place here",

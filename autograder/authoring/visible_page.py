@@ -10,7 +10,6 @@ from autograder.content import Visible
 from autograder.course import Assignment, Course
 from autograder.diagnosis.catalogue import Mistake, read_catalogue
 from autograder.reading import read_toml
-from autograder.report import BY_MISTAKE
 from autograder.student.check import examine
 from autograder.student.check_result import CheckResult
 
@@ -55,7 +54,8 @@ class Seen:
     @property
     def named(self) -> str:
         """The name, or the two, that the check tells; empty if it tells none."""
-        return self.verdict.result.diagnosis or "" if BY_MISTAKE in self.verdict.result.evidence else ""
+        result = self.verdict.result
+        return result.diagnosis or "" if result.known_mistake else ""
 
 
 def rows(course: Course) -> Iterator[Seen]:

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder import content
+from autograder.cli.printing_notebook import PrintingNotebook
 from autograder.course import CHECK, Course, courses_around
 from autograder.errors import SubmissionError
-from autograder.judge.notebook import Notebook
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.plain_text import MARKS
@@ -28,7 +28,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.supervisor.fork_server import ForkServer, FreshChildren, isolates
 from autograder.sandbox.supervisor.zygote import Zygote
 from autograder.student.calls import in_cells
-from autograder.student.check import judged
+from autograder.student.check import judged, watched_in
 from autograder.student.check_result import CheckResult, Progress
 from autograder.submission import Cell, code_cells, read_notebook
 from autograder.testing import cell_errors
@@ -106,7 +106,9 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
     code_of = in_cells(cell.source for cell in notebook.cells)
     with contextlib.ExitStack() as opened:
         fresh = opened.enter_context(FreshChildren(sandbox, Limits()))
-        running = opened.enter_context(Notebook([cell.source for cell in notebook.cells], Limits(), fresh))
+        sources = [cell.source for cell in notebook.cells]
+        watched = watched_in(notebook.exercises[0], notebook.visible)
+        running = opened.enter_context(PrintingNotebook(sources, Limits(), fresh, watched))
         for name in notebook.exercises:
             first_step = _first_step(name, notebook.owners, running.cells, running.results)
             yield judged(name, running, first_step, notebook.visible, code_of, signatures)

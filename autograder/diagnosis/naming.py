@@ -24,7 +24,7 @@ from autograder.diagnosis.forms import of_form
 from autograder.diagnosis.hypotheses import SMALLEST, Hypotheses, is_ordinary
 from autograder.diagnosis.relations import Kind as KindOfRelation
 from autograder.diagnosis.relations import Relation, explained_by_relations, lays_out_otherwise, relations
-from autograder.report import BY_MISTAKE, Cause
+from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer, Failure, Kind, Reply
 from autograder.testing.comparing import arrays, same_answer
 from autograder.testing.quoting import may_be
@@ -63,6 +63,7 @@ class Diagnosis:
 NON_DETERMINISTIC = Diagnosis(
     (Cause("another-answer-each-time", "Is there something random, or does something outlive a call?"),),
     "The same call with the same arguments gave one answer first, and then another.",
+    is_relation=True,
 )
 
 
@@ -176,10 +177,10 @@ class Case:
         if not form or not all(forms):
             return _evidence(len(given), len(self.wrong))
         if len(self.wrong) == 1:
-            return f"{form} {BY_MISTAKE} does the same."
+            return f"{form} This mistake does the same."
         count = len(self.wrong)
         of = f"{len(given)} of the {count}" if given != self.wrong else "both" if count == 2 else f"all {count}"
-        return f"{form} {BY_MISTAKE} does the same in {of} calls where your answer is not what is asked for."
+        return f"{form} This mistake does the same in {of} calls where your answer is not what is asked for."
 
 
 def _two_side_by_side(case: Case) -> Diagnosis | None:
@@ -308,7 +309,8 @@ def _one_or_other(one: Mistake, other: Mistake) -> Mistake:
 def _of_relations(related: Sequence[Relation]) -> Diagnosis:
     evidence = " ".join(one.evidence for one in related)
     random = [Cause(*one.at_random) for one in related if one.at_random is not None]
-    at_random = Diagnosis(tuple(random), f"{evidence} {NON_DETERMINISTIC.evidence}") if len(related) == 1 else None
+    said = f"{evidence} {NON_DETERMINISTIC.evidence}"
+    at_random = Diagnosis(tuple(random), said, is_relation=True) if len(related) == 1 else None
     causes = tuple(Cause(one.name, one.hint) for one in related)
     return Diagnosis(causes, evidence, is_relation=True, at_random=at_random if random else None)
 
@@ -320,9 +322,9 @@ def _with(mistake: Mistake, related: Relation, evidence: str) -> Diagnosis:
 
 def _evidence(given: int, wrong: int) -> str:
     if given < wrong:
-        return f"{BY_MISTAKE} gives exactly your answers in {given} of {wrong} wrong calls."
+        return f"This mistake gives exactly your answers in {given} of {wrong} wrong calls."
     calls = {1: "the wrong call", 2: "both wrong calls"}.get(wrong, f"all {wrong} wrong calls")
-    return f"{BY_MISTAKE} gives exactly your answer{'s' if wrong > 1 else ''} in {calls}."
+    return f"This mistake gives exactly your answer{'s' if wrong > 1 else ''} in {calls}."
 
 
 def _in_the_same_words(one: Answer, other: Answer) -> bool:

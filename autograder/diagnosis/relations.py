@@ -128,7 +128,8 @@ def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[Kind] = ()) -
     # As float32 two numbers are equal within a thousandth.
     asked = [ComparedCall(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
     found = explained_by_relations(asked, frozenset(range(len(asked))), of_course)
-    return found[0] if len(found) == 1 else None
+    # Literals are rounded themselves: against them, a wrong number that is close looks as if digits were lost.
+    return found[0] if len(found) == 1 and found[0].name != "rounded" else None
 
 
 def _coarse(value: Any) -> Any:
@@ -266,11 +267,11 @@ def _one_layout(asked: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterato
         axes_of = "1 axis" if only == 1 else f"{only} axes"
         yield Relation(
             "one-batch-layout",
-            f"With {axes_of} all is right; with more or fewer your code {how}.",
+            f"With a first array of {axes_of} all is right; with more or fewer axes your code {how}.",
             "For how many axes is your code written? Could its axis numbers count from the end?",
             missed,
             with_another=True,
-            beside=f"That is all with {axes_of}; with more or fewer your code {how}.",
+            beside=f"That is all with a first array of {axes_of}; with more or fewer axes your code {how}.",
         )
 
 

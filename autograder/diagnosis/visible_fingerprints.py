@@ -23,14 +23,14 @@ import numpy as np
 
 from autograder.diagnosis.fingerprints import OF_LARGE, TOLERANCE, digest, fingerprint_of
 from autograder.diagnosis.naming import Diagnosis
-from autograder.report import BY_MISTAKE, Cause
+from autograder.report import Cause
 from autograder.sandbox.protocol.calls import Answer
 
 FILE = "visible_fingerprints.npz"
 CELL = 2 * TOLERANCE  # fingerprints in one cell of this width are of one answer
 ROUNDINGS = (0.0, TOLERANCE / 2, -TOLERANCE / 2)  # where a student's answer lies next to the edge of a cell
 PLACE, KEY = 8, 16  # bytes
-EVIDENCE = f"{BY_MISTAKE} gives exactly your answers in all visible tests."
+EVIDENCE = "This mistake gives exactly your answers in all visible tests."
 
 
 @dataclass(frozen=True)

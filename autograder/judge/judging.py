@@ -92,6 +92,8 @@ def _of_visible_tests(
     """What visible tests tell of all that came out wrong, without a solution: a mistake's name first."""
     if not any(isinstance(error, Mismatch) for error in wrong):  # exceptions alone are weak evidence
         return None
+    if best.non_deterministic:
+        return NON_DETERMINISTIC
     named = material.visible_names.named(exercise, [read(one.answer) for one in best.calls])
     return named or _of_shown(wrong, material.relations)
 

@@ -43,6 +43,7 @@ def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_
         tuple(sorted(best.asked)),
         best.picture,
         known.evidence if known else "",
+        known_mistake=known is not None and not known.is_relation,
     )
 
 

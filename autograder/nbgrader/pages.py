@@ -32,6 +32,7 @@ from autograder.discovery import ACTS
 from autograder.errors import CourseError
 from autograder.nbgrader.due import due_line, with_due_line
 from autograder.nbgrader.formulas import as_mathml
+from autograder.nbgrader.list_on_top import with_lost_points_first
 from autograder.nbgrader.readable import readable
 from autograder.submission import PICTURES, grade_id
 from autograder.text import REPLACEMENT
@@ -136,7 +137,8 @@ class Page(HTMLExporter):
         for found, shown_instead in _NAMES:
             page = found.sub(shown_instead, page)
         if "db_url" in info:
-            page = readable(with_due_line(with_waiting(page, waiting(info)), due_line(info)))
+            page = with_lost_points_first(with_waiting(page, waiting(info)))
+            page = readable(with_due_line(page, due_line(info)))
         return page, resources
 
     def _page(self, notebook: Any, resources: Any, **kw: Any) -> Any:

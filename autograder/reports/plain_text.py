@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.report import BY_MISTAKE, ExerciseResult
+from autograder.report import ExerciseResult
 
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
 
@@ -45,8 +45,7 @@ def looks_like(result: ExerciseResult) -> str:
     A known mistake is told by its name. How answers stand to the right ones is told by the evidence, if there is one.
     """
     names = ", and ".join(cause.name.replace("-", " ") for cause in result.causes if cause.name)
-    is_known = BY_MISTAKE in result.evidence or not result.evidence
-    said = f"Known mistake: {names}." if names and is_known else ""
+    said = f"Known mistake: {names}." if names and (result.known_mistake or not result.evidence) else ""
     return " ".join(filter(None, (said, result.evidence, result.hint)))
 
 

@@ -21,6 +21,7 @@ from autograder.judge.material import Material
 from autograder.report import ExerciseResult
 from autograder.reports.html import name_of
 from autograder.sandbox.protocol.calls import Call, Failure, Kind, Reply
+from autograder.student import waiting
 from autograder.student.calls import CodeOf, exercises_below, in_kernel
 from autograder.student.check_result import CheckResult, Progress, passed
 from autograder.student.forbidden_here import noticed
@@ -102,7 +103,8 @@ def judged(
     """
     try:
         result = _result(name, names, visible, signatures)
-        printed = names.printed.getvalue() if isinstance(names, InKernel) else ""
+        stream = getattr(names, "printed", None)  # some keep what the code prints
+        printed = stream.getvalue() if stream else ""
         verdict = CheckResult(result, first_step, result.picture, visible=visible, printed=printed)
         if verdict.passed:
             return verdict
@@ -117,8 +119,7 @@ def judged(
 def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, Any] | None) -> ExerciseResult:
     """One exercise judged by its visible tests: all there is of `judge` on the students' side."""
     example = example_in(visible.picture_of(name))
-    checks = visible.checks(visible.assignment_of(name))
-    saved = tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
+    checks, saved = _checks(name, visible)
     examples = {name: example} if example else {}
     suite = _suite(checks, saved)
     if isinstance(names, InKernel):
@@ -130,6 +131,17 @@ def _result(name: str, names: Names, visible: Visible, signatures: Mapping[str, 
         visible_names=_names_kept(checks[0].parents[1], saved),
     )
     return judge(material, names, [Exercise(name, 1.0)], signatures)[0]
+
+
+def watched_in(name: str, visible: Visible) -> tuple[str, ...]:
+    """What is forbidden in the assignment that has the exercise `name`, and not in all; see `content.Forbidden`."""
+    return _suite(*_checks(name, visible)).watched
+
+
+def _checks(name: str, visible: Visible) -> tuple[tuple[Path, ...], tuple[int, ...]]:
+    """The files of visible tests of the assignment that has the exercise `name`, and when each was saved."""
+    checks = visible.checks(visible.assignment_of(name))
+    return checks, tuple(path.stat().st_mtime_ns for path in (*checks, *checks[0].parents[1].glob("shared_*.py")))
 
 
 def _watched() -> tuple[str, ...]:
@@ -192,3 +204,6 @@ def _names_kept(folder: Path, saved: tuple[int, ...]) -> visible_fingerprints.Vi
 def _suite(checks: tuple[Path, ...], saved: tuple[int, ...]) -> Suite:
     """saved: when each was; whoever writes checks sees them anew after each save"""
     return Suite(checks)
+
+
+waiting.in_this_notebook()

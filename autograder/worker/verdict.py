@@ -54,6 +54,7 @@ class _Exercise(ExerciseResult, frozen=True, kw_only=True):
     with_reference: Annotated[tuple[str, ...], Meta(max_length=MAX_TESTS)]
     picture: _Picture | None
     evidence: str
+    known_mistake: bool
 
 
 class _Cell(CellResult, frozen=True, kw_only=True):
@@ -116,6 +117,7 @@ def _exercise(found: _Exercise, wanted: Exercise) -> ExerciseResult:
         tuple(name[:MAX_NAME] for name in found.with_reference),
         found.picture and _picture(found.picture),
         _sentence(found.evidence),
+        known_mistake=found.known_mistake,
     )
 
 

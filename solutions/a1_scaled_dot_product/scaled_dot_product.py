@@ -127,7 +127,8 @@ def softmax(x, axis=-1):
     x: array of any shape (at least one axis), float32 or float64
     axis: the axis to normalise over
 
-    Returns an array of the same shape and dtype. Large scores (10,000 and more) give finite weights. x stays as it is.
+    Returns an array of the same shape and dtype. Large scores (10,000 and more) give finite
+    weights. x stays as it is.
     """
     ### BEGIN SOLUTION
     # Softmax does not change when a constant is subtracted; the largest score then becomes exp(0) = 1.
@@ -215,8 +216,8 @@ def attention_scores(Q, K):
     Q: queries, (..., L, d_k)
     K: keys, (..., S, d_k)
 
-    Returns scores, (..., L, S), in the dtype of the input. `...` is any number of batch axes, also none. Q and K stay
-    as they are.
+    Returns scores, (..., L, S), in the dtype of the input. `...` is any number of batch
+    axes, also none. Q and K stay as they are.
     """
     ### BEGIN SOLUTION
     d_k = Q.shape[-1]
@@ -255,8 +256,8 @@ def scaled_dot_product_attention(Q, K, V):
     K: keys, (..., S, d_k)
     V: values, (..., S, d_v); d_v may differ from d_k
 
-    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in the dtype of the input. Each
-    row of weights sums to 1. Q, K and V stay as they are.
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in
+    the dtype of the input. Each row of weights sums to 1. Q, K and V stay as they are.
     """
     ### BEGIN SOLUTION
     weights = softmax(attention_scores(Q, K), axis=-1)  # (..., L, S): each query's weights over the keys
@@ -335,8 +336,8 @@ def torch_scaled_dot_product_attention(query, key, value):
     key: (..., S, d_k)
     value: (..., S, d_v)
 
-    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in the dtype of the input. What
-    comes in stays as it is.
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in
+    the dtype of the input. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     d_k = query.shape[-1]

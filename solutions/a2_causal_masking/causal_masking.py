@@ -121,7 +121,8 @@ def causal_mask(length):
 
     length: number of words, an int
 
-    Returns a bool array, (length, length): row i, column j is True where query i may attend to key j (0 to i).
+    Returns a bool array, (length, length): row i, column j is True where query i may attend
+    to key j (0 to i).
     """
     ### BEGIN SOLUTION
     position = np.arange(length)
@@ -169,7 +170,8 @@ def causal_mask(length):
 def padding_mask(lengths, max_length):
     """Which keys are real words, for each text of a batch.
 
-    lengths: number of real words of each text, a list or an integer array of shape (B,), each from 0 to max_length
+    lengths: number of real words of each text, a list or an integer array of shape (B,),
+        each from 0 to max_length
     max_length: number of words of each text with its padding, an int
 
     Returns a bool array, (B, 1, max_length), True on real words. `lengths` stays as it is.
@@ -255,8 +257,9 @@ def masked_softmax(scores, mask):
     scores: (..., L, S), float32 or float64, as large as 1e6 and as small as -1e6
     mask: bool, broadcasts to the shape of scores; True means "may attend"
 
-    Returns weights, (..., L, S), in the dtype of scores: exactly 0 where the mask is False, and each row sums to 1.
-    A row where nothing is allowed is all 0. `scores` and `mask` stay as they are.
+    Returns weights, (..., L, S), in the dtype of scores: exactly 0 where the mask is False,
+    and each row sums to 1. A row where nothing is allowed is all 0. `scores` and `mask`
+    stay as they are.
     """
     ### BEGIN SOLUTION
     allowed = np.where(mask, scores, -np.inf)  # (..., L, S): a masked score of -inf becomes exp(-inf) = 0
@@ -308,10 +311,12 @@ def causal_attention(Q, K, V, padding=None):
     Q: queries, (..., L, d)
     K: keys, (..., L, d)
     V: values, (..., L, d_v); d_v may differ from d
-    padding: None, or bool (B, 1, L) with Q (B, L, d), True on real words; it hides keys only
+    padding: None, or bool (B, 1, L) with Q (B, L, d), True on real words; it hides keys
+        only
 
-    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, L), both in the dtype of the input. A
-    query that may attend to nothing gets all-zero weights and a zero output. What comes in stays as it is.
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, L), both in
+    the dtype of the input. A query that may attend to nothing gets all-zero weights and a
+    zero output. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     L, d = Q.shape[-2:]  # words, width
@@ -413,11 +418,12 @@ def torch_masked_attention(query, key, value, mask=None):
     query: (..., L, d_k)
     key: (..., S, d_k)
     value: (..., S, d_v)
-    mask: None (everything is allowed), or a bool tensor that broadcasts to (..., L, S); True means "may attend"
+    mask: None (everything is allowed), or a bool tensor that broadcasts to (..., L, S);
+        True means "may attend"
 
-    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in the dtype of the input. A
-    query that may attend to nothing gets all-zero weights, a zero output and zero gradients. What comes in stays as it
-    is.
+    Returns the tuple (output, weights): output (..., L, d_v), weights (..., L, S), both in
+    the dtype of the input. A query that may attend to nothing gets all-zero weights, a zero
+    output and zero gradients. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     d_k = query.shape[-1]

@@ -231,7 +231,8 @@ def concat_heads(heads):
 
     heads: (..., h, L, d); `...` is any number of batch axes, also none
 
-    Returns (..., L, h * d) in the dtype of `heads`, which stays as it is; the columns i * d to (i + 1) * d are head i's.
+    Returns (..., L, h * d) in the dtype of `heads`, which stays as it is; the columns i * d
+    to (i + 1) * d are head i's.
     """
     ### BEGIN SOLUTION
     *batch, h, L, d = heads.shape
@@ -289,8 +290,8 @@ def per_head_weights(W, num_heads):
     W: (d_in, h * d)
     num_heads: how many heads, h
 
-    Returns one array (h, d_in, d) in the dtype of W, which stays as it is; item i holds the columns i * d to (i + 1) * d
-    of W.
+    Returns one array (h, d_in, d) in the dtype of W, which stays as it is; item i holds the
+    columns i * d to (i + 1) * d of W.
     """
     ### BEGIN SOLUTION
     d_in, width = W.shape

@@ -121,8 +121,8 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
     d_k: width of one head's queries and keys
     d_v: width of one head's values
 
-    Returns a dict with the keys "W_Q", "W_K", "W_V", "W_O"; each value is a tuple (rows, columns). A matrix is
-    multiplied from the right: X @ W_Q.
+    Returns a dict with the keys "W_Q", "W_K", "W_V", "W_O"; each value is a tuple (rows,
+    columns). A matrix is multiplied from the right: X @ W_Q.
     """
     ### BEGIN SOLUTION
     return {
@@ -188,8 +188,8 @@ def output_projection(heads, W_O):
     heads: what each head found, (..., h, L, d_v); head 0 comes first
     W_O: (h * d_v, d_model)
 
-    Returns one vector a word, (..., L, d_model), in the dtype of the input. `...` is any number of batch axes, also
-    none. What comes in stays as it is.
+    Returns one vector a word, (..., L, d_model), in the dtype of the input. `...` is any
+    number of batch axes, also none. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     *batch, h, L, d_v = heads.shape
@@ -286,11 +286,13 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     W_V: (d_model, h * d_v), its columns owned in the same way; d_v may differ from d_k
     W_O: (h * d_v, d_model)
     num_heads: h
-    mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None: everywhere
+    mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None:
+        everywhere
 
-    Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L), both in the dtype of the
-    input. Large scores (10,000 and more) give finite numbers. A query that may attend to nothing gets weights 0 and
-    output 0. What comes in stays as it is.
+    Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L),
+    both in the dtype of the input. Large scores (10,000 and more) give finite numbers. A
+    query that may attend to nothing gets weights 0 and output 0. What comes in stays as it
+    is.
     """
     ### BEGIN SOLUTION
     *batch, L, d_model = X.shape
@@ -390,10 +392,11 @@ class MultiHeadAttention(nn.Module):
 
     d_model: width of a word's vector
     num_heads: h
-    d_head: width of one head; None: d_model // num_heads, a ValueError where that leaves a remainder
+    d_head: width of one head; None: d_model // num_heads, a ValueError where that leaves a
+        remainder
 
-    Parameters: W_Q.weight, W_K.weight, W_V.weight (h * d_head, d_model) and W_O.weight (d_model, h * d_head).
-    There is no dropout: in train() it gives what it gives in eval().
+    Parameters: W_Q.weight, W_K.weight, W_V.weight (h * d_head, d_model) and W_O.weight
+    (d_model, h * d_head). There is no dropout: in train() it gives what it gives in eval().
     """
 
     def __init__(self, d_model, num_heads, d_head=None):
@@ -414,11 +417,12 @@ class MultiHeadAttention(nn.Module):
         """Attend.
 
         x: (..., L, d_model)
-        mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None: everywhere
+        mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None:
+            everywhere
 
-        Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L), both in the dtype of the
-        parameters. A query that may attend to nothing gets weights 0 and output 0; large scores give finite numbers.
-        x and mask stay as they are.
+        Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L),
+        both in the dtype of the parameters. A query that may attend to nothing gets weights 0
+        and output 0; large scores give finite numbers. x and mask stay as they are.
         """
         ### BEGIN SOLUTION
         def split(projected):

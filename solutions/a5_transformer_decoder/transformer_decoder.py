@@ -108,7 +108,8 @@ def positional_encoding(length, d_model):
     length: number of positions, an int; they are counted from 0
     d_model: width of a word's vector, an int; odd ones are fine
 
-    Returns a float array, (length, d_model). Row pos belongs to position pos; even columns hold sines, odd ones cosines.
+    Returns a float array, (length, d_model). Row pos belongs to position pos; even columns
+    hold sines, odd ones cosines.
     """
     ### BEGIN SOLUTION
     position = np.arange(length)[:, np.newaxis]        # (length, 1)
@@ -284,8 +285,8 @@ import torch.nn.functional as F
 class MultiHeadAttention(nn.Module):
     """Multi-head self-attention with its own W_Q, W_K, W_V and W_O, from assignment 4.
 
-    forward(x, mask=None) takes x (..., L, d_model) and a bool mask that broadcasts to (..., h, L, L), True where a query
-    may attend, and returns the tuple (output, weights).
+    forward(x, mask=None) takes x (..., L, d_model) and a bool mask that broadcasts to (...,
+    h, L, L), True where a query may attend, and returns the tuple (output, weights).
     """
 
     def __init__(self, d_model, num_heads, d_head=None):
@@ -392,9 +393,10 @@ class DecoderBlock(nn.Module):
     num_heads: heads of the attention
     d_ff: width between the two layers of the feed-forward network
 
-    Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention, MultiHeadAttention(d_model, num_heads);
-    feed_forward, an nn.Sequential of nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model).
-    The norms keep their own eps. There is no dropout: in train() it gives what it gives in eval().
+    Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention,
+    MultiHeadAttention(d_model, num_heads); feed_forward, an nn.Sequential of
+    nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model). The norms keep their
+    own eps. There is no dropout: in train() it gives what it gives in eval().
     """
 
     def __init__(self, d_model, num_heads, d_ff):
@@ -412,9 +414,10 @@ class DecoderBlock(nn.Module):
         x: (B, L, d_model)
         padding: bool, (B, 1, L), True on real words; None: all words are real
 
-        Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the padding before it. What a padded
-        place itself gets is an ordinary vector, never NaN. The dtype is that of the parameters (a float64 block gives
-        float64), and what comes in stays as it is.
+        Returns (B, L, d_model). Word i depends on words 0 to i alone, and no word on the
+        padding before it. What a padded place itself gets is an ordinary vector, never NaN. The
+        dtype is that of the parameters (a float64 block gives float64), and what comes in stays
+        as it is.
         """
         ### BEGIN SOLUTION
         L = x.shape[-2]
@@ -523,9 +526,10 @@ class TransformerDecoder(nn.Module):
     num_layers: how many blocks
     max_length: the longest text, in tokens
 
-    Members: embedding, nn.Embedding(vocab_size, d_model); blocks, an nn.ModuleList of DecoderBlock; norm,
-    nn.LayerNorm(d_model); output, nn.Linear(d_model, vocab_size). Positions are no parameters.
-    There is no dropout: in train() it gives what it gives in eval().
+    Members: embedding, nn.Embedding(vocab_size, d_model); blocks, an nn.ModuleList of
+    DecoderBlock; norm, nn.LayerNorm(d_model); output, nn.Linear(d_model, vocab_size).
+    Positions are no parameters. There is no dropout: in train() it gives what it gives in
+    eval().
     """
 
     def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
@@ -547,8 +551,8 @@ class TransformerDecoder(nn.Module):
         token_ids: whole numbers from 0 to vocab_size - 1, (B, L), with L at most max_length
         padding: bool, (B, 1, L), True on real tokens; None: all tokens are real
 
-        Returns logits, (B, L, vocab_size), in the dtype of the parameters: those at place i say what may follow tokens
-        0 to i. What comes in stays as it is.
+        Returns logits, (B, L, vocab_size), in the dtype of the parameters: those at place i say
+        what may follow tokens 0 to i. What comes in stays as it is.
         """
         ### BEGIN SOLUTION
         L = token_ids.shape[-1]

@@ -110,8 +110,9 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
     article_ids, summary_ids: lists of ints
     separator_id, end_id: ints
 
-    Returns the tuple (token_ids, loss_mask) of two lists of the same length: article, separator, summary, end, as ints;
-    and a bool for each of them, True at the summary and its end alone. The lists that came in stay as they are.
+    Returns the tuple (token_ids, loss_mask) of two lists of the same length: article,
+    separator, summary, end, as ints; and a bool for each of them, True at the summary and
+    its end alone. The lists that came in stay as they are.
     """
     ### BEGIN SOLUTION
     token_ids = [*article_ids, separator_id, *summary_ids, end_id]
@@ -175,10 +176,12 @@ def summary_loss(logits, token_ids, loss_mask):
 
     logits: float tensor, (B, L, V); those at place t predict the token at place t + 1
     token_ids: int64 tensor, (B, L)
-    loss_mask: bool tensor, (B, L), True at tokens that count; at least one does, and never the first of a text
+    loss_mask: bool tensor, (B, L), True at tokens that count; at least one does, and never
+        the first of a text
 
-    Returns a tensor without axes, in the dtype of the logits: the mean over all counted tokens of the batch. It is
-    differentiable by the logits. The tensors that came in stay as they are.
+    Returns a tensor without axes, in the dtype of the logits: the mean over all counted
+    tokens of the batch. It is differentiable by the logits. The tensors that came in stay
+    as they are.
     """
     ### BEGIN SOLUTION
     predictions = logits[:, :-1]                           # (B, L - 1, V): what follows the last token is not there
@@ -318,7 +321,9 @@ def greedy_summary(model, article_ids, separator_id, end_id, max_new_tokens):
 
 # %% nbgrader={"grade": false, "grade_id": "bring-MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):
-    """From assignment 4: forward(x, mask=None) -> output (..., L, d_model), weights (..., h, L, L)."""
+    """From assignment 4: forward(x, mask=None) -> output (..., L, d_model), weights (..., h,
+    L, L).
+    """
 
     def __init__(self, d_model, num_heads, d_head=None):
         super().__init__()
@@ -617,13 +622,15 @@ class TransformerDecoder(nn.Module):
 def ablate(weights, layer, head, num_heads):
     """The numbers of a model without one of its heads.
 
-    weights: a dict of float tensors by name, as `model.state_dict()` gives it; the W_O of layer i is under
-        f"blocks.{i}.attention.W_O.weight" and has shape (d_model, num_heads * d)
+    weights: a dict of float tensors by name, as `model.state_dict()` gives it; the W_O of
+        layer i is under f"blocks.{i}.attention.W_O.weight" and has shape (d_model,
+        num_heads * d)
     layer, head: which one is to be silent, ints, both counted from 0
     num_heads: how many heads a layer has
 
-    Returns a dict with the same names: that head's columns in that layer's W_O are zero, all other numbers are as before,
-    in their dtype. The dict and the tensors that came in stay as they are.
+    Returns a dict with the same names: that head's columns in that layer's W_O are zero,
+    all other numbers are as before, in their dtype. The dict and the tensors that came in
+    stay as they are.
     """
     ### BEGIN SOLUTION
     name = f"blocks.{layer}.attention.W_O.weight"
@@ -694,18 +701,18 @@ def ablate(weights, layer, head, num_heads):
 # | `top_p=0.75`: 0.4 + 0.3 is not enough, with 0.2 it is | 0.22 | 0.44 | 0 | 0.33 |
 # | `top_k=3`, and of what is left (the line above) `top_p=0.75` | 0 | 0.57 | 0 | 0.43 |
 
-# %% nbgrader={"grade": false, "locked": false, "schema_version": 3, "solution": true, "task": false, "grade_id": "next_word_probabilities"}
+# %% nbgrader={"grade": false, "grade_id": "next_word_probabilities", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     """How likely each word is to be drawn as the next one.
 
     logits: float tensor, (V,), for the words of the vocabulary
     temperature: what logits are divided by, a number above 0
     top_k: how many of the likeliest words stay, an int from 1 to V; None: all
-    top_p: as few of the likeliest words stay as together have this probability or more, a number above 0 and up to 1,
-        of what top_k has left; None: all
+    top_p: as few of the likeliest words stay as together have this probability or more, a
+        number above 0 and up to 1, of what top_k has left; None: all
 
-    Returns probabilities, (V,), in the dtype of the logits and in the order of the words: 0 for a word that is cut off,
-    and they sum to 1. The logits stay as they are.
+    Returns probabilities, (V,), in the dtype of the logits and in the order of the words: 0
+    for a word that is cut off, and they sum to 1. The logits stay as they are.
     """
     ### BEGIN SOLUTION
     scaled = logits / temperature
@@ -721,7 +728,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "locked": true, "schema_version": 3, "solution": false, "task": false, "grade_id": "test-next_word_probabilities", "points": 3} tags=["active-ipynb"]
+# %% nbgrader={"grade": true, "grade_id": "test-next_word_probabilities", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
 # from autograder.student.stock import check
 # ### END HIDDEN TESTS
@@ -800,19 +807,22 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 
 # %% nbgrader={"grade": false, "grade_id": "cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=None):
-    """Multi-head attention of one text to another, differentiable in both and in the four matrices.
+    """Multi-head attention of one text to another, differentiable in both and in the four
+    matrices.
 
     x: the text that asks, (..., L, d_model)
     memory: the text that answers, (..., S, d_memory), with the same batch axes
-    W_Q: (d_model, h * d_k); W_K: (d_memory, h * d_k); head 0 owns the first d_k columns, head 1 the next d_k
+    W_Q: (d_model, h * d_k); W_K: (d_memory, h * d_k); head 0 owns the first d_k columns,
+        head 1 the next d_k
     W_V: (d_memory, h * d_v), its columns owned in the same way
     W_O: (h * d_v, d_model)
     num_heads: h
-    memory_padding: bool, (..., 1, S), True on real words of memory; None: all of them are real
+    memory_padding: bool, (..., 1, S), True on real words of memory; None: all of them are
+        real
 
-    Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, S), both in the dtype of the
-    input. Large scores give finite numbers. Where memory is nothing but padding, weights and output are 0. What comes in
-    stays as it is.
+    Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, S),
+    both in the dtype of the input. Large scores give finite numbers. Where memory is
+    nothing but padding, weights and output are 0. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     def split(projected):

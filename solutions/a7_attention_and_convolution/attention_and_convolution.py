@@ -75,7 +75,8 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
     X: (..., L, d_model)
     W_Q, W_K: (d_model, h * d_k); W_V: (d_model, h * d_v); W_O: (h * d_v, d_model)
-    mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None: everywhere
+    mask: bool, broadcasts to (..., h, L, L), True where a query may attend; None:
+        everywhere
 
     Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L).
     """
@@ -162,11 +163,11 @@ def offset_attention(length, offset):
     """The weights of a head that attends to one fixed offset.
 
     length: number of words, an int
-    offset: how many places after the query the key stands, an int; negative: before it; 0: the word itself. It may be
-        as large as length, or larger, on either side.
+    offset: how many places after the query the key stands, an int; negative: before it; 0:
+        the word itself. It may be as large as length, or larger, on either side.
 
-    Returns the weights, (length, length), float64: 1 at row i, column i + offset, and 0 elsewhere. A query for which
-    there is no such key gets a row of zeros.
+    Returns the weights, (length, length), float64: 1 at row i, column i + offset, and 0
+    elsewhere. A query for which there is no such key gets a row of zeros.
     """
     ### BEGIN SOLUTION
     place = np.arange(length)
@@ -263,13 +264,15 @@ def offset_attention(length, offset):
 def convolution_heads(kernel):
     """The heads that make a convolution: one for each tap of the kernel.
 
-    kernel: (k, d_in, d_out); tap j listens at the offset j - (k - 1) // 2. For k = 3 that is -1, 0, 1; for k = 4 it is
-        -1, 0, 1, 2.
+    kernel: (k, d_in, d_out); tap j listens at the offset j - (k - 1) // 2. For k = 3 that
+        is -1, 0, 1; for k = 4 it is -1, 0, 1, 2.
 
-    Returns the tuple (offsets, W_V, W_O), with a d_v of your choice, the matrices in the dtype of kernel:
+    Returns the tuple (offsets, W_V, W_O), with a d_v of your choice, the matrices in the
+    dtype of kernel:
         offsets: a list (or integer array) of k ints, where each head looks
         W_V: each head's own values, (k, d_in, d_v)
-        W_O: (k * d_v, d_out), head 0's rows first; head j's matrix in W_V times its rows of W_O is its tap
+        W_O: (k * d_v, d_out), head 0's rows first; head j's matrix in W_V times its rows of
+            W_O is its tap
     The kernel stays as it is.
     """
     ### BEGIN SOLUTION
@@ -328,13 +331,14 @@ def convolution_by_attention(X, kernel):
     """A 1-D convolution, computed by multi-head attention with one head for each tap.
 
     X: (L, d_in)
-    kernel: (k, d_in, d_out), not flipped; tap j listens at the offset j - (k - 1) // 2. k may be even, and larger
-        than L.
+    kernel: (k, d_in, d_out), not flipped; tap j listens at the offset j - (k - 1) // 2. k
+        may be even, and larger than L.
 
     Returns the tuple (output, weights):
-        output: (L, d_out) in the dtype of X: row i is the sum over the taps j of X[i + offset] @ kernel[j]; rows outside
-            X count as zero
-        weights: the heads' weights, (k, L, L), one head for each tap, in the order of your offsets
+        output: (L, d_out) in the dtype of X: row i is the sum over the taps j of
+            X[i + offset] @ kernel[j]; rows outside X count as zero
+        weights: the heads' weights, (k, L, L), one head for each tap, in the order of your
+            offsets
     X and kernel stay as they are.
     """
     ### BEGIN SOLUTION
@@ -468,17 +472,18 @@ def convolution_by_attention(X, kernel):
 
 # %% nbgrader={"grade": false, "grade_id": "translation_test", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def translation_test(layer, X, shift, margin):
-    """Does the layer do the same thing at every place? Move the input, and see whether the output moves along.
+    """Does the layer do the same thing at every place? Move the input, and see whether the
+    output moves along.
 
     layer: a function; layer(X) takes an array (L, d_in) and returns an array (L, d_out)
     X: (L, d_in)
-    shift: by how many rows X is moved, an int: row i becomes row i + shift; negative: to the left. What goes out at
-        one end comes in at the other.
+    shift: by how many rows X is moved, an int: row i becomes row i + shift; negative: to
+        the left. What goes out at one end comes in at the other.
     margin: rows closer than this to either end are not compared, an int, 0 or more
 
-    Returns True where the output for X at row i equals the output for the moved X at row i + shift, in all columns, for
-    every i where both rows lie in margin .. L - 1 - margin; else False. A difference below 1e-6 is rounding. X stays
-    as it is.
+    Returns True where the output for X at row i equals the output for the moved X at row i
+    + shift, in all columns, for every i where both rows lie in margin .. L - 1 - margin;
+    else False. A difference below 1e-6 is rounding. X stays as it is.
     """
     ### BEGIN SOLUTION
     L = len(X)

@@ -92,11 +92,13 @@ def rotate(x, positions, base=10000.0):
     """Rotary positions: turn each vector by its position, pair by pair.
 
     x: queries or keys, (..., L, d), d even; `...` is any number of axes, also none
-    positions: where each of the L vectors stands, an integer array (L,); it need not begin at 0
-    base: columns 2i and 2i + 1 are a pair, side by side; at position p it turns by p * base ** (-2i / d), in radians,
-        so that (1, 0) becomes (cos, sin) of that angle
+    positions: where each of the L vectors stands, an integer array (L,); it need not begin
+        at 0
+    base: columns 2i and 2i + 1 are a pair, side by side; at position p it turns by p * base
+        ** (-2i / d), in radians, so that (1, 0) becomes (cos, sin) of that angle
 
-    Returns the turned vectors, (..., L, d), in the dtype of x. What comes in stays as it is.
+    Returns the turned vectors, (..., L, d), in the dtype of x. What comes in stays as it
+    is.
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
@@ -174,12 +176,14 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     Q: queries, (..., h, L, d_k)
     K: keys, (..., num_kv_heads, S, d_k)
     V: values, (..., num_kv_heads, S, d_v)
-    num_kv_heads: how many heads of keys and values there are; 1 (multi-query) to h (multi-head)
+    num_kv_heads: how many heads of keys and values there are; 1 (multi-query) to h
+        (multi-head)
     mask: None, or bool that broadcasts to (..., h, L, S); True means "may attend"
 
-    Returns the tuple (output, weights): output (..., h, L, d_v), weights (..., h, L, S), in the dtype of the input. A
-    query that may attend to nothing gets all-zero weights and a zero output. Large scores give finite numbers. What
-    comes in stays as it is. Raises ValueError where h heads cannot form num_kv_heads groups of one size.
+    Returns the tuple (output, weights): output (..., h, L, d_v), weights (..., h, L, S), in
+    the dtype of the input. A query that may attend to nothing gets all-zero weights and a
+    zero output. Large scores give finite numbers. What comes in stays as it is. Raises
+    ValueError where h heads cannot form num_kv_heads groups of one size.
     """
     ### BEGIN SOLUTION
     h, d_k = Q.shape[-3], Q.shape[-1]
@@ -308,15 +312,17 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     """Attention for the newest word, with the keys and values of those before it kept.
 
     x: the newest word, (..., d_model)
-    K, V: the cache, keys and values of the S words so far, (..., num_kv_heads, S, d_head), keys turned by their
-        positions already; None and None before the first word
+    K, V: the cache, keys and values of the S words so far, (..., num_kv_heads, S, d_head),
+        keys turned by their positions already; None and None before the first word
     W_Q: (d_model, num_heads * d_head); W_O: (num_heads * d_head, d_model)
-    W_K, W_V: (d_model, num_kv_heads * d_head); head i owns the columns i * d_head to (i + 1) * d_head, as in W_Q
-    num_heads: heads of queries; heads of keys and values are as many as the width of W_K has room for
+    W_K, W_V: (d_model, num_kv_heads * d_head); head i owns the columns i * d_head to (i +
+        1) * d_head, as in W_Q
+    num_heads: heads of queries; heads of keys and values are as many as the width of W_K
+        has room for
 
-    Returns the tuple (output, K, V), in the dtype of the input: output (..., d_model), and the cache with the newest
-    word at its end, (..., num_kv_heads, S + 1, d_head). The newest word stands at position S. What comes in stays as it
-    is.
+    Returns the tuple (output, K, V), in the dtype of the input: output (..., d_model), and
+    the cache with the newest word at its end, (..., num_kv_heads, S + 1, d_head). The
+    newest word stands at position S. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     batch, d_head = x.shape[:-1], W_Q.shape[-1] // num_heads
@@ -451,10 +457,13 @@ def sliding_window_mask(length, window, sinks=0):
     """Who may attend to whom, if a word sees the last few words and the first few.
 
     length: number of words, an int
-    window: how many of the last words a query sees, itself among them, an int, 1 or more; may be larger than length
-    sinks: how many of the first words everyone sees who comes after them, an int, 0 or more; may be larger than length
+    window: how many of the last words a query sees, itself among them, an int, 1 or more;
+        may be larger than length
+    sinks: how many of the first words everyone sees who comes after them, an int, 0 or
+        more; may be larger than length
 
-    Returns bool, (length, length): True at row i, column j where query i may attend to key j. No word looks ahead.
+    Returns bool, (length, length): True at row i, column j where query i may attend to key
+    j. No word looks ahead.
     """
     ### BEGIN SOLUTION
     key = np.arange(length)                               # (S,), here S = L = length
@@ -547,9 +556,9 @@ class KeyValueCache:
         key: (..., num_kv_heads, 1, d_k), turned already
         value: (..., num_kv_heads, 1, d_v)
 
-        Returns the tuple (K, V) of what is kept now, the newest word at its end: (..., num_kv_heads, S, d_k) and
-        (..., num_kv_heads, S, d_v), in the dtype of the input. Words are in their order, each of them once. What comes in
-        stays as it is.
+        Returns the tuple (K, V) of what is kept now, the newest word at its end: (...,
+        num_kv_heads, S, d_k) and (..., num_kv_heads, S, d_v), in the dtype of the input. Words
+        are in their order, each of them once. What comes in stays as it is.
         """
         ### BEGIN SOLUTION
         if self.K is not None:
@@ -645,13 +654,15 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 
     largest: each query's largest score so far, (..., L); -inf before the first block
     total: the sum of e ** (score - largest) so far, (..., L); 0 before the first block
-    mixed: the sum of e ** (score - largest) times the value so far, (..., L, d_v); 0 before the first block
+    mixed: the sum of e ** (score - largest) times the value so far, (..., L, d_v); 0 before
+        the first block
     Q: queries, (..., L, d_k)
     K: the block's keys, (..., B, d_k)
     V: the block's values, (..., B, d_v)
 
-    Returns the new tuple (largest, total, mixed), in the dtype of the input. Scores are divided by the square root of
-    d_k. Large scores give finite numbers. What comes in stays as it is.
+    Returns the new tuple (largest, total, mixed), in the dtype of the input. Scores are
+    divided by the square root of d_k. Large scores give finite numbers. What comes in stays
+    as it is.
     """
     ### BEGIN SOLUTION
     scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])            # (..., L, B): of this block alone
@@ -689,11 +700,13 @@ def online_softmax_attention(Q, K, V, block_size):
     Q: queries, (..., L, d_k)
     K: keys, (..., S, d_k)
     V: values, (..., S, d_v)
-    block_size: how many keys are looked at together, an int, 1 or more; S need not be a multiple of it, nor larger
+    block_size: how many keys are looked at together, an int, 1 or more; S need not be a
+        multiple of it, nor larger
 
-    Returns the output, (..., L, d_v), in the dtype of the input: that of softmax(Q K^T / sqrt(d_k)) V. Large scores,
-    above and below zero, give finite numbers. What comes in stays as it is. The scores of one block, (..., L, B), are in
-    memory at a time, and at no time those of all keys, (..., L, S); something small may be kept of each block.
+    Returns the output, (..., L, d_v), in the dtype of the input: that of softmax(Q K^T /
+    sqrt(d_k)) V. Large scores, above and below zero, give finite numbers. What comes in
+    stays as it is. The scores of one block, (..., L, B), are in memory at a time, and at no
+    time those of all keys, (..., L, S); something small may be kept of each block.
     """
     ### BEGIN SOLUTION
     rows = Q.shape[:-1]                                                  # (..., L)
@@ -813,13 +826,15 @@ def rms_norm(x, gamma, eps=1e-5):
 
 # %% nbgrader={"grade": false, "grade_id": "gated_feed_forward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gated_feed_forward(x, W_gate, W_up, W_down):
-    """Two layers side by side, one of which is the other's gate, and a third; for each word on its own.
+    """Two layers side by side, one of which is the other's gate, and a third; for each word on
+    its own.
 
     x: (..., d_model); `...` is any number of axes, also none
     W_gate, W_up: (d_model, d_ff)
     W_down: (d_ff, d_model)
 
-    Returns (..., d_model), in the dtype of the input. SiLU is for the gate alone. What comes in stays as it is.
+    Returns (..., d_model), in the dtype of the input. SiLU is for the gate alone. What
+    comes in stays as it is.
     """
     ### BEGIN SOLUTION
     gate = x @ W_gate                                     # (..., d_ff)
@@ -883,7 +898,8 @@ import torch.nn.functional as F
 
 # %% nbgrader={"grade": false, "grade_id": "ModernDecoderBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ModernDecoderBlock(nn.Module):
-    """One block of a decoder of today: rotary positions, grouped queries, a window, RMSNorm and a gate.
+    """One block of a decoder of today: rotary positions, grouped queries, a window, RMSNorm
+    and a gate.
 
     d_model: width of a word's vector
     num_heads: query heads, each of width d_model // num_heads, which is even
@@ -891,8 +907,8 @@ class ModernDecoderBlock(nn.Module):
     d_ff: width of the gated feed-forward network
     window: how many of the last words a word sees, itself among them; None: all of them
 
-    Members: norm_1 and norm_2, nn.Parameter of shape (d_model,), ones at first; W_Q, W_K, W_V, W_O, W_gate, W_up and
-    W_down, nn.Linear without bias.
+    Members: norm_1 and norm_2, nn.Parameter of shape (d_model,), ones at first; W_Q, W_K,
+    W_V, W_O, W_gate, W_up and W_down, nn.Linear without bias.
     """
 
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
@@ -916,8 +932,8 @@ class ModernDecoderBlock(nn.Module):
 
         x: (B, L, d_model)
 
-        Returns (B, L, d_model), in the dtype of the parameters. Word i depends on words 0 to i alone; within the
-        attention, on the last `window` of them. What comes in stays as it is.
+        Returns (B, L, d_model), in the dtype of the parameters. Word i depends on words 0 to i
+        alone; within the attention, on the last `window` of them. What comes in stays as it is.
         """
         ### BEGIN SOLUTION
         def size_one(x, gamma):
@@ -929,7 +945,9 @@ class ModernDecoderBlock(nn.Module):
         ### END SOLUTION
 
     def attend(self, x):
-        """The attention branch: words brought to size one, (B, L, d_model), give what is added to them, (B, L, d_model)."""
+        """The attention branch: words brought to size one, (B, L, d_model), give what is added to
+        them, (B, L, d_model).
+        """
         ### BEGIN SOLUTION
         place = torch.arange(x.shape[-2], device=x.device)                              # (L,)
 

@@ -127,10 +127,12 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 def previous_token_score(weights):
     """How much each head looks at the word before.
 
-    weights: where h heads look on L words, (h, L, L); row i is query i, it sums to 1. L is 2 or more.
+    weights: where h heads look on L words, (h, L, L); row i is query i, it sums to 1. L is
+        2 or more.
 
-    Returns one number a head, (h,), in the dtype of the weights: the mean weight that a word puts on the word before it,
-    over all words that have one. The weights stay as they are.
+    Returns one number a head, (h,), in the dtype of the weights: the mean weight that a
+    word puts on the word before it, over all words that have one. The weights stay as they
+    are.
     """
     ### BEGIN SOLUTION
     before = np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)   # (h, L - 1): query i on key i - 1, from i = 1 on
@@ -188,12 +190,12 @@ def induction_score(weights, period):
     """How much each head looks at what came after the present word when it was met before.
 
     weights: where h heads look on L words, (h, L, L); row i is query i, it sums to 1
-    period: the text is so many different words, 2 or more, and then the same words again, all of them or the first few:
-        period < L <= 2 * period
+    period: the text is so many different words, 2 or more, and then the same words again,
+        all of them or the first few: period < L <= 2 * period
 
-    Returns one number a head, (h,), in the dtype of the weights: over all words of the second round the mean weight on
-    the word after the same word in the first round; for the last of the first round that is the word at place period.
-    The weights stay as they are.
+    Returns one number a head, (h,), in the dtype of the weights: over all words of the
+    second round the mean weight on the word after the same word in the first round; for the
+    last of the first round that is the word at place period. The weights stay as they are.
     """
     ### BEGIN SOLUTION
     query = np.arange(period, weights.shape[-1])      # the second round
@@ -246,8 +248,9 @@ def mean_ablate(found, head):
     found: what h heads have found in B texts of L words, (B, h, L, d_v)
     head: which of them is taken away, an int, counted from 0
 
-    Returns an array like found, in its dtype: what that head found is replaced, at each place, by the mean over all B
-    texts at that place. All other heads are as before, and found stays as it is.
+    Returns an array like found, in its dtype: what that head found is replaced, at each
+    place, by the mean over all B texts at that place. All other heads are as before, and
+    found stays as it is.
     """
     ### BEGIN SOLUTION
     without = found.copy()
@@ -309,8 +312,8 @@ def patch_head(found, other, head, place):
     other: the same of another run, in the same shape and dtype
     head, place: which one is replaced, ints, both counted from 0
 
-    Returns an array like found, in its dtype: the vector of that head at that place comes from other, everything else
-    from found. Both stay as they are.
+    Returns an array like found, in its dtype: the vector of that head at that place comes
+    from other, everything else from found. Both stay as they are.
     """
     ### BEGIN SOLUTION
     patched = found.copy()
@@ -399,13 +402,15 @@ def patch_head(found, other, head, place):
 
 # %% nbgrader={"grade": false, "grade_id": "qk_circuit", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def qk_circuit(W_Q, W_K, num_heads):
-    """What each head of a layer looks for: one matrix between the word that looks and the word looked at.
+    """What each head of a layer looks for: one matrix between the word that looks and the word
+    looked at.
 
     W_Q, W_K: (d_model, h * d_k); head i has the columns i * d_k to (i + 1) * d_k
     num_heads: h, an int
 
-    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_i @ M @ x_j is the dot product
-    of that head's query of x_i and its key of x_j, not divided by anything. W_Q and W_K stay as they are.
+    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_i @
+    M @ x_j is the dot product of that head's query of x_i and its key of x_j, not divided
+    by anything. W_Q and W_K stay as they are.
     """
     ### BEGIN SOLUTION
     d_model = W_Q.shape[0]
@@ -462,14 +467,15 @@ def qk_circuit(W_Q, W_K, num_heads):
 
 # %% nbgrader={"grade": false, "grade_id": "ov_circuit", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ov_circuit(W_V, W_O, num_heads):
-    """What each head of a layer copies: one matrix from the word looked at to what is added to the word that looks.
+    """What each head of a layer copies: one matrix from the word looked at to what is added to
+    the word that looks.
 
     W_V: (d_model, h * d_v); head i has the columns i * d_v to (i + 1) * d_v
     W_O: (h * d_v, d_model); head i has the rows i * d_v to (i + 1) * d_v
     num_heads: h, an int
 
-    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_j @ M is what that head adds
-    where all its weight is on x_j. W_V and W_O stay as they are.
+    Returns one matrix M a head, (h, d_model, d_model), in the dtype of the matrices: x_j @
+    M is what that head adds where all its weight is on x_j. W_V and W_O stay as they are.
     """
     ### BEGIN SOLUTION
     d_model = W_V.shape[0]

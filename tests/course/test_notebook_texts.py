@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import nbformat
@@ -11,6 +12,7 @@ from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS
 
 LONGEST = 270  # words of a cell; the first one, with the list of exercises, may have more
+HELP = 88  # characters
 BOLD = re.compile(r"\*\*([^*]+)\*\*")
 
 
@@ -49,3 +51,15 @@ def test_each_term_is_bold_once_and_where_the_page_says():
     bold = [(word.lower(), a.name[:2]) for a in ASSIGNMENTS for text in texts(a) for word in BOLD.findall(text)]
     for term, assignment in terms():
         assert [where for word, where in bold if word == term.lower()] == [assignment], term
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+def test_a_docstring_of_a_stub_fits_the_help_of_jupyterlab(assignment):
+    """It has room for so many characters a line, and breaks what is longer anywhere."""
+    released = ROOT / "assignments" / assignment.name / assignment.notebook.name
+    cells = [cell for cell in nbformat.read(released, as_version=4).cells if cell.get("metadata", {}).get("nbgrader")]
+    trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code" and "def " in cell.source]
+    kinds = ast.FunctionDef | ast.ClassDef
+    docs = [ast.get_docstring(node) or "" for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)]
+    assert sum(map(bool, docs)) >= len(assignment.exercises)
+    assert [line for text in docs for line in text.splitlines() if len(line) > HELP] == []

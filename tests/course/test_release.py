@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import textwrap
 import zipfile
 
 import nbformat
+import numpy as np
 import pytest
 
 import attention_course
@@ -17,9 +19,12 @@ from autograder import __version__
 from autograder.authoring.release import first_cell, members, write_release
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.errors import CourseError
+from autograder.judge.exercise_calls import read
 from autograder.submission import code_cells, read_notebook
+from autograder.testing.comparing import arrays
 from tests.conftest import ROOT
-from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
+from tests.helpers.slips import cells
 
 NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in ("multi_head_attention_course", "sandboxed_autograder")]
 NEEDED = {"autograder": __version__, "attention_course": __version__}
@@ -145,6 +150,43 @@ def test_no_package_holds_a_hidden_test_or_a_known_mistake(packages):
     listed = (packages / "CONTENTS.txt").read_text()
     assert listed.startswith("commit ")
     assert all(name in listed for name in (*course, *engine))
+
+
+LINE = 25  # characters of code; shorter lines, such as `weights = []`, are anybody's
+
+
+def code_lines(source):
+    """Lines of code between the marks of a solution, without blanks in a row and comments."""
+    for part in source.split("### BEGIN SOLUTION")[1:]:
+        lines = part.partition("### END SOLUTION")[0].splitlines()
+        yield from (code for line in lines if len(code := " ".join(line.partition("#")[0].split())) >= LINE)
+
+
+@pytest.mark.slow
+def test_what_students_install_holds_no_solution_no_hidden_input_and_no_hidden_answer(packages):
+    course = dict(members(packages / NAMES[0]))
+    kept = {name: np.load(io.BytesIO(data)) for name, data in course.items() if name.endswith(".npz")}
+    assert len(kept) == len(ASSIGNMENTS)
+    for name, file in kept.items():
+        assert name.endswith("/visible_fingerprints.npz")
+        assert {what: file[what].dtype.kind for what in file.files} == {
+            "stamp": "U", "places": "u", "ends": "u", "texts": "u"
+        }  # fmt: skip
+    texts = b"\n".join(data for name, data in course.items() if not name.endswith((".npz", ".safetensors")))
+    names = b"\n".join(file[what].tobytes() for file in kept.values() for what in file.files)
+    everything = texts + b"\n" + names
+    words = " ".join(everything.decode(errors="replace").split())
+    for assignment in ASSIGNMENTS:
+        for source in cells(assignment.name).values():
+            assert [line for line in code_lines(source) if line in words] == []
+        for entry in read_catalogue(assignment.mistakes).mistakes:
+            assert entry.hint.encode() not in names
+    for assignment in ASSIGNMENTS[:2]:  # what hidden tests pass and hear is found in the same way for each
+        for plan in material(assignment).recording.plans.values():
+            for one in plan:
+                secret = [*arrays(list(one.call.given())), *arrays(getattr(read(one.answer), "value", None))]
+                telling = [array for array in secret if array.dtype.kind == "f" and len(np.unique(array)) >= 8]
+                assert not [array for array in telling if array.tobytes()[:64] in everything]
 
 
 @pytest.mark.slow

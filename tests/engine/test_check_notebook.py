@@ -182,3 +182,28 @@ def test_where_no_sandbox_can_be_the_way_out_is_named(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(MachineError, match=r"on Linux alone, .* in JupyterLab, check\(...\) works here"):
         check_notebook.open_sandbox().__enter__()
+
+
+@pytest.mark.slow
+def test_what_a_student_prints_and_what_is_forbidden_are_told_as_in_the_notebook(tmp_path):
+    a7 = COURSE.assignment("a7_attention_and_convolution")
+    answers = model_answers(a7)
+    first, *rest = answers["offset_attention"].splitlines()
+    end = next(i for i, line in enumerate(rest) if line.strip().endswith('"""')) + 1
+    prints = ["    print(f'length {length} \\x1b[31m')", "    import warnings; warnings.warn('nobody asked')"]
+    answers["offset_attention"] = "\n".join([first, *rest[:end], *prints, *rest[end:]])
+    answers["convolution_by_attention"] = (
+        "def convolution_by_attention(X, kernel):\n    return np.convolve(X[:, 0], kernel[:, 0, 0]), None"
+    )
+    path = tmp_path / a7.notebook.name
+    nbformat.write(fill(ROOT / "assignments" / a7.name / a7.notebook.name, answers), path)
+    said = autograder("check", path).stdout
+    printed = said.partition("Your code printed, each line once:\n")[2].partition("\n\n")[0]
+    assert printed.startswith("length ")
+    assert "\x1b" not in printed
+    assert "nobody asked" not in said
+    names = dict(vars(a7.reference()))
+    exec(answers["convolution_by_attention"], names)
+    told = examine("convolution_by_attention", names).result.tests[0].message
+    assert "np.convolve" in told or "convolve" in told
+    assert " ".join(told.split()) in " ".join(said.split())

@@ -42,6 +42,22 @@ class Kernel:
         self._client.execute_interactive(source, output_hook=heard, timeout=60)
         return pages
 
+    def tell(self, line):
+        """Run a line that is in no cell."""
+        self._client.execute_interactive(line, timeout=60)
+
+    def run_all(self):
+        """Run every cell in turn, whatever it ends with; of each its text, what it showed, and its error or ""."""
+        for source in self._cells:
+            printed = []
+
+            def heard(message, printed=printed):
+                content = message["content"]
+                printed.append(content.get("text", "") or content.get("data", {}).get("text/plain", ""))
+
+            reply = self._client.execute_interactive(source, output_hook=heard, timeout=600)["content"]
+            yield source, "".join(printed), f"{reply['ename']}: {reply['evalue']}" if reply["status"] == "error" else ""
+
     def write(self, text, code):
         """Put `code` in the place of the cell that holds `text`, and run it."""
         place = next(i for i, source in enumerate(self._cells) if text in source)

@@ -74,6 +74,7 @@ SAME = [
     "wrong-matrix W_Q-for-W_O another-matrix",
     "last-but-one-position last-word-not-read",
     "repetition-forbidden no-repetition stops-at-a-word-it-has-written",
+    "heads-and-places-swapped head-and-place-swapped",
     "first-item-only first-of-the-batch-only",
     "angle-rounded angles-rounded angles-of-whole-numbers integer-division",
 ]

@@ -36,6 +36,12 @@ class TestSoftmax:
         ):
             close(expect.array(student.softmax(x)), np.repeat(WEIGHTS, 3, axis=0))
 
+    def test_far_apart(self, student):
+        """Scores that are far apart: the largest takes all, in each column for itself."""
+        x = np.array([[3000.0, 1.0], [0.0, 3.0]])
+        with shown("What is the largest number that goes into np.exp, and whose largest is it?", x=x, axis=0):
+            close(expect.array(student.softmax(x, axis=0)), np.array([[1.0, 0.1192], [0.0, 0.8808]]))
+
     def test_float32(self, student):
         """float32 gives float32, and the scores are as before."""
         x = np.array([[1.0, 3.0, 2.0], [7.0, 7.0, 5.0]])

@@ -25,13 +25,15 @@ class TestMaskedSoftmax:
             close(expect.array(student.masked_softmax(scores, CAUSAL)), WEIGHTS)
 
     def test_minus_a_million_in_front_of_it(self, student):
-        """Scores of a million, and of minus a million, are scores like any others."""
-        scores = np.array([[1.0, 3.0, 0.0], [1e6 + 1, 1e6 + 3, 5.0], [-1e6 - 3, -1e6 - 1, 5.0]])
+        """Scores of a million, and of minus a million, are scores like any others, and so are both in one row."""
+        alike = [[start + 1, start + 3, 5.0] for start in (0.0, 1e6, -1e6, -800.0, -200.0)]
+        scores = np.array([*alike, [-1e6, 1e6, 5.0], [-1e3, 1.0, 5.0]])
         mask = np.array([[True, True, False]])
         with shown(
             "Which numbers go into np.exp, and is what hides a score lower than every score?", scores=scores, mask=mask
         ):
-            close(expect.array(student.masked_softmax(scores, mask)), WEIGHTS[[1, 1, 1]])
+            wanted = np.array([*WEIGHTS[[1] * len(alike)], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+            close(expect.array(student.masked_softmax(scores, mask)), wanted)
 
     def test_nothing_allowed(self, student):
         """Where nothing is allowed, all weights are 0."""

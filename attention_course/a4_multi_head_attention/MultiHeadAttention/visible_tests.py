@@ -23,6 +23,11 @@ from ..shared_visible_tests import (
 
 # The module has one width for keys and values, here 5.
 LAYER = {"W_Q": WIDE_Q, "W_K": WIDE_K, "W_V": WIDE_V[:, :10], "W_O": WIDE_O[:10]}
+# Its first head alone, on the first text.
+ONE_HEAD = {"W_Q": WIDE_Q[:, :5], "W_K": WIDE_K[:, :5], "W_V": WIDE_V[:, :5], "W_O": WIDE_O[:5]}
+ONE_HEAD_OUTPUT = np.array(
+    [[-6.0943, 17.7749, 7.0684], [-0.1037, 6.161, 2.1604], [-6.4159, 18.6694, 6.0042], [4.3057, -6.8671, 2.3271]]
+)
 LAYER_OUTPUTS = np.array(
     [
         [[-2.3146, 25.5114, 13.3471], [3.4067, 10.1269, 8.1506], [-0.6031, 14.6023, 8.2373], [8.2092, 5.2008, 9.9402]],
@@ -72,10 +77,27 @@ class TestMultiHeadAttentionModule:
                 listed = ", ".join(f"{name} {shape}" for name, shape in got.items()) or "none"
                 expect.fail(f"its parameters are {listed}.")
 
+    def test_one_word(self, student):
+        """A word alone: in both heads its weight is 1, so its values go on as they are, through W_O."""
+        question = "Which matrices does the word go through, and in which order do the heads stand before W_O?"
+        with shown(question, x=TEXTS[0, 3:], **LAYER):
+            output, weights = self.attend(student, (3, 2, 5), TEXTS[0, 3:], LAYER)
+            close(weights, np.ones((2, 1, 1)), "weights")
+            close(output, [[-8.0, 41.0, 4.0]], "output")
+
+    def test_one_head(self, student):
+        """Four words, one head of width five: the attention of assignment 1, and W_O after it."""
+        question = "By the root of which size is a score divided, and over which axis is the softmax?"
+        with shown(question, x=TEXTS[0], **ONE_HEAD):
+            output, weights = self.attend(student, (3, 1, 5), TEXTS[0], ONE_HEAD)
+            close(weights, WIDE_WEIGHTS[:1], "weights")
+            close(output, ONE_HEAD_OUTPUT, "output")
+
     def test_output(self, student):
         """The example by hand, d_model = 3 with d_head = 3, in a batch or alone: the same numbers as in NumPy."""
         by_hand = {name: W for name, W in BY_HAND.items() if name != "X"}
-        with shown("Compare each step with your NumPy function: which one differs?", x=X, **by_hand):
+        question = "One head alone is right if the check above passes. Which columns does each of the two own?"
+        with shown(question, x=X, **by_hand):
             output, weights = self.attend(student, (3, 2, 3), X[np.newaxis], by_hand)  # a batch of one
             expect.shape(weights, (1, 2, 2, 2), what="weights")
             close(output, OUTPUT[np.newaxis], "output")
@@ -83,7 +105,8 @@ class TestMultiHeadAttentionModule:
 
     def test_three_texts(self, student):
         """Three texts of four words of width three, two heads of width five."""
-        with shown("By the root of which size is a score divided: d_model, or one head's?", x=TEXTS, **LAYER):
+        question = "Each text is attended to for itself: which axes does your code count from the front?"
+        with shown(question, x=TEXTS, **LAYER):
             output, weights = self.attend(student, (3, 2, 5), TEXTS, LAYER)
             close(weights[0], WIDE_WEIGHTS, "weights of the first text")
             close(output, LAYER_OUTPUTS, "output")

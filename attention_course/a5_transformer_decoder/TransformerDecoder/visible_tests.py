@@ -33,6 +33,13 @@ class TestTransformerDecoder:
     WIDE = (7, 6, 3, 5, 2, 8)
     IDS = [[3, 0, 6, 2], [5, 5, 1, 4]]
     PADDING = np.array([[[False, True, True, True]], [[True, True, True, False]]])
+    # Of the first text, from the first block alone.
+    ONE_BLOCK = [
+        [-0.1554, -0.116, 1.2883, -0.7578, 0.3527, -1.443, 1.2771],
+        [0.3465, -3.6608, -1.559, 0.9032, 4.2989, -0.493, -2.0406],
+        [1.5221, -2.2394, -1.7942, -0.6738, 3.4907, 0.5492, -0.5428],
+        [0.01, -0.5133, 0.86, -0.6438, 0.8564, -1.2237, 0.9185],
+    ]
     LOGITS = np.array(
         [
             [
@@ -73,12 +80,12 @@ class TestTransformerDecoder:
         ids = torch.tensor(ids)
         return run_module(student.TransformerDecoder, sizes, weights, token_ids=ids, dtype=dtype, **more)
 
-    def of_waves(self, student, **more):
+    def of_waves(self, student, ids=IDS, blocks=2, **more):
         weights = {"embedding.weight": waves(0.9, 7, 6), "norm.weight": waves(1.3, 6), "norm.bias": waves(1.7, 6)}
         weights |= {"output.weight": waves(2.3, 7, 6), "output.bias": waves(2.9, 7)}
-        for number in (0, 1):
+        for number in range(blocks):
             weights |= {f"blocks.{number}.{k}": v for k, v in block_of_waves(6, 5, 3 + 20 * number).items()}
-        return self.run(student, self.IDS, weights, self.WIDE, **more)
+        return self.run(student, ids, weights, (*self.WIDE[:4], blocks, self.WIDE[5]), **more)
 
     def test_parameters(self, student):
         """The count by hand: for a vocabulary of 11, d_model = 8, d_ff = 16 and one block, 771 numbers."""
@@ -94,6 +101,13 @@ class TestTransformerDecoder:
         hint = "Follow the example step by step. What is the embedding multiplied by, and which position is added?"
         with shown(hint, sizes=self.SIZES, token_ids=[[2, 0]]):
             close(expect.tensor(self.run(student, [[2, 0]], self.WEIGHTS).value), wanted, "the logits", within=5e-4)
+
+    def test_one_block(self, student):
+        """One text of four tokens, one block, and weights of which no two are alike."""
+        hint = "What goes into the block, and what goes from it to the last norm?"
+        with shown(hint, sizes=(7, 6, 3, 5, 1, 8), weights=WAVES, token_ids=self.IDS[:1]):
+            got = expect.tensor(self.of_waves(student, self.IDS[:1], 1).value)
+            close(got, [self.ONE_BLOCK], "the logits", within=5e-4)
 
     def test_two_blocks(self, student):
         """Two texts of four tokens, two blocks, and weights of which no two are alike."""

@@ -30,3 +30,10 @@ class TestPositionalEncoding:
             close(
                 expect.array(student.positional_encoding(2, 3)), np.array([[0.0, 1.0, 0.0], [0.8415, 0.5403, 0.0022]])
             )
+
+    def test_far_position(self, student):
+        """The last of 300 positions, d_model = 3: the slow sine has moved, too."""
+        with shown("Which angle has the last pair at position 299?", "exception", "shape", length=300, d_model=3):
+            far = expect.array(student.positional_encoding(300, 3))
+            expect.shape(far, (300, 3))
+            close(far[-1], [-0.5216, -0.8532, 0.6005], "the last row")

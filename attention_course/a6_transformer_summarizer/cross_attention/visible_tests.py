@@ -181,12 +181,21 @@ class TestCrossAttention:
             close(weights, [[[0.7311, 0.2689, 0.0], [0.2689, 0.7311, 0.0]]], "weights")
             close(output, [[7.3106, 2.6894], [2.6894, 7.3106]], "output")
 
+    def test_one_place(self, student):
+        """A memory of one word, two heads: whoever asks gives it the weight 1, and gets its values through W_O."""
+        given = self.of(0)
+        given["memory"] = given["memory"][2:3]
+        question = "Which text goes through W_V, and in which order do the heads stand before W_O?"
+        with shown(question, **given, num_heads=2):
+            output, weights = self.attend(student, given, 2)
+            close(weights, np.ones((2, 3, 1)), "weights")
+            close(output, [[4.0, -3.0, 8.0, 13.0, 4.0]] * 3, "output")
+
     def test_one_text(self, student):
         """No batch axis: three words of width 5, four of width 7, two heads with d_k = 4 and d_v = 3."""
         given = self.of(0)
-        with shown(
-            "Write a shape beside each line: where is an L, and where an S?", "exception", "shape", **given, num_heads=2
-        ):
+        question = "One head is right if the checks above pass. Which columns does each of the two own?"
+        with shown(question, **given, num_heads=2):
             output, weights = self.attend(student, given, 2)
             close(weights, ANSWERED_WEIGHTS, "weights")
             close(output, ANSWERED[0], "output")

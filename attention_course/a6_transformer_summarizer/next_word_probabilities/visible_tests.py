@@ -41,6 +41,10 @@ class TestNextWordProbabilities:
         self.judge(student, [0.2222, 0.4444, 0.0, 0.3333], question, 1.0, None, 0.75)
         self.judge(student, [0.0, 1.0, 0.0, 0.0], question, 1.0, None, 0.3)
 
+    def test_small_top_p(self, student):
+        """top_p 0.1: the likeliest word alone has more."""
+        self.judge(student, [0.0, 1.0, 0.0, 0.0], "How many words have to stay at least?", 1.0, None, 0.1)
+
     def test_together(self, student):
         """top_k 3 leaves 0.44, 0.33 and 0.22. For top_p 0.75 two of them will do."""
         question = "top_k has thrown words out before. What do the rest add up to, when top_p looks at them?"

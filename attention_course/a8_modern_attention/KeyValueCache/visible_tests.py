@@ -5,11 +5,11 @@ import pytest
 
 from autograder.testing import close, equal, expect, shown
 
-# Five words, as two heads of keys (width 2) and of values (width 1) see them.
+# Five words, as two heads of keys (width 3) and of values (width 1) see them.
 KEYS = np.array(
     [
-        [[1.0, -1.0], [2.0, -2.0], [3.0, -3.0], [4.0, -4.0], [5.0, -5.0]],
-        [[10.0, 0.5], [20.0, 1.0], [30.0, 1.5], [40.0, 2.0], [50.0, 2.5]],
+        [[1.0, -1.0, 0.1], [2.0, -2.0, 0.2], [3.0, -3.0, 0.3], [4.0, -4.0, 0.4], [5.0, -5.0, 0.5]],
+        [[10.0, 0.5, 6.0], [20.0, 1.0, 7.0], [30.0, 1.5, 8.0], [40.0, 2.0, 9.0], [50.0, 2.5, 3.0]],
     ]
 )
 VALUES = np.array([[[7.0], [8.0], [9.0], [6.0], [5.0]], [[70.0], [80.0], [90.0], [60.0], [50.0]]])
@@ -24,12 +24,14 @@ class TestKeyValueCache:
 
     def judge(self, student, question, left, keys, values, window=None, sinks=0):
         """After all these words, those whose numbers are in `left` are kept, and `len` is how many they are."""
-        with shown(question, key=keys[..., -1:, :], value=values[..., -1:, :], window=window, sinks=sinks):
+        call = {"key": keys[..., -1:, :], "value": values[..., -1:, :], "window": window, "sinks": sinks}
+        with shown(question, **call):
             got = student.KeyValueCache.use(self.words(keys, values), window, sinks)
             if not isinstance(got, tuple) or len(got) != 2:
                 expect.fail(f"append gave back {expect.kind_of(got)}, not the tuple (K, V).")
             for part, given, what in zip(got, (keys, values), "KV", strict=True):
                 close(expect.array(part, what=what), given[..., left, :], what)
+        with shown("How many words are in K now, and along which axis do they stand?", **call):
             length = student.KeyValueCache.use([*self.words(keys, values), ("len",)], window, sinks)
             equal(length, len(left), "len")
 
@@ -64,8 +66,11 @@ class TestKeyValueCache:
         self.judge(student, question, [0, 3, 4], KEYS, VALUES, 2, 1)
 
     def test_two_sinks(self, student):
-        """Four words, a window of 1, two sinks."""
-        self.judge(student, "How many of the first words are kept?", [0, 1, 3], KEYS[:, :4], VALUES[:, :4], 1, 2)
+        """A window of 1 and two sinks, after each of four words."""
+        question = "How many of the first words are kept, and from which word on is one forgotten?"
+        for left in ([0], [0, 1], [0, 1, 2], [0, 1, 3]):
+            words = left[-1] + 1
+            self.judge(student, question, left, KEYS[:, :words], VALUES[:, :words], 1, 2)
 
     def test_two_texts(self, student):
         """Two texts at once, each with keys and values of its own."""

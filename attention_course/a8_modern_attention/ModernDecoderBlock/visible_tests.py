@@ -164,6 +164,9 @@ THROUGH_A_WINDOW = [
 NOTHING_ADDED = [1.2884, 1.9709, 1.7264, 0.67, -0.7016, -1.7432, -1.9649, -1.2625]
 FEED_FORWARD_ALONE = [1.4301, 1.9074, 1.6344, 0.8054, -0.7156, -1.8676, -1.8535, -1.2252]
 ONE_WORD = [1.858, 2.5388, 2.2925, 1.234, -0.1397, -1.1837, -1.408, -0.7084]
+# Of one word a thousandth as large.
+SMALL_FEED_FORWARD = [0.0237, -0.0082, -0.0127, 0.0221, -0.003, -0.0214, 0.0157, 0.0045]
+SMALL_WORD = [0.2409, 0.2408, 0.2398, 0.2379, 0.2356, 0.2336, 0.2323, 0.2318]
 THREE_WORDS = [-1.9847, -2.1344, -1.3699, -0.0491, 1.2085, 1.8133, 1.4825, 0.3735]
 
 
@@ -188,8 +191,8 @@ class TestModernDecoderBlock:
         weights = {name: torch.tensor(value, dtype=kind) for name, value in weights.items()}
         return student.ModernDecoderBlock.run(sizes, weights, torch.tensor(x, dtype=kind), **more)
 
-    def stage(self, student, wanted, question, silent, words):
-        x = self.X[:, :words]
+    def stage(self, student, wanted, question, silent, words, size=1.0):
+        x = size * self.X[:, :words]
         with shown(question, sizes=self.SIZES, weights=WAVES, x=WAVES):
             got = expect.tensor(self.run(student, silent=silent, x=x).value)
             expect.shape(got, x.shape)
@@ -227,6 +230,12 @@ class TestModernDecoderBlock:
         """With W_down = 0, the last of three words: scores, positions and weights matter now."""
         question = "Which of query, key and value are turned, by how much, and by what is a score divided?"
         self.stage(student, THREE_WORDS, question, ("W_down",), 3)
+
+    def test_small_numbers(self, student):
+        """A word with numbers around 0.001: here eps counts, in either norm."""
+        question = "What is eps added to, and is its root taken with the rest?"
+        self.stage(student, SMALL_FEED_FORWARD, question, ("W_O",), 1, size=1e-3)
+        self.stage(student, SMALL_WORD, question, ("W_down",), 1, size=1e-3)
 
     def test_four_words(self, student):
         """Four words, and weights of which no two are alike."""

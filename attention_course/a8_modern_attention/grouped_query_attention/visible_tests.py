@@ -139,6 +139,13 @@ class TestGroupedQueryAttention:
         with shown(question, Q=SIX, K=TWO, V=MORE, mask=SEEN):
             self.judge(student, MASKED_OUTPUT, MASKED_WEIGHTS, SIX, TWO, MORE, 2, SEEN)
 
+    def test_two_texts(self, student):
+        """Two texts at once; the second is the first with its words in reverse."""
+        Q, K, V = (np.stack([part, part[:, ::-1]]) for part in (SIX, TWO, MORE))
+        with shown("Which axes does your code count from the front?", Q=Q, K=K, V=V, num_kv_heads=2):
+            output, weights = SHARED_OUTPUT[:, ::-1], SHARED_WEIGHTS[:, ::-1, ::-1]
+            self.judge(student, np.stack([SHARED_OUTPUT, output]), np.stack([SHARED_WEIGHTS, weights]), Q, K, V, 2)
+
     def test_no_groups(self, student):
         """Six query heads cannot form four groups of one size."""
         K = np.zeros((4, 5, 4))

@@ -32,6 +32,12 @@ class TestOnlineSoftmaxAttention:
         """Seven keys in a block with room for ten."""
         self.judge(student, BLOCKWISE, "How many blocks are there?", self.Q, self.K, self.V, 10)
 
+    def test_two_texts(self, student):
+        """Two texts at once; the second is the first with its words in reverse."""
+        Q, K, V = (np.stack([part, part[::-1]]) for part in (self.Q, self.K, self.V))
+        wanted = np.stack([BLOCKWISE, BLOCKWISE[::-1]])
+        self.judge(student, wanted, "Which axes does your code count from the front?", Q, K, V, 3)
+
     def test_low_scores(self, student):
         """Scores that are all far below zero give the output that they should."""
         K, V = np.array([[-2000.0], [-2000.0 + LN_3]]), np.array([[10.0], [2.0]])

@@ -45,6 +45,14 @@ class TestOnlineSoftmaxStep:
         with shown("Whose largest score is whose, and what is divided by the square root of 4?", **given):
             self.judge(student, (NEXT_LARGEST, NEXT_TOTAL, NEXT_MIXED), *self.SEEN, *self.BLOCK)
 
+    def test_two_texts(self, student):
+        """Two texts at once; the second is the first with its queries and keys in reverse."""
+        names = ("largest", "total", "mixed", "Q", "K", "V")
+        given = {n: np.stack([part, part[::-1]]) for n, part in zip(names, (*self.SEEN, *self.BLOCK), strict=True)}
+        wanted = [np.stack([part, part[::-1]]) for part in map(np.array, (NEXT_LARGEST, NEXT_TOTAL, NEXT_MIXED))]
+        with shown("Which axes does your code count from the front?", **given):
+            self.judge(student, wanted, *given.values())
+
     def test_large_scores(self, student):
         """Queries a hundred thousand times as large give finite numbers."""
         Q, K, V = self.BLOCK

@@ -40,6 +40,12 @@ class TestInductionScore:
         with shown("Which rows are the second round, and which words do they need?", weights=weights, period=2):
             close(expect.array(student.induction_score(weights, 2)), [0.2, 0.1])
 
+    def test_six_words(self, student):
+        """`a b c a b c`, one head, 0.9, 0.3 and 0.3 on the words to be copied: the score is 0.5."""
+        weights = np.diag([1.0, 1.0, 1.0, 0.1, 0.7, 0.7]) + np.diag([0.0, 0.9, 0.3, 0.3], -2)
+        with shown("The weights add up to 1.5. By how many are they divided?", weights=weights, period=3):
+            close(expect.array(student.induction_score(weights[np.newaxis], 3)), [0.5])
+
     def test_float32(self, student):
         """float32 gives float32, and the weights are as before."""
         with shown("Which dtype has an array that you make yourself?"):

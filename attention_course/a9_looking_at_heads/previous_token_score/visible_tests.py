@@ -28,6 +28,12 @@ class TestPreviousTokenScore:
         with shown("How many of three words have a word before them?", weights=weights):
             close(expect.array(student.previous_token_score(weights)), [0.7, 0.25])
 
+    def test_five_words(self, student):
+        """A head on five words that looks at the word before with 0.9, 0.1, 0.2 and 0.2: the score is 0.35."""
+        weights = np.diag([1.0, 0.1, 0.9, 0.8, 0.8]) + np.diag([0.9, 0.1, 0.2, 0.2], -1)
+        with shown("The weights add up to 1.4. By how many are they divided?", weights=weights):
+            close(expect.array(student.previous_token_score(weights[np.newaxis])), [0.35])
+
     def test_float32(self, student):
         """float32 gives float32, and the weights are as before."""
         with shown("Which dtype has an array that you make yourself?"):

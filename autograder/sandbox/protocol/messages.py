@@ -281,9 +281,16 @@ class ExerciseEnded(Message, frozen=True):
 
 
 class Calls(Message, frozen=True):
-    """Calls as bytes, each of which is answered in order."""
+    """Calls as bytes, each of which is answered in order; then `Printed`, if that is asked for."""
 
     calls: tuple[bytes, ...]
+    printed: bool = False
+
+
+class Printed(Message, frozen=True):
+    """What an exercise's process has printed so far."""
+
+    printed: str = ""
 
 
 class Answer(Message, frozen=True):

@@ -210,10 +210,15 @@ class _Exercise:
 
     def serve(self) -> None:
         gc.freeze()  # what the cells have made stays
+        self.printed.clear()
+        sys.stderr = Bounded(0)  # type: ignore[assignment]
         frames.send(self.sock, messages.Begun(True))
         with contextlib.suppress(frames.Closed):
             while True:
-                self._answer(frames.receive(self.sock, form=messages.Calls).calls)
+                asked = frames.receive(self.sock, form=messages.Calls)
+                self._answer(asked.calls)
+                if asked.printed:
+                    frames.send(self.sock, messages.Printed(self.printed.getvalue()))
 
     def _answer(self, calls: Sequence[bytes]) -> None:
         """Answer calls in order; answers travel together as long as nobody waits for one."""
@@ -231,7 +236,6 @@ class _Exercise:
 
         removal.asked.ask = ask
         for body in calls:
-            self.printed.clear()
             answer = perform(self.names, call_of(body), ask, self.exercise.substituted, self.exercise.watched)
             waiting += frames.framed(_sendable(answer))
             if time.monotonic() - since > PATIENCE:

@@ -1,0 +1,62 @@
+"""The first line of `check` names a mistake as grading does, or says less, and never something else."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from autograder.diagnosis.catalogue import read_catalogue
+from tests.helpers.agreement import ELSE, GREEN, SAME, agreement, checked
+from tests.helpers.in_process import ASSIGNMENTS, exercise_of, judged_alone, judged_mistake
+from tests.helpers.wrong_answers import wrong_answers_of
+
+SOME = 40  # of so many wrong answers, one
+each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+
+
+def told(assignment, answers):
+    """How the check stands to grading, for each of these wrong answers."""
+    for wrong in answers:
+        code, exercise = wrong.code(assignment), exercise_of(assignment, wrong.exercise)
+        graded = judged_alone(assignment, exercise, code)
+        seen = checked(assignment, wrong.exercise, code)
+        yield f"{wrong.exercise}: {wrong.name}", agreement(seen, graded, wrong.is_right), seen, graded
+
+
+def agrees(found):
+    """How often it says what; nothing is another name than grading's."""
+    found = list(found)
+    other = [(what, seen.result.diagnosis, graded.diagnosis) for what, kind, seen, graded in found if kind == ELSE]
+    assert other == []
+    return Counter(kind for _, kind, _, _ in found)
+
+
+@pytest.mark.slow
+@each
+def test_of_some_wrong_answers(assignment):
+    agrees(told(assignment, wrong_answers_of(assignment)[::SOME]))
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+@each
+def test_of_all_wrong_answers(assignment, record_property):
+    count = agrees(told(assignment, wrong_answers_of(assignment)))
+    record_property("agreement", dict(count))
+    assert count[SAME] > sum(count.values()) / 3
+    assert count[GREEN] < 0.15 * sum(count.values())
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+@each
+def test_of_all_known_mistakes(assignment, record_property):
+    found = []
+    for mistake in read_catalogue(assignment.mistakes):
+        graded, seen = judged_mistake(assignment, mistake), checked(assignment, mistake.exercise, mistake.code)
+        kind = agreement(seen, graded, lambda name: False)
+        found.append((f"{mistake.exercise}: {mistake.name}", kind, seen, graded))
+    count = agrees(found)
+    record_property("agreement", dict(count))
+    assert count[SAME] > sum(count.values()) / 2

@@ -1,0 +1,75 @@
+"""Run All goes through: in a notebook as it is released, where demonstrations wait, and in one that is solved."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+
+from autograder.authoring.sample_class import fill, model_answers
+from tests.conftest import ROOT
+from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.kernel import Kernel
+
+NEEDS = re.compile(r"This cell needs `(\w+)`(?: from a cell above, which waits for `(\w+)`)?\. Finish it")
+TRAINS = {"a6_transformer_summarizer", "a9_looking_at_heads"}  # for half a minute, unless they are being graded
+CATALOGUE = [pytest.mark.slow, pytest.mark.catalogue]
+each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+one_by_default = pytest.mark.parametrize(
+    "assignment",
+    [pytest.param(a, id=a.name, marks=CATALOGUE if number else []) for number, a in enumerate(ASSIGNMENTS)],
+)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    opened = Kernel()
+    yield opened
+    opened.close()
+
+
+def released(assignment):
+    return ROOT / "assignments" / assignment.name / assignment.notebook.name
+
+
+def run(kernel, path, grading=False):
+    """Of each cell of a notebook, run in turn, its text, what it showed, and its error."""
+    kernel.open(path)
+    kernel.tell(f"import autograder; autograder.grading = {grading}")
+    return list(kernel.run_all())
+
+
+def goes_through(cells, assignment):
+    """No cell ends in an error; what waits says for which exercise. How many wait."""
+    assert [(source, error) for source, _, error in cells if error] == []
+    needed = [match[2] or match[1] for _, shown, _ in cells if (match := NEEDS.search(shown))]
+    assert set(needed) <= {one.name for one in assignment.exercises} | set(assignment.prerequisites)
+    return len(needed)
+
+
+@pytest.mark.slow
+@each
+def test_a_released_notebook_goes_through_and_its_demonstrations_wait(kernel, assignment):
+    trains = assignment.name in TRAINS
+    waiting = goes_through(run(kernel, released(assignment), grading=trains), assignment)
+    assert trains or waiting >= len(assignment.exercises) / 2
+
+
+@pytest.mark.slow
+@pytest.mark.catalogue
+@pytest.mark.parametrize("assignment", [a for a in ASSIGNMENTS if a.name in TRAINS], ids=lambda a: a.name)
+def test_what_trains_a_model_goes_through_whole(kernel, assignment):
+    assert goes_through(run(kernel, released(assignment)), assignment)
+
+
+@pytest.mark.slow
+@one_by_default
+def test_a_solved_notebook_goes_through_and_nothing_waits(kernel, assignment, tmp_path):
+    path = tmp_path / assignment.name / assignment.notebook.name
+    path.parent.mkdir()
+    nbformat.write(fill(released(assignment), model_answers(assignment)), path)
+    cells = run(kernel, path)
+    assert goes_through(cells, assignment) == 0
+    passed = [shown for _, shown, _ in cells if re.search(r": (\d+) of \1 visible tests pass", shown)]
+    assert len(passed) == len(assignment.exercises)

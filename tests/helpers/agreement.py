@@ -1,0 +1,42 @@
+"""What the check in the notebook says first, beside what grading says of the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograder.course import Assignment
+from autograder.report import ExerciseResult
+from autograder.student.check import examine
+from autograder.student.check_result import CheckResult
+from tests.helpers.slips import names_of
+
+SAME, ONE_OF_TWO, LESS, PLACE, ELSE, GREEN = (
+    "the same name",
+    "two names, one of them grading's",
+    "how the numbers stand to the right ones",
+    "the first test that fails, with its question",
+    "another name",
+    "nothing: all visible tests pass",
+)
+
+
+def checked(assignment: Assignment, exercise: str, code: Any) -> CheckResult:
+    """What `check` says of `code`, among the model answers to the other exercises."""
+    return examine(exercise, names_of(assignment) | {exercise: code})
+
+
+def agreement(seen: CheckResult, graded: ExerciseResult, is_right: Callable[[str], bool]) -> str:
+    """How what is said before grading stands to grading's name; is_right: would a teacher say this name?"""
+    result, name = seen.result, graded.diagnosis or ""
+    if seen.passed:
+        return GREEN
+    if not result.diagnosis:
+        return PLACE
+    if not result.known_mistake:
+        return SAME if result.diagnosis == name else LESS
+    if result.diagnosis == name or is_right(result.diagnosis):
+        return SAME
+    alternatives = result.diagnosis.split("-or-")
+    fits = any(one in (name, *name.split("-or-"), *name.split("+")) or is_right(one) for one in alternatives)
+    return ELSE if not fits else ONE_OF_TWO if len(alternatives) > 1 else SAME
